@@ -17,7 +17,7 @@ from memrepo.actions.verbs import Verb
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
 from memrepo.config import FIXED, KEYS, PLAN_NAMES
-from memrepo.core.fields import Kind
+from memrepo.core.fields import Field, expected_of
 from memrepo.core.memory import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
@@ -53,15 +53,15 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 def field_table() -> str:
     """Render the frontmatter fields, in the order of a file."""
     rows = [
-        (f"`{f.name}`", _value(f.kind, f.default), "person" if f.is_by_person else "machine", f.doc)
-        for f in FIELDS
+        (f"`{f.name}`", _value(f), "person" if f.is_by_person else "machine", f.doc) for f in FIELDS
     ]
     return table(("field", "value", "written by", "meaning"), rows)
 
 
-def _value(kind: Kind, default: object) -> str:
+def _value(field: Field) -> str:
+    default = field.default
     shown = "" if default in (None, (), "") else f"; absent means {str(default).lower()}"
-    return kind.expected + shown
+    return expected_of(field.type) + shown
 
 
 def key_table() -> str:

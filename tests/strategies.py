@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from types import UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from memrepo.core import codec, header, ids
-from memrepo.core.fields import Field, defaults_of
+from memrepo.core.fields import Field, defaults_of, expected_of
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, LAYER_OF_TYPE, Memory
 from memrepo.core.state import State, read_state
@@ -124,10 +124,18 @@ days = st.one_of(
 
 def _parts(type_: Any) -> tuple[Any, str, int]:
     """Return a type without its constraints, its pattern, and the greatest length of a text."""
-    if get_origin(type_) is not Annotated:
-        return type_, "", 2000
-    inner, meta = get_args(type_)[:2]
-    return inner, meta.pattern or "", meta.max_length or 2000
+    metas: list[Any] = []
+    while NoneType in get_args(type_) or get_origin(type_) is Annotated:
+        type_, *more = (part for part in get_args(type_) if part is not NoneType)
+        metas += [meta for meta in more if isinstance(meta, msgspec.Meta)]
+    pattern = next((meta.pattern for meta in metas if meta.pattern), "")
+    return type_, pattern, next((meta.max_length for meta in metas if meta.max_length), 2000)
+
+
+def _words(type_: Any) -> tuple[str, ...]:
+    """Return the words of a closed list."""
+    expected = expected_of(type_)
+    return tuple(expected[7:].split(", ")) if expected.startswith("one of ") else ()
 
 
 def values(type_: Any, name: str = "") -> st.SearchStrategy[Any]:
@@ -135,13 +143,13 @@ def values(type_: Any, name: str = "") -> st.SearchStrategy[Any]:
     inner, pattern, limit = _parts(type_)
     if name in ("captured", "valid_from", "valid_until"):
         return days
+    if words := _words(type_):
+        return st.sampled_from(words)
     if inner is str and pattern:
         drawn = st.from_regex(pattern, alphabet=st.characters(codec="utf-8"))
         return drawn.filter(lambda text: len(text) <= limit and not text.endswith("\n"))
     if inner is str:
         return texts.filter(lambda text: len(text) <= limit)
-    if get_origin(inner) is Literal:
-        return st.sampled_from(get_args(inner))
     if inner in _SIMPLE:
         return _SIMPLE[inner]
     if inner == tuple[int, int]:
@@ -150,8 +158,6 @@ def values(type_: Any, name: str = "") -> st.SearchStrategy[Any]:
         )
     if get_origin(inner) is tuple:
         return st.lists(values(get_args(inner)[0]), max_size=3, unique=True).map(tuple)
-    if get_origin(inner) is UnionType:
-        return values(get_args(inner)[0])
     return records(inner)
 
 
@@ -166,7 +172,7 @@ _SIMPLE: dict[Any, st.SearchStrategy[Any]] = {
 def records(make: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
     """Draw records, with any of their optional members absent."""
     hints = get_type_hints(make, include_extras=True)
-    members = {name: values(hint, name) for name, hint in hints.items()}
+    members = {name: values(hints[name], name) for name in make.__struct_fields__}
     required = {n for n, default in defaults_of(make).items() if default is msgspec.NODEFAULT}
     return st.fixed_dictionaries(
         {name: part for name, part in members.items() if name in required},
@@ -176,7 +182,7 @@ def records(make: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
 
 def field_values(field: Field) -> st.SearchStrategy[Any]:
     """Draw values of a field that differ from its default."""
-    return values(field.kind.type, field.name).filter(lambda value: value != field.default)
+    return values(field.type, field.name).filter(lambda value: value != field.default)
 
 
 def fields() -> st.SearchStrategy[dict[str, Any]]:
@@ -225,11 +231,11 @@ def few(type_: Any, name: str = "") -> tuple[Any, ...]:
     inner, pattern, _ = _parts(type_)
     if name in ("captured", "valid_from", "valid_until"):
         return ("2026-01-01", "2026-02-01T09:00:00Z")
+    if words := _words(type_):
+        return words[:4]
     if inner is str:
         fitting = tuple(text for text in _FEW_TEXTS if not pattern or re.search(pattern, text))
         return fitting[:3] or ("a", "b: c", "no", "né #d")
-    if get_origin(inner) is Literal:
-        return get_args(inner)[:4]
     if inner in _FEW_OF:
         return _FEW_OF[inner]
     if inner == tuple[int, int]:
@@ -238,10 +244,8 @@ def few(type_: Any, name: str = "") -> tuple[Any, ...]:
         found = few(get_args(inner)[0])
         one, two, *_ = (*found, *found)
         return ((one,), (two,), tuple(dict.fromkeys((two, one))), found[:3])
-    if get_origin(inner) is UnionType:
-        return few(get_args(inner)[0])
     hints = get_type_hints(inner, include_extras=True)
-    columns = {key: few(hint, key) for key, hint in hints.items()}
+    columns = {key: few(hints[key], key) for key in inner.__struct_fields__}
     return tuple(
         inner(**{key: column[n % len(column)] for key, column in columns.items()}) for n in range(3)
     )
@@ -263,9 +267,7 @@ _FEW_TEXTS = (
     *(" ", "\n\n", "\t\n", "n", "nc", "rnn", "unit", "heading", "direct", "merged"),
     *("related", "supports", "high", "low"),
 )
-FEW: dict[str, tuple[Any, ...]] = {
-    f.name: few(f.kind.type, f.name) for f in FIELDS if f.name != "id"
-}
+FEW: dict[str, tuple[Any, ...]] = {f.name: few(f.type, f.name) for f in FIELDS if f.name != "id"}
 FOREIGN = ("name", "metadata")
 OTHERS = (
     "sources/MEMORY.md",

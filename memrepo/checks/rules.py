@@ -61,7 +61,7 @@ def all_rules() -> Mapping[str, Rule]:
             doc=doc,
             severity="warning" if name == "frontmatter-near-key" else "error",
         )
-        for name, doc in headers.RULES.items()
+        for name, (doc, _) in headers.RULES.items()
     }
     table = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
     return rules | {name: Rule(name=name, **row) for name, row in tomllib.loads(table).items()}
@@ -236,13 +236,7 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
     """
     text = data.decode("utf-8", "replace")
     header = headers.read(text, "")
-    entries = {entry.key: entry for entry in header.entries}
-    entry = entries.get(key)
-    if entry is None:
-        return 1, 1
-    inner = text.splitlines()[headers.FIRST_LINE - 1 : header.body_line - 2]
-    line, column = headers.locate(inner, key, steps)
-    return line or entry.first, column or 1
+    return header.place((key, *steps)) if (key,) in header.places else (1, 1)
 
 
 def body_line(data: bytes) -> int:

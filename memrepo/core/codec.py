@@ -15,12 +15,11 @@ from msgspec.structs import replace
 
 from memrepo.core import header as headers
 from memrepo.core.errors import MemrepoError
-from memrepo.core.fields import Node, ValueMismatch, shown
-from memrepo.core.header import FIRST_LINE, LFS_POINTER, Entry, Header, refusal
+from memrepo.core.fields import ValueMismatch, shown
+from memrepo.core.header import LFS_POINTER, Entry, Header, entry_lines, refusal
 from memrepo.core.lines import (
     Line,
     dominant_end,
-    entry_lines,
     find_conflict,
     join_lines,
     split_lines,
@@ -47,15 +46,10 @@ def spelled(key: str, memory: Memory) -> list[str]:
 
     Return an empty list if the field has its default or an implied value.
     """
-    node = _node(key, memory)
-    return [] if node is None else entry_lines(key, node, folded=key == "links")
-
-
-def _node(key: str, memory: Memory) -> Node | None:
     value = memory.fields.get(key)
     if value is None or (key in IMPLIED and implied(memory).get(key) == value):
-        return None
-    return BY_NAME[key].kind.write(value)
+        return []
+    return entry_lines(key, BY_NAME[key].write(value), folded=key == "links")
 
 
 def _spelled(memory: Memory) -> list[str]:
@@ -72,80 +66,12 @@ def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
     stated = {entry.key: entry.value for entry in header.entries}
     keys = set(changed_keys(old.fields, new.fields))
     keys.update(k for k in IMPLIED if k not in stated and spelled(k, new))
-    if (
-        "sources" in stated
-        and old.places
-        and BY_NAME["sources"].kind.write(old.places) != (stated["sources"])
-    ):
-        read = replace(new, places=BY_NAME["sources"].kind.read(stated["sources"]))
+    sources = BY_NAME["sources"]
+    if "sources" in stated and old.places and sources.write(old.places) != stated["sources"]:
+        read = replace(new, places=sources.read(stated["sources"]))
         if read.places != new.places:
             keys.add("sources")
     return {key: spelled(key, new) for key in sorted(keys, key=ORDER.__getitem__)}
-
-
-def edit_header(
-    head: Sequence[Line], header: Header, edits: Mapping[str, Sequence[str]]
-) -> list[Line]:
-    """Replace, remove and insert header lines by key. `head` includes both `---` markers."""
-    end = dominant_end(head)
-    present = {entry.key: entry for entry in header.entries}
-    slots: dict[int, list[str]] = {}  # the line number (one-based) after which new lines go
-    dropped: set[int] = set()
-    for key, spelling in edits.items():
-        lines = [" " * header.indent + line for line in spelling]
-        entry = present.get(key)
-        if entry is None:
-            slots.setdefault(_predecessor(key, header.entries), []).extend(lines)
-        else:
-            dropped.update(range(entry.first, entry.last + 1))
-            if not lines:
-                dropped.update(_loose_blanks(head, header, entry))
-            kept = _with_comments(lines, head, entry, header.indent)
-            slots[entry.first - 1] = slots.get(entry.first - 1, []) + kept
-    edited: list[Line] = []
-    for number, line in enumerate(head, 1):
-        if number not in dropped:
-            edited.append(line)
-        edited += [(text, end) for text in slots.get(number, [])]
-    return edited
-
-
-def _predecessor(key: str, entries: Sequence[Entry]) -> int:
-    """Return the number of the line after which to insert a new key.
-
-    This is the last line of the closest preceding key in schema order, or line 1. Foreign keys
-    follow the others.
-    """
-    last = len(ORDER)
-    before = [e for e in entries if ORDER.get(e.key, last) < ORDER.get(key, last + 1)]
-    closest = max(before, key=lambda e: (ORDER.get(e.key, last), e.last), default=None)
-    return closest.last if closest else FIRST_LINE - 1
-
-
-def _loose_blanks(head: Sequence[Line], header: Header, entry: Entry) -> range:
-    """Return the blank lines after a removed entry that a preceding block scalar would include."""
-    above = [other for other in header.entries if other.last < entry.first]
-    if not (above and isinstance(above[-1].value, str) and above[-1].value.endswith("\n")):
-        return range(0)
-    last = entry.last
-    while _BLANK.fullmatch(head[last][0]):
-        last += 1
-    return range(entry.last + 1, last + 1)
-
-
-def _with_comments(lines: list[str], head: Sequence[Line], entry: Entry, indent: int) -> list[str]:
-    """Add a user's comments on an entry to the new lines of the entry.
-
-    A comment in the first line stays in it. Other comments are placed above the key.
-    """
-    found = headers.comments([text for text, _ in head[FIRST_LINE - 1 : -1]])
-    above = []
-    for number in sorted(found.keys() & {*range(entry.first - FIRST_LINE, entry.last - 1)}):
-        if number == entry.first - FIRST_LINE and lines:
-            lines = [f"{lines[0]} {found[number]}", *lines[1:]]
-        else:
-            above.append(" " * indent + found[number])
-    return above + lines
 
 
 def edit_body(lines: Sequence[Line], body: str, end: str, *, closed: bool) -> list[Line]:
@@ -267,7 +193,7 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     lines = split_lines(text)
     head, rest = lines[: header.body_line - 1], lines[header.body_line - 1 :]
     if edits:
-        head = edit_header(head, header, edits)
+        head = headers.edit(head, header, edits, ORDER)
     if body != old.body:
         closed = bool(lines[-1][1])
         rest = edit_body(rest, body, dominant_end(rest, head), closed=closed)
@@ -283,17 +209,6 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
             )
         )
     return edited, after
-
-
-def spliced(data: bytes, path: str, edits: Mapping[str, Sequence[str]]) -> bytes:
-    """Replace, remove and insert header entries of a valid file by their key."""
-    if not edits:
-        return data
-    text = data.decode("utf-8")
-    header = headers.read(text, path)
-    lines, split = split_lines(text), header.body_line - 1
-    head = edit_header(lines[:split], header, edits)
-    return join_lines([*head, *lines[split:]]).encode("utf-8")
 
 
 def normal_body(text: str) -> str:
@@ -346,7 +261,6 @@ def _decode(path: str, data: bytes) -> _Decoded:
             "found git's conflict markers, expected a resolved merge",
             line=conflict,
             column=1,
-            fix="choose one of the two sides, and delete the marker lines",
         )
         return None, "", Header(), (problem,)
     header = headers.read(text, path)
@@ -357,12 +271,11 @@ def _decode(path: str, data: bytes) -> _Decoded:
             "found no header, expected --- on line 1",
             line=1,
             column=1,
-            fix="`memrepo check --fix FILE` writes one",
         )
         return None, text, header, (problem,)
     if header.problems:
         return None, text, header, header.problems
-    fields, problems = _fields(path, header, text)
+    fields, problems = _fields(path, header)
     problems += _second_header(path, header, text)
     if any(problem.severity == "error" for problem in problems):
         return None, text, header, tuple(problems)
@@ -377,7 +290,6 @@ def _refused_bytes(path: str, data: bytes) -> Problem | None:
             "file-too-large",
             path,
             f"found {len(data)} bytes, expected at most {MAX_BYTES}",
-            fix="split the memory, or move the text to sources/",
         )
     if data.startswith(LFS_POINTER):
         return refusal(
@@ -386,8 +298,6 @@ def _refused_bytes(path: str, data: bytes) -> Problem | None:
             "found a Git LFS pointer, expected the text itself",
             line=1,
             column=1,
-            fix="remove the file from LFS (`git lfs migrate export`): memrepo reads what is"
-            " stored in git",
         )
     nul = data.find(b"\0")
     if nul >= 0:
@@ -398,7 +308,6 @@ def _refused_bytes(path: str, data: bytes) -> Problem | None:
             f"found a NUL byte at offset {nul}, expected text",
             line=line,
             column=1,
-            fix="remove it",
         )
     try:
         data.decode("utf-8")
@@ -423,12 +332,11 @@ def _second_header(path: str, header: Header, text: str) -> list[Problem]:
             "found a second header, expected text",
             line=header.body_line + first[0].count("\n"),
             column=1,
-            fix="join the two headers into one",
         )
     ]
 
 
-def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], list[Problem]]:
+def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]]:
     """Return the schema fields read from a header, and the problems found in the header."""
     fields: dict[str, object] = {}
     problems: list[Problem] = []
@@ -438,9 +346,9 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], li
             problems += _near_key(path, entry)
             continue
         try:
-            value = field.kind.read(entry.value)
+            value = field.read(entry.value)
         except ValueMismatch as bad:
-            problems.append(_mismatch(path, text, header, entry, bad))
+            problems.append(_mismatch(path, header, entry, bad))
             continue
         if value != field.default:
             fields[entry.key] = value
@@ -453,7 +361,6 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], li
                 line=1,
                 column=1,
                 key="type",
-                fix="add a line such as type: fact",
             )
         )
     return fields, problems
@@ -481,18 +388,16 @@ def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
         )
 
 
-def _mismatch(path: str, text: str, header: Header, entry: Entry, bad: ValueMismatch) -> Problem:
+def _mismatch(path: str, header: Header, entry: Entry, bad: ValueMismatch) -> Problem:
     """Return the problem for an invalid field value, with the line and column of the value."""
-    steps = bad.path
-    inner = [line for line, _ in split_lines(text)[headers.FIRST_LINE - 1 : header.body_line - 2]]
-    line, column = headers.locate(inner, entry.key, steps)
-    dotted = ".".join([entry.key, *(str(step) for step in steps)])
+    steps = (entry.key, *bad.path)
+    line, column = header.place(steps)
     return refusal(
         "frontmatter-value",
         path,
         str(bad),
         line=line,
         column=column,
-        key=dotted,
+        key=".".join(map(str, steps)),
         fix=bad.fix,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -18,19 +18,20 @@ from msgspec.structs import replace
 from memrepo.core import header as headers
 from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.fields import (
-    MEMORY_REF,
-    NUMBER,
-    TIME,
-    Kind,
+    MemoryRef,
+    Name,
+    Share,
     ValueMismatch,
-    choice_kind,
-    list_kind,
-    text_kind,
+    node_of,
+    one_of,
+    read_value,
+    text,
 )
+from memrepo.core.header import entry_lines
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.layout import Layout, below
-from memrepo.core.lines import entry_lines, unix
-from memrepo.core.memory import ACTOR
+from memrepo.core.lines import unix
+from memrepo.core.memory import Actor
 from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -44,19 +45,21 @@ id of the remaining one. `both`: the memories do not contradict each other."""
 ID = regex(r"con-[0-9a-f]{16}")
 REASON_LENGTH = 500
 
-_FIELDS: Mapping[str, Kind] = {
-    "type": choice_kind(("correction",)),
-    "id": text_kind(pattern=ID.pattern, what="the id of a correction such as con-0123456789abcdef"),
-    "status": choice_kind(get_args(Status)),
-    "verdict": choice_kind(VERDICTS),
-    "memories": list_kind(MEMORY_REF, limit=2),
-    "kept": MEMORY_REF,
-    "confidence": NUMBER,
-    "reason": text_kind(limit=REASON_LENGTH, what="a text"),
-    "by": ACTOR,
-    "at": TIME,
-    "decided": TIME,
-    "run": text_kind(limit=200, what="a short text"),
+_FIELDS: Mapping[str, Any] = {
+    "type": Annotated[str, one_of("correction")],
+    "id": Annotated[
+        str, text(ID.pattern, what="the id of a correction such as con-0123456789abcdef")
+    ],
+    "status": Annotated[str, one_of(*get_args(Status))],
+    "verdict": Annotated[str, one_of(*VERDICTS)],
+    "memories": Annotated[tuple[MemoryRef, ...], msgspec.Meta(max_length=2)],
+    "kept": MemoryRef,
+    "confidence": Share,
+    "reason": Annotated[str, text(limit=REASON_LENGTH, what="a text")],
+    "by": Actor,
+    "at": datetime,
+    "decided": datetime,
+    "run": Name,
 }
 _REQUIRED = ("type", "id", "status", "verdict", "memories", "by")
 _HEADING = regex(r"## (mem-[0-9a-f]{16})")
@@ -138,7 +141,7 @@ def encode(correction: Correction) -> bytes:
     lines = ["---"]
     for key, value in values.items():
         if value is not None:
-            lines += entry_lines(key, _FIELDS[key].write(value))
+            lines += entry_lines(key, node_of(value))
     lines.append("---")
     for side in correction.sides:
         lines += ["", f"## {side.memory}", ""]
@@ -164,9 +167,9 @@ def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
         return (_problem(path, "correction-header", "found no header, expected one"),)
     values: dict[str, Any] = {}
     for entry in found.entries:
-        if kind := _FIELDS.get(entry.key):
+        if type_ := _FIELDS.get(entry.key):
             try:
-                values[entry.key] = kind.read(entry.value)
+                values[entry.key] = read_value(type_, entry.value)
             except ValueMismatch as bad:
                 return (_problem(path, "correction-value", str(bad), entry.first, entry.key),)
     if lacking := [key for key in _REQUIRED if key not in values]:

@@ -1,19 +1,25 @@
-"""Kinds of header values. Each kind reads, writes and describes the values of a field.
+"""Values of a header: reading them by the type of a field, and writing them.
 
 A node is what the header parser yields: a string, a list of nodes, or a mapping of nodes. YAML
-types are never guessed. msgspec converts a node to the type of the field. `read` raises
-`ValueMismatch` with the expected value, and `write` returns a canonical node.
+types are never guessed: the type of a field decides. `read_value` converts the node of a value and
+raises `ValueMismatch` with the expected value. `node_of` returns the canonical node of a value.
+
+A record is written on one line if it has `parse` and `spell`, because programs such as Obsidian
+edit a text, but no mapping. A mapping is read too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
+from types import MappingProxyType, NoneType
 from typing import (
     Annotated,
     Any,
     Literal,
+    NamedTuple,
     TypeAlias,
     get_args,
     get_origin,
@@ -23,10 +29,10 @@ from typing import (
 import msgspec
 
 from memrepo.core.ids import ID_PATTERN
-from memrepo.core.patterns import regex
 from memrepo.core.times import format_time, parse_time
 
 Node: TypeAlias = "str | Raw | list[Node] | dict[str, Node]"
+Path: TypeAlias = tuple[str | int, ...]
 
 
 class Raw(str):
@@ -47,31 +53,24 @@ def bare(node: Node) -> Node:
 class ValueMismatch(Exception):
     """Raised when a node is not a valid value of its field. The codec reports it with its location.
 
-    `words` contains all valid words if the field has a closed list. `path` has the keys and indexes
-    that lead from the field's node to the invalid one.
+    `path` has the keys and indexes that lead from the field's node to the invalid one.
     """
 
-    def __init__(
-        self,
-        found: object,
-        expected: str,
-        path: tuple[str | int, ...] = (),
-        words: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, found: object, expected: str, path: Path = ()) -> None:
         super().__init__(f"found {shown(found)}, expected {expected}")
         self.found = found
         self.expected = expected
         self.path = path
-        self.words = words
 
     @property
     def fix(self) -> str:
-        """Return what to write instead, such as the most similar valid word."""
-        if not self.words:
+        """Return what to write instead, such as the most similar word of a closed list."""
+        if not self.expected.startswith("one of "):
             return f"write {self.expected}"
         from difflib import get_close_matches
 
-        near = get_close_matches(str(self.found).lower(), self.words, n=1)
+        words = self.expected.removeprefix("one of ").split(", ")
+        near = get_close_matches(str(self.found).lower(), words, n=1)
         return f"did you mean {near[0]}?" if near else "write one of these words"
 
 
@@ -93,15 +92,21 @@ def defaults_of(record: type[msgspec.Struct]) -> Mapping[str, object]:
     return without | dict(zip(names[len(without) :], known, strict=True))
 
 
-def node_of(value: Any) -> Node:
-    """Return the canonical node of a value. Members of records with their default are omitted."""
+def node_of(value: Any, *, whole: bool = False) -> Node:
+    """Return the canonical node of a value.
+
+    Members of records with their default are omitted. With `whole`, records are mappings: else
+    those that their line states completely are a line.
+    """
     if isinstance(value, msgspec.Struct):
+        if not whole and (line := _line_of(value)):
+            return line
         defaults = defaults_of(type(value))
         keys = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
         parts = ((key, getattr(value, name), defaults[name]) for key, name in keys)
         return {key: node_of(part) for key, part, default in parts if part != default}
     if isinstance(value, tuple | list):
-        return [node_of(part) for part in value]
+        return [node_of(part, whole=whole) for part in value]
     if isinstance(value, bool):
         return Raw("true" if value else "false")
     if isinstance(value, float):
@@ -112,209 +117,185 @@ def node_of(value: Any) -> Node:
     return Raw(value) if isinstance(value, int) else str(value)
 
 
-class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of value: the type that msgspec converts to, and the words that describe a value.
+def _line_of(record: Any) -> str:
+    """Return the line of a record, or "" if it has none, or none that reads as the same record."""
+    if not hasattr(record, "spell"):
+        return ""
+    line: str = record.spell()
+    try:
+        return line if read_value(type(record), line) == record else ""
+    except ValueMismatch:
+        return ""
 
-    `prepare` converts a node before msgspec does, and raises ValueError if it cannot. `spell`
-    converts a value to its canonical node. `item` is the kind of a list's items.
-    """
 
-    type: Any
+# -- types -----------------------------------------------------------------------------------
+
+
+class Form(NamedTuple):
+    """A further check of a leaf: a function that raises ValueError, and what it expects."""
+
+    check: Callable[[Any], object]
     expected: str
-    prepare: Callable[[Node], object] = lambda node: node
-    spell: Callable[[Any], Node] = node_of
-    item: Kind | None = None
-
-    def read(self, node: Node) -> Any:
-        """Convert a node to a value. Raise ValueMismatch if it is not one of this kind."""
-        try:
-            found = msgspec.convert(self.prepare(node), self.type, strict=False)
-        except (ValueError, TypeError) as error:
-            path = _path_of(error)
-            expected = self.item.expected if self.item and path else self.expected
-            expected = _description(self.type, path) or expected
-            words = tuple(expected.removeprefix("one of ").split(", "))
-            if not expected.startswith("one of "):
-                words = ()
-            raise ValueMismatch(_below(node, path), expected, path, words) from error
-        return tuple(dict.fromkeys(found)) if self.item else found
-
-    def write(self, value: Any) -> Node:
-        """Convert a value to its canonical node."""
-        return self.spell(value)
 
 
-_NAMED = regex(r"(?:unknown|required) field `([^`]+)`")
-_STEP = regex(r"\[(\d+)\]|\.([^.\[`]+)")
-
-
-def _path_of(error: Exception) -> tuple[str | int, ...]:
-    """Return the steps in a message of msgspec such as "... - at `$[2].at`"."""
-    message, at, place = str(error).rpartition(" - at `$")
-    steps = _STEP.finditer(place) if at else ()
-    named = _NAMED.search(message or place)
-    return (*(int(m[1]) if m[1] else m[2] for m in steps), *([named[1]] if named else []))
-
-
-def _description(type_: Any, path: Sequence[str | int]) -> str:
-    """Return the description of the member of a record to which steps lead, if it has one."""
-    for step in path:
-        inner = get_args(type_)[0] if get_origin(type_) is Annotated else type_
-        if isinstance(step, int):
-            type_ = get_args(inner)[0]
-        elif isinstance(inner, type) and issubclass(inner, msgspec.Struct):
-            hints = get_type_hints(inner, include_extras=True)
-            type_ = hints.get("cls" if step == "class" else step)
-    metas = (m for m in getattr(type_, "__metadata__", ()) if isinstance(m, msgspec.Meta))
-    return next((m.description for m in metas if m.description), "")
-
-
-def _below(node: Any, path: Sequence[str | int]) -> object:
-    for step in path:
-        try:
-            node = node[step]
-        except (KeyError, IndexError, TypeError):
-            break
-    return node
-
-
-def _time(node: Node) -> object:
-    """Return the time in a text. A date without a time is midnight UTC."""
-    if not isinstance(node, str):
-        raise TypeError(node)
-    return parse_time(node)
-
-
-def _day(node: Node) -> object:
-    _time(node)
-    return node
-
-
-def text_kind(*, pattern: str = "", limit: int = 2000, what: str = "text") -> Kind:
-    """Return the kind of a text with at most `limit` characters that matches `pattern`, if any."""
-    whole = msgspec.Meta(max_length=limit, pattern=rf"\A(?:{pattern})\Z" if pattern else None)
+def text(pattern: str = "", *, limit: int = 2000, what: str = "text") -> msgspec.Meta:
+    """Return the constraint of a text with at most `limit` characters that matches a pattern."""
     expected = what if limit >= 2000 else f"{what} of at most {limit} characters"
-    return Kind(type=Annotated[str, whole], expected=expected)
+    whole = rf"\A(?:{pattern})\Z" if pattern else None
+    return msgspec.Meta(max_length=limit, pattern=whole, description=expected)
 
 
-def choice_kind(words: Sequence[str]) -> Kind:
-    """Return the kind of one word from a closed list."""
-    return Kind(
-        type=Literal[tuple(words)],
-        expected="one of " + ", ".join(words),
-    )
+def one_of(*words: str) -> msgspec.Meta:
+    """Return the constraint of a text that is one of several words. An empty word is not named."""
+    named = ", ".join(filter(None, words))
+    return msgspec.Meta(pattern=rf"\A({'|'.join(words)})\Z", description=f"one of {named}")
 
 
-TIME = Kind(type=datetime, expected="an RFC 3339 time such as 2026-01-31T09:00:00Z", prepare=_time)
-"""An RFC 3339 time, written in UTC."""
-DAY = Kind(
-    type=str, expected="a date such as 2026-01-31 or an RFC 3339 time", prepare=_day, spell=Raw
-)
+Text = Annotated[str, text()]
+Name = Annotated[str, text(limit=200, what="a short text")]
+MemoryRef = Annotated[
+    str, text(ID_PATTERN.pattern, what="a memory id such as mem-0123456789abcdef")
+]
+Day = Annotated[str, Form(parse_time, "a date such as 2026-01-31 or an RFC 3339 time")]
 """A date or a time, stored exactly as written."""
-NUMBER = Kind(type=Annotated[float, msgspec.Meta(ge=0, le=1)], expected="a number from 0 to 1")
+Share = Annotated[float, msgspec.Meta(ge=0, le=1, description="a number from 0 to 1")]
 """A number from 0 to 1, written with at most four decimals."""
-WHOLE = Kind(type=Annotated[int, msgspec.Meta(ge=0, le=999_999_999)], expected="a whole number")
+Whole = Annotated[int, msgspec.Meta(ge=0, le=999_999_999, description="a whole number")]
 """A whole number that is not negative."""
-FLAG = Kind(type=bool, expected="true or false")
-"""A flag that is true or absent. `false` is the default: it is accepted but never written."""
+_EXPECTED = {bool: "true or false", datetime: "an RFC 3339 time such as 2026-01-31T09:00:00Z"}
 
 
-def list_kind(item: Kind, *, bare: bool = False, limit: int = 1000) -> Kind:
-    """Return the kind of a list without duplicates. If `bare`, a value outside a list is read."""
-
-    def prepare(node: Node) -> object:
-        nodes = [node] if bare and not isinstance(node, list) else node
-        if not isinstance(nodes, list):
-            raise TypeError(nodes)
-        found = []
-        for number, part in enumerate(nodes):
-            try:
-                found.append(item.prepare(part))
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"{error} - at `$[{number}]`") from error
-        return found
-
-    return Kind(
-        type=Annotated[tuple[item.type, ...], msgspec.Meta(max_length=limit)],  # type: ignore[name-defined]
-        expected=f"a list, each item {item.expected}",
-        prepare=prepare,
-        spell=lambda value: [item.write(part) for part in value],
-        item=item,
-    )
+MAX_ITEMS = 1000
+"""The maximum number of items in a list, unless its type has another."""
 
 
-_TIMES = ("at", "since", "until")
+class _Type(NamedTuple):
+    """A type taken apart: what it is, its form, and the types of its items or members by key."""
+
+    leaf: Any
+    expected: str
+    form: Form | None = None
+    item: Any = None
+    limit: int = MAX_ITEMS
+    members: Mapping[str, Any] = MappingProxyType({})
 
 
-def record_kind(make: type[msgspec.Struct], expected: str = "") -> Kind:
-    """Return the kind of a flat mapping that is read into a struct."""
-
-    def prepare(node: Node) -> object:
-        if not isinstance(node, dict):
-            return node
-        return {key: _time(part) if key in _TIMES else part for key, part in node.items()}
-
-    names = ", ".join(make.__struct_encode_fields__)
-    return Kind(type=make, expected=expected or f"a mapping {{{names}}}", prepare=prepare)
-
-
-def line_kind(
-    make: type[msgspec.Struct],
-    read: Callable[[str], dict[str, Node]],
-    write: Callable[[Any], str],
-    expected: str = "",
-) -> Kind:
-    """Return the kind of a struct that is written on one line, and read from a mapping too.
-
-    Programs such as Obsidian edit a text, but no mapping. A value that its line does not state
-    completely is written as a mapping.
-    """
-    record = record_kind(make, expected)
-
-    def prepare(node: Node) -> object:
-        return record.prepare(read(node) if isinstance(node, str) else node)
-
-    def spell(value: Any) -> Node:
-        line = write(value)
-        try:
-            is_same = msgspec.convert(prepare(line), make, strict=False) == value
-        except (ValueError, TypeError):
-            is_same = False
-        return line if is_same else node_of(value)
-
-    return Kind(type=make, expected=record.expected, prepare=prepare, spell=spell)
+@cache
+def _taken_apart(type_: Any) -> _Type:
+    inner, metas = type_, []
+    while NoneType in get_args(inner) or get_origin(inner) is Annotated:
+        inner, *more = (part for part in get_args(inner) if part is not NoneType)
+        metas += more
+    known = [meta for meta in metas if isinstance(meta, msgspec.Meta)]
+    form = next((meta for meta in metas if isinstance(meta, Form)), None)
+    expected = form.expected if form else next((m.description for m in known if m.description), "")
+    leaf = Annotated[inner, *known] if known else inner
+    if get_args(inner)[1:] == (Ellipsis,):
+        item = get_args(inner)[0]
+        limit = next((meta.max_length for meta in known if meta.max_length), MAX_ITEMS)
+        return _Type(leaf, f"a list, each item {expected_of(item)}", item=item, limit=limit)
+    if not (isinstance(inner, type) and issubclass(inner, msgspec.Struct)):
+        return _Type(leaf, expected or _EXPECTED.get(inner, "text"), form)
+    hints = get_type_hints(inner, include_extras=True)
+    names = zip(inner.__struct_encode_fields__, inner.__struct_fields__, strict=True)
+    members = {key: hints[name] for key, name in names}
+    what = getattr(inner, "expected", f"a mapping {{{', '.join(members)}}}")
+    return _Type(inner, expected or what, members=members)
 
 
-MEMORY_REF = text_kind(pattern=ID_PATTERN.pattern, what="a memory id such as mem-0123456789abcdef")
-"""The kind of a field that contains the full id of a memory."""
+def expected_of(type_: Any) -> str:
+    """Describe the values of a type in words."""
+    return _taken_apart(type_).expected
 
+
+def read_value(type_: Any, node: Any) -> Any:
+    """Convert a node to a value of a type. Raise ValueMismatch if it is not one."""
+    known = _taken_apart(type_)
+    if known.item is not None:
+        return _read_list(known, node)
+    if known.members:
+        return _read_record(known, node)
+    try:
+        if known.leaf is datetime:
+            return parse_time(node)
+        if known.form is not None:
+            known.form.check(node)
+        return msgspec.convert(node, known.leaf, strict=False)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueMismatch(node, known.expected) from error
+
+
+def _read_list(known: _Type, node: Any) -> tuple[Any, ...]:
+    """Read a list without duplicates. One record may stand outside a list."""
+    if not isinstance(node, list):
+        if not (node and _taken_apart(known.item).members):
+            raise ValueMismatch(node, known.expected)
+        node = [node]
+    if len(node) > known.limit:
+        raise ValueMismatch(node, f"a list of at most {known.limit}")
+    return tuple(dict.fromkeys(_below(n, known.item, part) for n, part in enumerate(node)))
+
+
+def _read_record(known: _Type, node: Any) -> Any:
+    """Read a record from a mapping, or from its line."""
+    if isinstance(node, str) and hasattr(known.leaf, "parse"):
+        with suppress(ValueError):
+            node = known.leaf.parse(node)
+    if not isinstance(node, dict):
+        raise ValueMismatch(node, known.expected)
+    if unknown := [key for key in node if key not in known.members]:
+        raise ValueMismatch(node[unknown[0]], known.expected, (unknown[0],))
+    found = {key: _below(key, known.members[key], part) for key, part in node.items()}
+    names = dict(zip(known.members, known.leaf.__struct_fields__, strict=True))
+    try:
+        return known.leaf(**{names[key]: value for key, value in found.items()})
+    except TypeError as error:  # a member is missing
+        lacking = next(key for key in known.members if key not in found)
+        raise ValueMismatch(node, expected_of(known.members[lacking]), (lacking,)) from error
+
+
+def _below(step: str | int, type_: Any, node: Any) -> Any:
+    try:
+        return read_value(type_, node)
+    except ValueMismatch as bad:
+        raise ValueMismatch(bad.found, bad.expected, (step, *bad.path)) from bad
+
+
+# -- fields ----------------------------------------------------------------------------------
 
 MergeRule = Literal["newest", "union", "min", "max"]
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of the header: the kind of its values, its meaning, and how two clones merge it.
+    """A field of the header: its meaning, how two clones merge it, and who sets it.
 
-    `is_by_person` is whether a person may set the field by hand. `name` and `default` come from the
-    attribute of the record that the field annotates.
+    `is_by_person` is whether a person may set the field by hand. `name`, `type` and `default` come
+    from the attribute of the record that the field annotates.
     """
 
-    kind: Kind
     doc: str
     merge: MergeRule = "newest"
     is_by_person: bool = False
     name: str = ""
+    type: Any = None
     default: Any = None
 
+    def read(self, node: Node) -> Any:
+        """Convert a node to a value of the field. Raise ValueMismatch if it is not one."""
+        return read_value(self.type, node)
 
-def fields_of(record: type[msgspec.Struct], hints: Mapping[str, Any]) -> tuple[Field, ...]:
+    def write(self, value: Any) -> Node:
+        """Convert a value of the field to its canonical node."""
+        return Raw(value) if _taken_apart(self.type).form else node_of(value)
+
+
+def fields_of(record: type[msgspec.Struct]) -> tuple[Field, ...]:
     """Return the fields of a record whose attributes are annotated with a Field, in order."""
-    names = dict(zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True))
-    defaults = defaults_of(record)
-    found = []
-    for attribute, hint in hints.items():
-        for field in getattr(hint, "__metadata__", ()):
-            if isinstance(field, Field):
-                name, default = names[attribute], defaults[attribute]
-                found.append(msgspec.structs.replace(field, name=name, default=default))
-    return tuple(found)
+    keys = zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True)
+    hints, defaults = get_type_hints(record, include_extras=True), defaults_of(record)
+    return tuple(
+        msgspec.structs.replace(part, name=key, type=hints[name], default=defaults[name])
+        for name, key in keys
+        for part in getattr(hints[name], "__metadata__", ())
+        if isinstance(part, Field)
+    )

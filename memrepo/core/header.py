@@ -1,4 +1,4 @@
-"""Parse the header (YAML front matter) of a file and report the errors in it.
+"""Parse and edit the header (YAML front matter) of a file, and report the errors in it.
 
 A header opens on line 1 (after an optional byte order mark) with `---` and closes with the next
 line `---` or `...`. Blanks may follow both. `+++` and a later `---` are part of the body. Files
@@ -6,20 +6,20 @@ without a header are normal, not an error.
 
 libyaml parses the lines between the markers. All scalars stay text: types are never guessed, so
 `no`, `012` and `2026-01-31` are what they look like. Aliases are refused, because the values of two
-keys would share lines. Nodes have positions, which locate problems, values to edit and comments.
+keys would share lines. An edit replaces the lines of the keys that it changes, and no others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
 
-from memrepo.core.fields import Node, shown
-from memrepo.core.lines import split_lines
+from memrepo.core.fields import Node, Path, Raw, shown
+from memrepo.core.lines import Line, dominant_end, join_lines, split_lines
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
@@ -30,26 +30,56 @@ LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 MAX_DEPTH = 16
 """The maximum nesting of lists and mappings in a value."""
 
-RULES: Mapping[str, str] = MappingProxyType(
+RULES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "file-too-large": "A memory file has at most 1 MiB.",
-        "file-not-utf8": "A memory file is UTF-8.",
-        "file-nul": "A memory file contains no NUL byte.",
-        "file-conflict": "A file contains no git conflict markers, except in fenced code.",
-        "file-lfs-pointer": "A memory file is not stored by Git LFS.",
-        "frontmatter-missing": "A memory file begins with a header between two lines `---`.",
-        "frontmatter-unclosed": "The header that line 1 opens is closed by a line `---` or `...`.",
-        "frontmatter-anchor": "The header has no anchors (&name), aliases (*name) or tags (!name).",
-        "frontmatter-syntax": "The header is YAML with one key per line.",
-        "frontmatter-not-mapping": "The header is a mapping of keys to values.",
-        "frontmatter-second-header": "A file has one header.",
-        "frontmatter-duplicate-key": "A key occurs only once in its mapping.",
-        "frontmatter-value": "The value of a schema key has the right type.",
-        "frontmatter-missing-type": "A memory has a `type`.",
-        "frontmatter-near-key": "A key that looks like a misspelt schema key is probably one.",
+        "file-too-large": (
+            "A memory file has at most 1 MiB.",
+            "split the memory, or move the text to sources/",
+        ),
+        "file-not-utf8": ("A memory file is UTF-8.", "save the file as UTF-8"),
+        "file-nul": ("A memory file contains no NUL byte.", "remove it"),
+        "file-conflict": (
+            "A file contains no git conflict markers, except in fenced code.",
+            "choose one of the two sides, and delete the marker lines",
+        ),
+        "file-lfs-pointer": (
+            "A memory file is not stored by Git LFS.",
+            "remove the file from LFS with `git lfs migrate export`: git has to store the text",
+        ),
+        "frontmatter-missing": (
+            "A memory file begins with a header between two lines `---`.",
+            "`memrepo check --fix FILE` writes one",
+        ),
+        "frontmatter-unclosed": (
+            "The header that line 1 opens is closed by a line `---` or `...`.",
+            "close the header with a line ---",
+        ),
+        "frontmatter-anchor": (
+            "The header has no anchors (&name), aliases (*name) or tags (!name).",
+            "put the value in double quotes",
+        ),
+        "frontmatter-syntax": (
+            "The header is YAML with one key per line.",
+            "put the value in double quotes",
+        ),
+        "frontmatter-not-mapping": (
+            "The header is a mapping of keys to values.",
+            "write `type: fact` and the like between the --- lines",
+        ),
+        "frontmatter-second-header": ("A file has one header.", "join the two headers into one"),
+        "frontmatter-duplicate-key": (
+            "A key occurs only once in its mapping.",
+            "keep one of the two lines",
+        ),
+        "frontmatter-value": ("The value of a schema key has the right type.", ""),
+        "frontmatter-missing-type": ("A memory has a `type`.", "add a line such as type: fact"),
+        "frontmatter-near-key": (
+            "A key that looks like a misspelt schema key is probably one.",
+            "",
+        ),
     }
 )
-"""All rules of the header and the codec, each with its requirement."""
+"""All rules of the header and the codec, each with its requirement and its usual fix."""
 
 
 def refusal(
@@ -64,8 +94,6 @@ def refusal(
     severity: Literal["error", "warning"] = "error",
 ) -> Problem:
     """Build the Problem of a rule in RULES. Raise KeyError if the rule is not in RULES."""
-    if rule not in RULES:
-        raise KeyError(rule)
     return Problem(
         path=path,
         rule=rule,
@@ -73,7 +101,7 @@ def refusal(
         line=line,
         column=column,
         key=key,
-        fix=fix,
+        fix=fix or RULES[rule][1],
         severity=severity,
     )
 
@@ -90,12 +118,31 @@ class Entry(msgspec.Struct, frozen=True):
     last: int
 
 
-class ParsedLines(msgspec.Struct, frozen=True):
-    """The entries of a header in file order, the indentation of the keys, and all problems."""
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """A parsed header, and where the body starts.
 
+    `present`: the header is opened and closed. `unclosed`: it is only opened, and the whole file is
+    body. `indent`: the number of blanks before each top-level key. `places`: the line and column of
+    each value, by its keys and indexes. `comments`: the comments `# text`, by line number.
+    `body_line`: the one-based number of the first line after the header. `body_offset`: the offset
+    of that line in the decoded text, including a byte order mark.
+    """
+
+    present: bool = False
+    unclosed: bool = False
     entries: tuple[Entry, ...] = ()
     indent: int = 0
+    places: Mapping[Path, tuple[int, int]] = MappingProxyType({})
+    comments: Mapping[int, str] = MappingProxyType({})
+    body_line: int = 1
+    body_offset: int = 0
     problems: tuple[Problem, ...] = ()
+
+    def place(self, path: Path) -> tuple[int, int]:
+        """Return the line and column of the value at a path. Follow it as far as it exists."""
+        while path and path not in self.places:
+            path = path[:-1]
+        return self.places.get(path, (FIRST_LINE, 1))
 
 
 FIRST_LINE = 2
@@ -104,24 +151,6 @@ FIRST_LINE = 2
 _OPEN = regex(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)")
 _CLOSE = regex(r"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
 _BYTE_LINE_END = regex(rb"\r\n|\n|\r")
-
-
-class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed header, and where the body starts.
-
-    `present`: the header is opened and closed. `unclosed`: it is only opened, and the whole file is
-    body. `indent`: the number of blanks before each top-level key. `body_line`: the one-based
-    number of the first line after the header. `body_offset`: the offset of that line in the decoded
-    text, including a byte order mark.
-    """
-
-    present: bool = False
-    unclosed: bool = False
-    entries: tuple[Entry, ...] = ()
-    indent: int = 0
-    body_line: int = 1
-    body_offset: int = 0
-    problems: tuple[Problem, ...] = ()
 
 
 def split(data: bytes, path: str) -> Header:
@@ -144,7 +173,6 @@ def not_utf8(path: str, data: bytes, offset: int) -> Problem:
         f"found the byte 0x{data[offset]:02X} at offset {offset}, expected UTF-8",
         line=len(ends) + 1,
         column=len(before[start:].decode("utf-8", "replace")) + 1,
-        fix="save the file as UTF-8",
     )
 
 
@@ -154,197 +182,65 @@ def read(text: str, path: str) -> Header:
     opening = _OPEN.match(text)
     if opening is None:
         return Header(body_offset=bom)
-    closing = _closing(text, opening)
+    # The closing marker may follow directly. Its preceding line end is then part of the opening
+    # marker.
+    closing = _CLOSE.search(text, opening.end() - 1)
     if closing is None:
-        problem = refusal(
-            "frontmatter-unclosed",
-            path,
-            "found --- on line 1 only, expected a closing ---",
-            line=1,
-            column=1,
-            fix="close the header with a line ---",
-        )
+        found = "found --- on line 1 only, expected a closing ---"
+        problem = refusal("frontmatter-unclosed", path, found, line=1, column=1)
         return Header(unclosed=True, body_offset=bom, problems=(problem,))
-    lines = inner_lines(text, opening.end(), closing.start() + 1)
-    reading = read_lines(lines, path)
-    return Header(
+    lines = [line for line, _ in split_lines(text[opening.end() : closing.start() + 1])]
+    return msgspec.structs.replace(
+        read_lines(lines, path),
         present=True,
-        entries=reading.entries,
-        indent=reading.indent,
         body_line=FIRST_LINE + len(lines) + 1,
         body_offset=closing.end(),
-        problems=reading.problems,
     )
 
 
-def _closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
-    # The closing marker may follow directly. Its preceding line end is then part of the opening
-    # marker.
-    return _CLOSE.search(text, opening.end() - 1)
+def read_lines(lines: Sequence[str], path: str) -> Header:
+    """Parse the lines between the markers. The first error is in `problems`."""
+    import yaml
+
+    reader = _Reader(lines)
+    try:
+        reader.read()
+    except yaml.YAMLError as error:
+        fault = _syntax(lines, error)
+    except _Fault as found:
+        fault = found
+    else:
+        return Header(
+            entries=tuple(reader.entries),
+            indent=reader.indent,
+            places=reader.places,
+            comments=reader.comments(),
+        )
+    margin = next((t for t in reversed(lines[: fault.line + 1]) if t[:1] not in _INNER), "")
+    named = _MARGIN_KEY.match(margin)
+    problem = refusal(
+        fault.rule,
+        path,
+        fault.message,
+        line=fault.line + FIRST_LINE,
+        column=fault.column + 1,
+        key=(named[1] or named[2]) if named else "",
+    )
+    return Header(problems=(problem,))
 
 
-def inner_lines(text: str, start: int, end: int) -> list[str]:
-    """Split the text between the markers into lines without line endings."""
-    inner = text[start:end]
-    if "\r" in inner:
-        return [line for line, _ in split_lines(inner)]
-    lines = inner.split("\n")
-    # Remove the empty string after the last line end. If the markers are adjacent, no line remains.
-    lines.pop()
-    return lines
-
-
-_Fault = tuple[str, str, int, int]
-"""A rule, what was found and expected, and a zero-based line and column."""
 _STRANGE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|^\ufeff")
 _ANY_COMMENT = regex(r"#.*")
 _MARGIN_KEY = regex(r"(?:\? (\w+)|(\w[^\s:]*):)")
 _INNER = ("", " ", "\t", "-", "#")
-_MAX_PROBLEMS = 20
-_MAX_OPENINGS = 400
-"""libyaml composes nodes recursively. Headers that may nest more are counted first."""
-_END_OF_LINE = MAX_BYTES
-_FIXES = {
-    "frontmatter-not-mapping": "write `type: fact` and the like between the --- lines",
-    "frontmatter-duplicate-key": "keep one of the two lines",
-}
+_SYNTAX = "frontmatter-syntax"
 
 
-def read_lines(lines: Sequence[str], path: str) -> ParsedLines:
-    """Parse the lines between the markers. Errors are in `problems`."""
-    import yaml
+class _Fault(Exception):
+    """What memrepo cannot read or edit by line: a rule, words, and a zero-based place."""
 
-    try:
-        faults = list(_characters(lines)) or list(_tokens(lines))
-        root = None if faults else _compose(lines)
-        faults += [] if root is None else list(_faults(root, lines))
-    except yaml.YAMLError as error:
-        root, faults = None, [_syntax(lines, error)]
-    if faults or root is None:
-        problems = (_problem(path, lines, *fault) for fault in faults[:_MAX_PROBLEMS])
-        return ParsedLines(problems=tuple(problems))
-    entries = (
-        Entry(
-            key=key.value,
-            value=_value_of(value),
-            first=key.start_mark.line + FIRST_LINE,
-            last=max(_end(key), _end(value))[0] + FIRST_LINE,
-        )
-        for key, value in root.value
-    )
-    return ParsedLines(entries=tuple(entries), indent=root.start_mark.column)
-
-
-def _problem(
-    path: str, lines: Sequence[str], rule: str, message: str, line: int, column: int
-) -> Problem:
-    margin = next((text for text in reversed(lines[: line + 1]) if text[:1] not in _INNER), "")
-    found = _MARGIN_KEY.match(margin)
-    return refusal(
-        rule,
-        path,
-        message,
-        line=line + FIRST_LINE,
-        column=column + 1,
-        key=(found[1] or found[2]) if found else "",
-        fix=_FIXES.get(rule, "put the value in double quotes"),
-    )
-
-
-def _compose(lines: Sequence[str]) -> Any:
-    """Return the root node of a header. Raise yaml.YAMLError if it is not YAML."""
-    import yaml
-
-    text = "".join(f"{line}\n" for line in lines)
-    return yaml.compose(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-
-
-def _tokens(lines: Sequence[str]) -> Iterator[_Fault]:
-    """Yield anchors, aliases and tags, and nesting that is too deep for the composer."""
-    import yaml
-
-    text = "".join(f"{line}\n" for line in lines)
-    openings = sum(map(text.count, "[{-?")) + max(map(len, lines), default=0)
-    if openings <= _MAX_OPENINGS and not any(sign in text for sign in "&*!"):
-        return
-    depth = 0
-    for token in yaml.scan(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
-        name, mark = type(token).__name__, token.start_mark
-        if name in ("AnchorToken", "AliasToken", "TagToken"):
-            message = "found an anchor, an alias or a tag, expected a plain value"
-            yield "frontmatter-anchor", message, mark.line, mark.column
-        if name.startswith(("Block", "Flow")):
-            depth += name.endswith("StartToken") - name.endswith("EndToken")
-        if depth > MAX_DEPTH + 1:
-            message = f"found nesting deeper than {MAX_DEPTH} levels, expected less"
-            yield "frontmatter-syntax", message, mark.line, mark.column
-            return
-
-
-def _characters(lines: Sequence[str]) -> Iterator[_Fault]:
-    """Yield control characters, and line breaks that only YAML 1.1 has: the first of each line."""
-    for number, line in enumerate(lines):
-        if match := _STRANGE.search(line):
-            found = f"found the character U+{ord(match[0]):04X}, expected printable text"
-            yield "frontmatter-syntax", found, number, match.start()
-
-
-def _faults(root: Any, lines: Sequence[str]) -> Iterator[_Fault]:
-    """Yield everything in the nodes of a header that memrepo cannot read or edit by line."""
-    if root.id != "mapping" or root.flow_style:
-        what = shown(root.value) if root.id == "scalar" else "a list or one {...}"
-        message = f"found {what}, expected lines `key: value`"
-        yield "frontmatter-not-mapping", message, root.start_mark.line, root.start_mark.column
-        return
-    todo: list[tuple[Any, int]] = [(root, 0)]
-    while todo:
-        node, depth = todo.pop()
-        place = node.start_mark.line, node.start_mark.column
-        if depth > MAX_DEPTH:
-            message = f"found nesting deeper than {MAX_DEPTH} levels, expected less"
-            yield "frontmatter-syntax", message, *place
-            continue
-        if node.id == "mapping":
-            yield from _keys(node, lines)
-        if node.id != "scalar":
-            todo += [(part, depth + 1) for part in reversed(_children(node))]
-
-
-def _keys(node: Any, lines: Sequence[str]) -> Iterator[_Fault]:
-    """Yield the keys of a mapping that are no text, not on one line, or occur twice."""
-    known: set[str] = set()
-    for key, _ in node.value:
-        line, column = key.start_mark.line, key.start_mark.column
-        if key.id != "scalar" or (not node.flow_style and "?" in lines[line][:column]):
-            message = "found a key that is not a word, expected `key: value`"
-            yield "frontmatter-syntax", message, line, column
-        elif key.value in known:
-            message = f"found {shown(key.value)} again, expected it once"
-            yield "frontmatter-duplicate-key", message, line, column
-        elif key.id == "scalar":
-            known.add(key.value)
-
-
-def _value_of(node: Any) -> Node:
-    if node.id == "mapping":
-        return {key.value: _value_of(value) for key, value in node.value}
-    return [_value_of(part) for part in node.value] if node.id == "sequence" else node.value
-
-
-def _children(node: Any) -> Sequence[Any]:
-    if node.id == "mapping":
-        return [part for pair in node.value for part in pair]
-    return node.value if node.id == "sequence" else []
-
-
-def _end(node: Any) -> tuple[int, int]:
-    """Return the zero-based line and column at which the text of a node ends."""
-    line, column = node.end_mark.line, node.end_mark.column
-    if node.id == "scalar" and node.style in ("|", ">") and not column:
-        return max(line - 1, node.start_mark.line), _END_OF_LINE
-    if node.id != "scalar" and not node.flow_style and (parts := _children(node)):
-        return max(map(_end, parts))
-    return line, column
+    def __init__(self, rule: str, message: str, line: int, column: int) -> None:
+        self.rule, self.message, self.line, self.column = rule, message, line, column
 
 
 def _syntax(lines: Sequence[str], error: Exception) -> _Fault:
@@ -355,57 +251,286 @@ def _syntax(lines: Sequence[str], error: Exception) -> _Fault:
     line, column = (mark.line, mark.column) if mark is not None else (0, 0)
     reason = getattr(error, "problem", None) or type(error).__name__
     line = max(0, min(line, len(lines) - 1))
-    return "frontmatter-syntax", f"{reason}, expected `key: value`", line, column
+    return _Fault(_SYNTAX, f"{reason}, expected `key: value`", line, column)
 
 
-def _scalars(node: Any) -> Iterator[Any]:
-    if node.id == "scalar":
-        yield node
-    for part in _children(node):
-        yield from _scalars(part)
+class _Open:
+    """A list or mapping that is being read. `key` is that of the value to come in a mapping."""
+
+    def __init__(self, path: Path, *, is_list: bool, flow: bool) -> None:
+        self.path, self.flow, self.key = path, flow, ""
+        self.node: Any = [] if is_list else {}
+        self.has_key = is_list
+
+    def put(self, value: Node) -> None:
+        if isinstance(self.node, list):
+            self.node.append(value)
+        else:
+            self.node[self.key], self.has_key = value, False
+
+    @property
+    def step(self) -> str | int:
+        return len(self.node) if isinstance(self.node, list) else self.key
 
 
-def locate(lines: Sequence[str], key: str, steps: Sequence[str | int]) -> tuple[int, int]:
-    """Return the one-based line and column of the value at `key` and the nested `steps`.
+class _Reader:
+    """Builds the entries of a header from the events of libyaml, with positions."""
 
-    Follow the steps as far as they exist.
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self.entries: list[Entry] = []
+        self.places: dict[Path, tuple[int, int]] = {}
+        self.indent = self.last = self.first = 0
+        self._open: list[_Open] = []
+        self._ends: dict[int, int] = {}
+        self._inside: set[int] = set()
+
+    def read(self) -> None:
+        """Read the lines. Raise _Fault or yaml.YAMLError."""
+        import yaml
+        from yaml.events import CollectionEndEvent, DocumentStartEvent, NodeEvent
+
+        for number, line in enumerate(self.lines):
+            if strange := _STRANGE.search(line):
+                found = f"found the character U+{ord(strange[0]):04X}, expected printable text"
+                raise _Fault(_SYNTAX, found, number, strange.start())
+        text = "".join(f"{line}\n" for line in self.lines)
+        is_open = False
+        for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+            if isinstance(event, NodeEvent):
+                self._node(event)
+            elif isinstance(event, CollectionEndEvent):
+                self._close(event)
+            elif isinstance(event, DocumentStartEvent):
+                if is_open:
+                    message = "found a second document, expected `key: value`"
+                    mark: Any = event.start_mark
+                    raise _Fault(_SYNTAX, message, mark.line, mark.column)
+                is_open = True
+
+    def _node(self, event: Any) -> None:
+        line, column = event.start_mark.line, event.start_mark.column
+        value = getattr(event, "value", None)
+        if event.anchor is not None or getattr(event, "tag", None) is not None:
+            message = "found an anchor, an alias or a tag, expected a plain value"
+            raise _Fault("frontmatter-anchor", message, line, column)
+        is_list = type(event).__name__ == "SequenceStartEvent"
+        if not self._open:
+            if value is not None or is_list or event.flow_style:
+                what = shown(value) if value is not None else "a list or one {...}"
+                message = f"found {what}, expected lines `key: value`"
+                raise _Fault("frontmatter-not-mapping", message, line, column)
+            self.indent = column
+            self._open.append(_Open((), is_list=False, flow=False))
+            return
+        above = self._open[-1]
+        if value is not None:
+            self._end(event)
+        if not above.has_key:
+            self._key(event, above, line, column)
+            return
+        path = (*above.path, above.step)
+        self.places[path] = line + FIRST_LINE, column + 1
+        if value is not None:
+            self._put(value)
+        elif len(self._open) > MAX_DEPTH:
+            message = f"found nesting deeper than {MAX_DEPTH} levels, expected less"
+            raise _Fault(_SYNTAX, message, line, column)
+        else:
+            self._open.append(_Open(path, is_list=is_list, flow=event.flow_style))
+
+    def _key(self, event: Any, above: _Open, line: int, column: int) -> None:
+        key = getattr(event, "value", None)
+        if key is None or (not above.flow and "?" in self.lines[line][:column]):
+            message = "found a key that is not a word, expected `key: value`"
+            raise _Fault(_SYNTAX, message, line, column)
+        if key in above.node:
+            message = f"found {shown(key)} again, expected it once"
+            raise _Fault("frontmatter-duplicate-key", message, line, column)
+        above.key, above.has_key = key, True
+        if len(self._open) == 1:
+            self.first = line
+
+    def _end(self, event: Any) -> None:
+        """Note where a scalar ends: only punctuation can stand between it and a comment."""
+        first, last, column = event.start_mark.line, event.end_mark.line, event.end_mark.column
+        is_block = event.style in ("|", ">")
+        if is_block and not column:
+            last, column = max(last - 1, first), MAX_BYTES
+        # The line of a block's mark may end with a comment. A line with an open quote may not.
+        self._inside.update(range(first + is_block, last))
+        self._ends[last] = column
+        self.last = last
+
+    def _close(self, event: Any) -> None:
+        closed = self._open.pop()
+        if closed.flow:
+            self.last = event.end_mark.line
+        if self._open:
+            self._put(closed.node)
+
+    def _put(self, value: Node) -> None:
+        above = self._open[-1]
+        if len(self._open) == 1:
+            first, last = self.first + FIRST_LINE, self.last + FIRST_LINE
+            self.entries.append(Entry(above.key, value, first, last))
+        above.put(value)
+
+    def comments(self) -> dict[int, str]:
+        """Return the comments by line number."""
+        found = {}
+        for number, line in enumerate(self.lines):
+            if "#" in line and number not in self._inside:
+                match = _ANY_COMMENT.search(line, self._ends.get(number, 0))
+                if match is not None:
+                    found[number + FIRST_LINE] = match[0]
+        return found
+
+
+# -- writing ---------------------------------------------------------------------------------
+
+# Each value has one spelling, with the same meaning in YAML 1.1 and 1.2. A scalar is written plain
+# only if every YAML parser reads it as that text. Any other scalar is a double-quoted JSON string.
+#
+# Character classes are ranges, not Unicode categories: categories change with the Python version,
+# but the bytes written must not. Each class is written as a negated set. `re` compiles it ten times
+# as fast as the equivalent wide ranges, and every start of the program compiles it. Beyond ASCII,
+# the set excludes blanks, invisible characters and characters that cannot be assigned.
+_NARROW = (
+    r"\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000"
+    r"\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U0010ffff"
+)
+_FLOW_FIRST = rf"[^\x00-.:-@\[-\^`{{-~{_NARROW}]"  # A-Z a-z 0-9 _ /
+_FLOW_CHARS = rf"[^\x00-&*,:-?\[-\^`{{-~{_NARROW}]"  # also . + @ ( ) ' -
+_BLOCK_FIRST = rf"[^\x00-')-.:-@\[-\^`{{-~{_NARROW}]"  # A-Z a-z 0-9 _ / (
+_FLOW = regex(rf"{_FLOW_FIRST}{_FLOW_CHARS}*(?:[: ]{_FLOW_CHARS}+)*")
+_BLOCK = regex(rf"(?!.*(?:: | #|[ :]\Z)){_BLOCK_FIRST}[^\x00-\x1f{_NARROW}]*")
+_RAW = regex(r"[0-9A-Za-z+.-](?:[0-9A-Za-z+.:-]| (?=[0-9A-Za-z+-]))*(?<!:)")
+_ESCAPED = regex("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+_WORDS = frozenset({"", "~", "null", "yes", "no", "true", "false", "on", "off", "=", "<<"})
+_NUMBER_LIKE = regex(
+    r"""[-+]?[0-9._][0-9._,:]*(?:[eE][-+]?[0-9_]*)?   # decimal, float, base 60, digit groups
+      | [-+]?0[xXoObB][0-9a-fA-F_]*
+      | [-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)
+      | \d{4}-\d\d?-\d\d?(?:[Tt \t][-+.:Zz0-9 \t]*)?  # timestamps
+    """,
+    re.VERBOSE | re.ASCII,
+)
+
+
+def _is_ambiguous(text: str) -> bool:
+    """Return whether YAML 1.1 or 1.2 may read a plain scalar as a number, date, flag or null."""
+    if text[:1].isalpha():
+        return text.lower() in _WORDS or text in ("y", "Y", "n", "N")
+    return text in _WORDS or _NUMBER_LIKE.fullmatch(text) is not None
+
+
+def scalar(text: str, *, flow: bool = False) -> str:
+    """Format a scalar. Set `flow` for a scalar inside `[...]` or `{...}`.
+
+    Control characters, YAML's own line breaks and the byte order mark are escaped.
     """
-    node, place = _compose(lines), (FIRST_LINE, 1)
-    for step in (key, *steps):
-        pairs = node.value if node.id == "mapping" else enumerate(node.value)
-        parts = {getattr(name, "value", name): part for name, part in pairs}
-        node = parts.get(step)
-        if node is None:
-            break
-        place = (node.start_mark.line + FIRST_LINE, node.start_mark.column + 1)
-        if node.id == "scalar":
-            break
-    return place
+    if isinstance(text, Raw) and _RAW.fullmatch(text):
+        return str(text)
+    if (_FLOW if flow else _BLOCK).fullmatch(text) and not _is_ambiguous(text):
+        return str(text)
+    import json
+
+    spelled = json.dumps(text, ensure_ascii=False)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", spelled)
 
 
-def comments(lines: Sequence[str]) -> dict[int, str]:
-    """Return the comments `# text` in the lines of a header, by zero-based line number."""
-    if not any("#" in line for line in lines):
-        return {}
-    return {number: text for number, (_, text) in _comments(lines, _compose(lines)).items()}
+def inline(node: Node) -> str:
+    """Format a node on one line, as it is written inside a flow collection or a list item."""
+    if isinstance(node, list):
+        return "[" + ", ".join(inline(part) for part in node) + "]"
+    if isinstance(node, dict):
+        return "{" + ", ".join(f"{key}: {inline(part)}" for key, part in node.items()) + "}"
+    return scalar(node, flow=True)
 
 
-def _comments(lines: Sequence[str], root: Any) -> dict[int, tuple[int, str]]:
-    """Return all comments as a mapping from line index to (column, text).
+def entry_lines(key: str, node: Node, *, folded: bool = False) -> list[str]:
+    """Format a header entry: one line, or for a list one line for the key and one per item.
 
-    After the last scalar that ends on a line, only punctuation can precede the first `#`.
+    A list of several records has one line per record, unless `folded`. Sources always have one line
+    each. All other values are on one line.
     """
-    ends: dict[int, int] = {}
-    inside: set[int] = set()
-    for node in _scalars(root) if root else ():
-        # The line of a block scalar indicator may end with a comment. A line with an open quote may
-        # not.
-        line, column = _end(node)
-        inside.update(range(node.start_mark.line + (node.style in ("|", ">")), line))
-        ends[line] = max(ends.get(line, 0), column)
-    found = {}
-    for number, text in enumerate(lines):
-        match = _ANY_COMMENT.search(text, ends.get(number, 0))
-        if match is not None and number not in inside:
-            found[number] = match.start(), match[0]
-    return found
+    if isinstance(node, list):
+        several = len(node) > 1 and not folded and all(isinstance(part, dict) for part in node)
+        if several or (key == "sources" and node):
+            items = (scalar(part) if isinstance(part, str) else inline(part) for part in node)
+            return [f"{key}:", *(f"  - {item}" for item in items)]
+    return [f"{key}: {scalar(node) if isinstance(node, str) else inline(node)}"]
+
+
+def edit(
+    head: Sequence[Line],
+    header: Header,
+    edits: Mapping[str, Sequence[str]],
+    order: Mapping[str, int],
+) -> list[Line]:
+    """Replace, remove and insert header lines by key. `head` includes both `---` markers.
+
+    A new key follows the closest key that precedes it in the given order. Foreign keys are last.
+    """
+    end = dominant_end(head)
+    present = {entry.key: entry for entry in header.entries}
+    slots: dict[int, list[str]] = {}  # the line number (one-based) after which new lines go
+    dropped: set[int] = set()
+    for key, spelling in edits.items():
+        lines = [" " * header.indent + line for line in spelling]
+        entry = present.get(key)
+        if entry is None:
+            place = max(
+                (
+                    (order.get(e.key, len(order)), e.last)
+                    for e in header.entries
+                    if order.get(e.key, len(order)) < order.get(key, len(order) + 1)
+                ),
+                default=(0, FIRST_LINE - 1),
+            )[1]
+            slots.setdefault(place, []).extend(lines)
+        else:
+            dropped.update(range(entry.first, entry.last + 1))
+            if not lines:
+                dropped.update(_loose_blanks(head, header, entry))
+            kept = _with_comments(lines, header, entry)
+            slots[entry.first - 1] = slots.get(entry.first - 1, []) + kept
+    edited: list[Line] = []
+    for number, line in enumerate(head, 1):
+        if number not in dropped:
+            edited.append(line)
+        edited += [(text, end) for text in slots.get(number, [])]
+    return edited
+
+
+def _loose_blanks(head: Sequence[Line], header: Header, entry: Entry) -> range:
+    """Return the blank lines after a removed entry that a preceding block scalar would include."""
+    above = [other for other in header.entries if other.last < entry.first]
+    if not (above and isinstance(above[-1].value, str) and above[-1].value.endswith("\n")):
+        return range(0)
+    last = entry.last
+    while not head[last][0].strip():
+        last += 1
+    return range(entry.last + 1, last + 1)
+
+
+def _with_comments(lines: list[str], header: Header, entry: Entry) -> list[str]:
+    """Add a user's comments on an entry to the new lines of the entry.
+
+    A comment in the first line stays in it. Other comments are placed above the key.
+    """
+    own = {n: c for n, c in header.comments.items() if entry.first <= n <= entry.last}
+    if lines and entry.first in own:
+        lines = [f"{lines[0]} {own.pop(entry.first)}", *lines[1:]]
+    return [" " * header.indent + comment for comment in own.values()] + lines
+
+
+def splice(
+    text: str, path: str, edits: Mapping[str, Sequence[str]], order: Mapping[str, int]
+) -> str:
+    """Replace, remove and insert header entries of a valid text by their key."""
+    header, lines = read(text, path), split_lines(text)
+    head = edit(lines[: header.body_line - 1], header, edits, order)
+    return join_lines([*head, *lines[header.body_line - 1 :]])

@@ -21,38 +21,37 @@ from datetime import datetime
 from functools import cached_property
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
 from msgspec.structs import force_setattr, replace
 
 from memrepo import __version__
 from memrepo.core.fields import (
-    DAY,
-    FLAG,
-    MEMORY_REF,
-    NUMBER,
-    TIME,
-    WHOLE,
+    Day,
     Field,
-    Kind,
+    Form,
+    MemoryRef,
+    Name,
     Node,
-    choice_kind,
+    Share,
+    Text,
+    Whole,
     fields_of,
-    line_kind,
-    list_kind,
     node_of,
-    record_kind,
-    text_kind,
+    one_of,
+    text,
 )
-from memrepo.core.ids import ID_PATTERN, TEXT_HASH_PATTERN, text_hash
+from memrepo.core.ids import TEXT_HASH_PATTERN, text_hash
 from memrepo.core.patterns import regex
-from memrepo.core.times import format_time, parse_time
+from memrepo.core.times import format_time
 
 T = TypeVar("T")
 _ACTOR = r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}"
-_ID = msgspec.Meta(pattern=rf"\A{ID_PATTERN.pattern}\Z")
-_SHARE = msgspec.Meta(ge=0, le=1)
+Actor = Annotated[
+    str, text(_ACTOR, what="an actor: human:<id>, process:<id> or <producer>/<version>")
+]
+"""Who did something."""
 
 
 ClaimType = Literal[
@@ -118,9 +117,16 @@ HOME_OF_TYPE: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _one_of(*words: str) -> msgspec.Meta:
-    described = "one of " + ", ".join(filter(None, words))
-    return msgspec.Meta(pattern=rf"\A({'|'.join(words)})\Z", description=described)
+_SOURCES = "sources/"
+_PLACE = regex(r"(/?)(.*?[^\s:])(?::(\d{1,9})(?:-(\d{1,9}))?(?:, (.+))?)?")
+_BASES = ("unit", "heading", "file", "commit")
+_KINDS = ("inferred", "merged")
+
+
+def _check_lines(node: Sequence[str]) -> None:
+    first, last = map(int, node)
+    if not 0 <= first <= last:
+        raise ValueError(node)
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -134,13 +140,66 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     `blob` is also omitted: it is the blob of the source version that contains the text.
     """
 
+    expected: ClassVar[str] = "a place such as MEMORY.md:35 or memory/2026-05-06.md:52-54"
+
     resource: str
-    lines: tuple[int, int] = (0, 0)
-    captured: str = ""
-    captured_from: Annotated[str, _one_of("", "unit", "heading", "file", "commit")] = ""
-    kind: Annotated[str, _one_of("direct", "inferred", "merged")] = "direct"
-    text_hash: Annotated[str, msgspec.Meta(pattern=rf"\A({TEXT_HASH_PATTERN.pattern})?\Z")] = ""
-    blob: Annotated[str, msgspec.Meta(pattern=r"\A([0-9a-f]{40}|[0-9a-f]{64})?\Z")] = ""
+    lines: Annotated[tuple[int, int], Form(_check_lines, "two line numbers")] = (0, 0)
+    captured: Day = ""
+    captured_from: Annotated[str, one_of("", *_BASES)] = ""
+    kind: Annotated[str, one_of("direct", *_KINDS)] = "direct"
+    text_hash: Annotated[str, text(f"({TEXT_HASH_PATTERN.pattern})?", what="a text hash")] = ""
+    blob: Annotated[str, text("([0-9a-f]{40}|[0-9a-f]{64})?", what="a blob id")] = ""
+
+    @staticmethod
+    def parse(line: str) -> dict[str, Any]:
+        """Return the mapping that a line such as `notes/a.md:52-54, 2026-05-06` stands for.
+
+        A path is relative to `sources/`, or to the repository if it starts with a slash. The lines
+        are followed by values that are not implied: a date, its origin (unless a heading), a text
+        hash, a kind. Raise ValueError for any other text.
+        """
+        found = _PLACE.fullmatch(line)
+        if found is None:
+            raise ValueError(line)
+        root, path, first, last, words = found.groups()
+        record: dict[str, Any] = {"resource": path if root or "://" in path else _SOURCES + path}
+        if first is not None:
+            record["lines"] = [first, last or first]
+        for word in (words or "").split():
+            key = "captured_from" if word in _BASES else "kind" if word in _KINDS else "captured"
+            key = "text_hash" if word.startswith("th-") else key
+            if key in record:
+                raise ValueError(line)
+            record[key] = word
+        if "captured" in record:
+            record.setdefault("captured_from", "heading")
+        return record
+
+    def spell(self) -> str:
+        """Return the line of the source, without its blob."""
+        line = self.resource.removeprefix(_SOURCES)
+        if line == self.resource and "://" not in line:
+            line = f"/{line}"
+        basis = self.captured_from if self.captured_from != "heading" else ""
+        words = (self.captured, basis, self.text_hash, self.kind)
+        details = " ".join(word for word in words if word and word != "direct")
+        if self.lines != (0, 0) or details:
+            first, last = self.lines
+            line += f":{first}" + (f"-{last}" if last > first else "")
+        return f"{line}, {details}" if details else line
+
+
+def _parts(line: re.Pattern[str], keys: Sequence[str], text: str) -> dict[str, Node]:
+    """Return the parts of a line by key, without missing parts. Raise ValueError if none match."""
+    found = line.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return {key: part for key, part in zip(keys, found.groups(), strict=True) if part}
+
+
+_LINE_OF_LINK = regex(r"(\S+) (\S+)(?: ([\d.]+))?")
+_LINE_OF_STAMP = regex(r"(.+?)(?: (\d{4}-\d\d-\d\dT\S+))?")
+_LINE_OF_HOT = regex(r"(?:(until) )?(\d{4}-\d\d-\d\dT\S+)(?: (.+))?")
 
 
 class Stamp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -149,23 +208,48 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     Actors are `human:<id>`, `process:<id>` or `memrepo/<version>` (OKF 7).
     """
 
-    by: Annotated[str, msgspec.Meta(pattern=rf"\A({_ACTOR})\Z")]
+    expected: ClassVar[str] = (
+        "an actor and a time: human:<id>, process:<id> or <producer>/<version>, then the time"
+    )
+
+    by: Actor
     at: datetime | None = None
+
+    @staticmethod
+    def parse(line: str) -> dict[str, Node]:
+        """Return the mapping of a line such as `human:ada 2026-01-31T09:00:00Z`."""
+        return _parts(_LINE_OF_STAMP, ("by", "at"), line)
+
+    def spell(self) -> str:
+        """Return the line of the stamp."""
+        return f"{self.by} {format_time(self.at)}" if self.at else self.by
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A typed link to another memory. The strength is from 0 to 1."""
 
-    target: Annotated[str, _ID]
-    type: Annotated[str, _one_of("follows", "references", "contradicts", "supports", "related")]
-    strength: Annotated[float, _SHARE] = 1.0
+    expected: ClassVar[str] = "a link such as related mem-0123456789abcdef"
+
+    target: MemoryRef
+    type: Annotated[str, one_of("follows", "references", "contradicts", "supports", "related")]
+    strength: Share = 1.0
+
+    @staticmethod
+    def parse(line: str) -> dict[str, Node]:
+        """Return the mapping of a line such as `related mem-0123456789abcdef 0.5`."""
+        return _parts(_LINE_OF_LINK, ("type", "target", "strength"), line)
+
+    def spell(self) -> str:
+        """Return the line of the link."""
+        strength = "" if self.strength == 1 else f" {node_of(self.strength)}"
+        return f"{self.type} {self.target}{strength}"
 
 
 class Importance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The importance of a memory: a score (0 to 1), a level, up to five reasons, and keywords."""
 
-    score: Annotated[float, _SHARE]
-    level: Annotated[str, _one_of("trivial", "low", "normal", "high", "critical")]
+    score: Share
+    level: Annotated[str, one_of("trivial", "low", "normal", "high", "critical")]
     reasons: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
 
@@ -174,6 +258,15 @@ class Decay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The decay class of a memory other than a note. The expiry is derived from the class."""
 
     cls: str = msgspec.field(name="class")
+
+    @staticmethod
+    def parse(line: str) -> dict[str, Node]:
+        """Return the mapping of a class."""
+        return {"class": line}
+
+    def spell(self) -> str:
+        """Return the class."""
+        return self.cls
 
 
 class Gist(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -191,12 +284,34 @@ class Hot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     reason: str = ""
     until: datetime | None = None
 
+    @staticmethod
+    def parse(line: str) -> dict[str, Node]:
+        """Return the mapping of a line: a time and a reason, or `until` and a time."""
+        parts = _parts(_LINE_OF_HOT, ("until?", "since", "reason"), line)
+        if parts.pop("until?", ""):
+            parts["until"] = parts.pop("since")
+        return parts
+
+    def spell(self) -> str:
+        """Return the line."""
+        since, until = (format_time(at) if at else "" for at in (self.since, self.until))
+        return " ".join(filter(None, (since, until and f"until {until}", self.reason)))
+
 
 class Retired(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The run that retired a memory, with the reason."""
 
     run: str
     reason: str
+
+    @staticmethod
+    def parse(line: str) -> dict[str, Node]:
+        """Return the mapping of a line with a run and a reason."""
+        return dict(zip(("run", "reason"), line.split(" ", 1), strict=True))
+
+    def spell(self) -> str:
+        """Return the line."""
+        return f"{self.run} {self.reason}"
 
 
 class Edges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -206,9 +321,9 @@ class Edges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `c` for `\r\n`, `r` for `\r`. The last letter applies to all remaining line endings.
     """
 
-    before: Annotated[str, msgspec.Meta(pattern=r"\A\s*\Z")] = ""
-    after: Annotated[str, msgspec.Meta(pattern=r"\A\s*\Z")] = ""
-    ends: Annotated[str, msgspec.Meta(pattern=r"\A[ncr]*\Z")] = ""
+    before: Annotated[str, text(r"\s*", what="white space")] = ""
+    after: Annotated[str, text(r"\s*", what="white space")] = ""
+    ends: Annotated[str, text("[ncr]*", what="letters n, c and r", limit=10**6)] = ""
 
 
 OWN_ACTOR = f"memrepo/{__version__}"
@@ -285,130 +400,11 @@ def _sources(memory: Memory) -> tuple[Source, ...]:
     return tuple(found)
 
 
-_SOURCES = "sources/"
-_PLACE = regex(r"(/?)(.*?[^\s:])(?::(\d{1,9})(?:-(\d{1,9}))?(?:, (.+))?)?")
-_BASES = ("unit", "heading", "file", "commit")
-_KINDS = ("inferred", "merged")
-
-
-def read_place(node: Node) -> object:
-    """Return the mapping that a source such as `notes/a.md:52-54, 2026-05-06` stands for.
-
-    A path is relative to `sources/`, or to the repository if it starts with a slash. The lines are
-    followed by values that are not implied: a date, its origin (unless a heading), a text hash, a
-    kind. A source without a short form is a mapping already. Raise ValueError for anything else.
-    """
-    if isinstance(node, dict):
-        record: dict[str, Any] = dict(node)
-    else:
-        found = _PLACE.fullmatch(node) if isinstance(node, str) else None
-        if found is None:
-            raise ValueError(node)
-        root, path, first, last, words = found.groups()
-        record = {"resource": path if root or "://" in path else _SOURCES + path}
-        if first is not None:
-            record["lines"] = [first, last or first]
-        for word in (words or "").split():
-            key = "captured_from" if word in _BASES else "kind" if word in _KINDS else "captured"
-            key = "text_hash" if word.startswith("th-") else key
-            if key in record:
-                raise ValueError(node)
-            record[key] = word
-        if "captured" in record:
-            record.setdefault("captured_from", "heading")
-    if "captured" in record:
-        parse_time(record["captured"])
-    if "lines" in record:
-        first, last = (int(number) for number in record["lines"])
-        if not 0 <= first <= last:
-            raise ValueError(node)
-    return record
-
-
-def write_place(source: Source) -> Node:
-    """Return the short form of a source if it reads as the same source, else a mapping."""
-    text = source.resource.removeprefix(_SOURCES)
-    if text == source.resource and "://" not in text:
-        text = f"/{text}"
-    basis = source.captured_from if source.captured_from != "heading" else ""
-    words = (source.captured, basis, source.text_hash, source.kind)
-    details = " ".join(word for word in words if word and word != "direct")
-    if source.lines != (0, 0) or details:
-        first, last = source.lines
-        text += f":{first}" + (f"-{last}" if last > first else "") + (details and f", {details}")
-    try:
-        is_same = msgspec.convert(read_place(text), Source, strict=False) == source
-    except ValueError:
-        is_same = False
-    return text if is_same else node_of(source)
-
-
-_TEXT = text_kind()
-_NAME = text_kind(limit=200, what="a short text")
-ACTOR = text_kind(pattern=_ACTOR, what="an actor: human:<id>, process:<id> or <producer>/<version>")
-"""The kind of a field with who did something."""
-_DECAY = line_kind(Decay, lambda text: {"class": text}, lambda decay: str(decay.cls))
-_LINE_OF_LINK = regex(r"(\S+) (\S+)(?: ([\d.]+))?")
-_LINE_OF_STAMP = regex(r"(.+?)(?: (\d{4}-\d\d-\d\dT\S+))?")
-_LINE_OF_HOT = regex(r"(?:(until) )?(\d{4}-\d\d-\d\dT\S+)(?: (.+))?")
-
-
-def _parts(line: re.Pattern[str], keys: Sequence[str], text: str) -> dict[str, Node]:
-    """Return the parts of a line by key, without missing parts. Raise ValueError if none match."""
-    found = line.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    return {key: part for key, part in zip(keys, found.groups(), strict=True) if part}
-
-
-def _read_hot(text: str) -> dict[str, Node]:
-    parts = _parts(_LINE_OF_HOT, ("until?", "since", "reason"), text)
-    if parts.pop("until?", ""):
-        parts["until"] = parts.pop("since")
-    return parts
-
-
-def _write_hot(hot: Hot) -> str:
-    since, until = (format_time(at) if at else "" for at in (hot.since, hot.until))
-    return " ".join(filter(None, (since, until and f"until {until}", hot.reason)))
-
-
-def _write_link(link: Link) -> str:
-    strength = "" if link.strength == 1 else f" {node_of(link.strength)}"
-    return f"{link.type} {link.target}{strength}"
-
-
-_LINK = line_kind(
-    Link,
-    lambda text: _parts(_LINE_OF_LINK, ("type", "target", "strength"), text),
-    _write_link,
-    "a link such as related mem-0123456789abcdef",
-)
-_LINKS = list_kind(_LINK)
-_HOT = line_kind(Hot, _read_hot, _write_hot)
-_RETIRED = line_kind(
-    Retired,
-    lambda text: dict(zip(("run", "reason"), text.split(" ", 1), strict=True)),
-    lambda retired: f"{retired.run} {retired.reason}",
-)
-_STANDING = choice_kind(STANDINGS)
 _OLD_HASH = regex(TEXT_HASH_PATTERN.pattern)
-_HASH = text_kind(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
-_REFS = list_kind(MEMORY_REF)
-STAMP = line_kind(
-    Stamp,
-    lambda text: _parts(_LINE_OF_STAMP, ("by", "at"), text),
-    lambda stamp: f"{stamp.by}{f' {format_time(stamp.at)}' if stamp.at else ''}",
-    "an actor and a time: human:<id>, process:<id> or <producer>/<version>, then the time",
-)
-"""The kind of a field with who did something, and when."""
+_HASH = text(TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
 _OWN: dict[str, Any] = {"is_by_person": True}
-_SOURCE = Kind(
-    type=Source,
-    expected="a place such as MEMORY.md:35 or memory/2026-05-06.md:52-54",
-    prepare=read_place,
-    spell=write_place,
-)
+_Names: TypeAlias = tuple[Name, ...]
+_Refs: TypeAlias = tuple[MemoryRef, ...]
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"places": "sources"}):
@@ -424,147 +420,104 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
 
     path: str
     body: str = ""
-    id: Annotated[str, Field(MEMORY_REF, "Set when the memory is created, and never changed.")] = ""
-    type: Annotated[str, Field(choice_kind(TYPES), "What kind of memory.", **_OWN)] = ""
-    title: Annotated[str, Field(_TEXT, "Display name; notes.", **_OWN)] = ""
-    subject: Annotated[str, Field(_TEXT, "The person or thing that it is about.", **_OWN)] = ""
-    predicate: Annotated[str, Field(_TEXT, "The property.", **_OWN)] = ""
-    object: Annotated[str, Field(_TEXT, "The value.", **_OWN)] = ""
+    id: Annotated[MemoryRef, Field("Set when the memory is created, and never changed.")] = ""
+    type: Annotated[str, one_of(*TYPES), Field("What kind of memory.", **_OWN)] = ""
+    title: Annotated[Text, Field("Display name; notes.", **_OWN)] = ""
+    subject: Annotated[Text, Field("The person or thing that it is about.", **_OWN)] = ""
+    predicate: Annotated[Text, Field("The property.", **_OWN)] = ""
+    object: Annotated[Text, Field("The value.", **_OWN)] = ""
     context: Annotated[
-        str, Field(_TEXT, "The context of the text: who it is about, its file and headings.")
+        Text, Field("The context of the text: who it is about, its file and headings.")
     ] = ""
-    description: Annotated[str, Field(_TEXT, "One line (OKF).", **_OWN)] = ""
-    status: Annotated[str, Field(choice_kind(STATUSES), "Whether recall sees it.")] = "active"
-    status_epoch: Annotated[int, Field(WHOLE, "Increased by restore and unreject.", "max")] = 0
-    standing: Annotated[str, Field(_STANDING, "How sure we are; claims only.")] = "resolved"
-    home: Annotated[str, Field(choice_kind(HOMES), "The view it is printed in.")] = ""
+    description: Annotated[Text, Field("One line (OKF).", **_OWN)] = ""
+    status: Annotated[str, one_of(*STATUSES), Field("Whether recall sees it.")] = "active"
+    status_epoch: Annotated[Whole, Field("Increased by restore and unreject.", "max")] = 0
+    standing: Annotated[str, one_of(*STANDINGS), Field("How sure we are; claims only.")] = (
+        "resolved"
+    )
+    home: Annotated[str, one_of(*HOMES), Field("The view it is printed in.")] = ""
     tags: Annotated[
-        tuple[str, ...],
-        Field(
-            list_kind(_NAME),
-            "Secondary tags: one word each, of letters, digits and `./:+#-_`.",
-            "union",
-            **_OWN,
-        ),
+        _Names,
+        Field("Secondary tags: one word each, of letters, digits and `./:+#-_`.", "union", **_OWN),
     ] = ()
     entities: Annotated[
-        tuple[str, ...],
-        Field(list_kind(_NAME), "Names, projects, hosts and tools it mentions.", "union", **_OWN),
+        _Names, Field("Names, projects, hosts and tools it mentions.", "union", **_OWN)
     ] = ()
-    created: Annotated[datetime | None, Field(TIME, "When memrepo first saw it.", "min")] = None
+    created: Annotated[datetime | None, Field("When memrepo first saw it.", "min")] = None
     generated: Annotated[
-        Stamp | None, Field(STAMP, "Actor and time of the last meaningful change (OKF).")
+        Stamp | None, Field("Actor and time of the last meaningful change (OKF).")
     ] = None
-    verified: Annotated[
-        tuple[Stamp, ...], Field(list_kind(STAMP, bare=True), "Confirmations (OKF).", "union")
-    ] = ()
-    valid_from: Annotated[str, Field(DAY, "True in the world from.", **_OWN)] = ""
-    valid_until: Annotated[str, Field(DAY, "True in the world until.", **_OWN)] = ""
+    verified: Annotated[tuple[Stamp, ...], Field("Confirmations (OKF).", "union")] = ()
+    valid_from: Annotated[Day, Field("True in the world from.", **_OWN)] = ""
+    valid_until: Annotated[Day, Field("True in the world until.", **_OWN)] = ""
     scope: Annotated[
-        str,
-        Field(_NAME, "user:, project: or agent: scope; empty is the whole repository.", **_OWN),
+        Name, Field("user:, project: or agent: scope; empty is the whole repository.", **_OWN)
     ] = ""
-    confidence: Annotated[float, Field(NUMBER, "Stored confidence, 0 to 1.")] = 1.0
-    importance: Annotated[
-        Importance | None, Field(record_kind(Importance), "How much it matters.")
-    ] = None
-    decay: Annotated[
-        Decay | None,
-        Field(_DECAY, "Decay class of a memory that is not a note.", **_OWN),
-    ] = None
+    confidence: Annotated[Share, Field("Stored confidence, 0 to 1.")] = 1.0
+    importance: Annotated[Importance | None, Field("How much it matters.")] = None
+    decay: Annotated[Decay | None, Field("Decay class of a memory that is not a note.", **_OWN)] = (
+        None
+    )
     tier: Annotated[
-        str, Field(choice_kind(("hot", "warm", "gist", "forgotten")), "Retention tier of a note.")
+        str, one_of("hot", "warm", "gist", "forgotten"), Field("Retention tier of a note.")
     ] = "hot"
-    tier_since: Annotated[datetime | None, Field(TIME, "When the change of tier was due.")] = None
-    tier_written: Annotated[
-        datetime | None, Field(TIME, "Time of the run that wrote the tier.")
-    ] = None
-    gist: Annotated[
-        Gist | None, Field(record_kind(Gist), "What recall shows of a note at gist tier.")
-    ] = None
+    tier_since: Annotated[datetime | None, Field("When the change of tier was due.")] = None
+    tier_written: Annotated[datetime | None, Field("Time of the run that wrote the tier.")] = None
+    gist: Annotated[Gist | None, Field("What recall shows of a note at gist tier.")] = None
     hot: Annotated[
-        Hot | None,
-        Field(_HOT, "When and why it entered the first page, or when it was demoted."),
+        Hot | None, Field("When and why it entered the first page, or when it was demoted.")
     ] = None
-    pinned: Annotated[bool, Field(FLAG, "Never aged, evicted, archived or pruned.", **_OWN)] = False
-    critical: Annotated[bool, Field(FLAG, "Always on the first page.", **_OWN)] = False
-    user_marked: Annotated[bool, Field(FLAG, "Requested by the user; never removed.", **_OWN)] = (
-        False
-    )
-    promoted: Annotated[bool, Field(FLAG, "A note that became memories, or evidence for them.")] = (
-        False
-    )
+    pinned: Annotated[bool, Field("Never aged, evicted, archived or pruned.", **_OWN)] = False
+    critical: Annotated[bool, Field("Always on the first page.", **_OWN)] = False
+    user_marked: Annotated[bool, Field("Requested by the user; never removed.", **_OWN)] = False
+    promoted: Annotated[bool, Field("A note that became memories, or evidence for them.")] = False
     nominated: Annotated[
         datetime | None,
         Field(
-            TIME,
-            "When a nominated note was judged and no memory was made; only later retrievals count.",
+            "When a nominated note was judged and no memory was made; only later retrievals count."
         ),
     ] = None
     aliases: Annotated[
-        tuple[str, ...],
-        Field(list_kind(_NAME), "Other names of it, which links may use.", "union", **_OWN),
+        _Names, Field("Other names of it, which links may use.", "union", **_OWN)
     ] = ()
     former: Annotated[
-        tuple[str, ...], Field(list_kind(_HASH), "Hashes of former wordings.", "union")
+        tuple[Annotated[str, _HASH], ...], Field("Hashes of former wordings.", "union")
     ] = ()
-    links: Annotated[tuple[Link, ...], Field(_LINKS, "Typed links.", "union")] = ()
-    threads: Annotated[
-        tuple[str, ...], Field(list_kind(_NAME), "Conversation threads it belongs to.", "union")
-    ] = ()
-    supersedes: Annotated[
-        tuple[str, ...], Field(_REFS, "Memories that this one replaced.", "union")
-    ] = ()
-    superseded_by: Annotated[
-        tuple[str, ...], Field(_REFS, "Memories that replaced this one.", "union")
-    ] = ()
-    superseded_at: Annotated[datetime | None, Field(TIME, "When it was replaced.")] = None
-    archived_at: Annotated[datetime | None, Field(TIME, "When it was archived.")] = None
+    links: Annotated[tuple[Link, ...], Field("Typed links.", "union")] = ()
+    threads: Annotated[_Names, Field("Conversation threads it belongs to.", "union")] = ()
+    supersedes: Annotated[_Refs, Field("Memories that this one replaced.", "union")] = ()
+    superseded_by: Annotated[_Refs, Field("Memories that replaced this one.", "union")] = ()
+    superseded_at: Annotated[datetime | None, Field("When it was replaced.")] = None
+    archived_at: Annotated[datetime | None, Field("When it was archived.")] = None
     compressed_into: Annotated[
-        str, Field(MEMORY_REF, "The summary that speaks for it since it was archived.")
+        MemoryRef, Field("The summary that speaks for it since it was archived.")
     ] = ""
-    parent: Annotated[str, Field(MEMORY_REF, "The memory a chunk is part of.")] = ""
-    chunk: Annotated[int | None, Field(WHOLE, "Index of a chunk, from 0.")] = None
+    parent: Annotated[MemoryRef, Field("The memory a chunk is part of.")] = ""
+    chunk: Annotated[Whole | None, Field("Index of a chunk, from 0.")] = None
     places: Annotated[
         tuple[Source, ...],
-        Field(
-            list_kind(_SOURCE, bare=True, limit=10_000),
-            "Provenance, one place per line, such as MEMORY.md:35 (OKF).",
-            "union",
-        ),
+        msgspec.Meta(max_length=10_000),
+        Field("Provenance, one place per line, such as MEMORY.md:35 (OKF).", "union"),
     ] = ()
     source_count: Annotated[
-        int | None,
-        Field(
-            WHOLE,
-            "Number of places where it was found, if `sources` lists only some of them.",
-            "max",
-        ),
+        Whole | None,
+        Field("Number of places where it was found, if `sources` lists only some of them.", "max"),
     ] = None
     claim_id: Annotated[
         str,
-        Field(
-            text_kind(pattern=r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
-            "Claim id of the purifier lineage, when exported or imported.",
-        ),
+        text(r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
+        Field("Claim id of the purifier lineage, when exported or imported."),
     ] = ""
-    duplicate_of: Annotated[str, Field(MEMORY_REF, "The memory it probably repeats.")] = ""
-    retired: Annotated[
-        tuple[Retired, ...], Field(list_kind(_RETIRED), "Why runs retired it.", "union")
-    ] = ()
+    duplicate_of: Annotated[MemoryRef, Field("The memory it probably repeats.")] = ""
+    retired: Annotated[tuple[Retired, ...], Field("Why runs retired it.", "union")] = ()
     origin: Annotated[
         str,
-        Field(
-            choice_kind(("purifier", "manual", "import", "compression", "promotion")),
-            "How it came to be.",
-        ),
+        one_of("purifier", "manual", "import", "compression", "promotion"),
+        Field("How it came to be."),
     ] = ""
     edges: Annotated[
         Edges | None,
-        Field(
-            record_kind(Edges),
-            "White space around the text, and its line ends, in a file of the memory tool.",
-        ),
+        Field("White space around the text, and its line ends, in a file of the memory tool."),
     ] = None
 
     @classmethod
@@ -756,7 +709,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
 
 _ATTRIBUTES = {"sources": "places"}
 _IMPLYING = frozenset({"type", "created"})
-FIELDS = fields_of(Memory, get_type_hints(Memory, include_extras=True))
+FIELDS = fields_of(Memory)
 """The fields of a header, in the order in which they are written."""
 _NAMES = tuple(field.name for field in FIELDS)
 _VALUES = attrgetter(*(_ATTRIBUTES.get(name, name) for name in _NAMES))

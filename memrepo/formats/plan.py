@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Update
 from memrepo.core.codec import normal_body
-from memrepo.core.fields import Node, ValueMismatch, node_of
+from memrepo.core.fields import MAX_ITEMS, Node, ValueMismatch, node_of
 from memrepo.core.ids import as_tag, claim_id, normalise, note_id, text_hash
 from memrepo.core.judge import Profile
 from memrepo.core.layout import Layout
@@ -327,7 +327,7 @@ class _Import(msgspec.Struct):
                 field = BY_NAME[name]
                 if name == "created" or name.endswith("_at"):
                     value = self._moment(record, name, value)
-                read = field.kind.read(_node(value))
+                read = field.read(_node(value))
             except KeyError:
                 message = "found a key that no memory has"
                 self.problems.append(left_out(record.path, name, message, line=line))
@@ -446,8 +446,7 @@ class _Import(msgspec.Struct):
                 elif target and target != id_ and all(k.target != target for k in links):
                     links.append(Link(target=target, type=type_))
             if links:
-                limit: int = getattr(BY_NAME["links"].kind, "limit", len(links))
-                self.fresh[id_] = self.fresh[id_].with_fields({"links": tuple(links[:limit])})
+                self.fresh[id_] = self.fresh[id_].with_fields({"links": tuple(links[:MAX_ITEMS])})
             for name in record.replaces:
                 self._supersede(id_, self.names.get(name, ""))
             for name in record.replaced_by:

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 
 from memrepo.core import header
 from memrepo.core.changes import Update
+from memrepo.core.header import entry_lines
 from memrepo.core.ids import digest, text_hash, visible
 from memrepo.core.layout import Layout, below
-from memrepo.core.lines import entry_lines
 from memrepo.core.memory import Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem

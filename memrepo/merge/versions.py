@@ -23,9 +23,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec, header
-from memrepo.core.fields import Field
-from memrepo.core.header import FIRST_LINE
-from memrepo.core.lines import dominant_end, inline, split_lines, unix
+from memrepo.core.fields import Field, node_of
+from memrepo.core.header import inline
+from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.memory import (
     BY_NAME,
     FIELDS,
@@ -136,9 +136,8 @@ def _merge_list(
     o, a, b = (keyed(column.name, items) for items in (base, older, newer))
     kept = {k: a[k] if o.get(k) == b[k] else b[k] for k in (*o, *a) if k in a and k in b}
     added = {k: v for side in (a, b) for k, v in side.items() if k not in o and k not in kept}
-    kind = column.kind.item or column.kind
     fresh = [kept.pop(k) for k in list(kept) if k not in o] + list(added.values())
-    fresh.sort(key=lambda item: inline(kind.write(item)))
+    fresh.sort(key=lambda item: inline(node_of(item)))
     return tuple(dict.fromkeys([*kept.values(), *fresh]))
 
 
@@ -333,7 +332,8 @@ def _edited(data: bytes, memory: Memory, entries: _Foreign) -> bytes:
     data = codec.edit(data, memory)
     own = _foreign(FileVersion(memory.path, data, memory))
     changed = {k: entries.get(k, ()) for k in (*own, *entries) if own.get(k) != entries.get(k)}
-    return codec.spliced(data, memory.path, changed)
+    text = data.decode("utf-8")
+    return header.splice(text, memory.path, changed, ORDER).encode("utf-8") if changed else data
 
 
 def _by_line(base: bytes, older: bytes, newer: bytes) -> bytes:
@@ -357,10 +357,8 @@ def _foreign(version: FileVersion | None) -> _Foreign:
 
 def own_words(version: FileVersion) -> tuple[_Foreign, frozenset[str]]:
     """Return the foreign entries and the comments of a header, which only people write."""
-    text = version.data.decode("utf-8")
-    head = header.read(text, version.path)
-    lines = [line for line, _ in split_lines(text)[FIRST_LINE - 1 : head.body_line - 2]]
-    return _foreign(version), frozenset(header.comments(lines).values())
+    head = header.split(version.data, version.path)
+    return _foreign(version), frozenset(head.comments.values())
 
 
 def _merged_entries(

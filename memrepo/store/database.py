@@ -169,7 +169,7 @@ def _create_tables(base: sqlite3.Connection) -> None:
 
 
 _Fields = TypedDict(  # type: ignore[misc]  # the schema has the names
-    "_Fields", {field.name: field.kind.type for field in FIELDS}, total=False
+    "_Fields", {field.name: field.type for field in FIELDS}, total=False
 )
 
 

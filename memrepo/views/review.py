@@ -10,9 +10,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.fields import Node, bare
+from memrepo.core.fields import Node, bare, node_of
 from memrepo.core.ids import digest
-from memrepo.core.memory import BY_NAME, Memory, Source
+from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import KINDS, ChangeKind, Difference
@@ -153,11 +153,8 @@ class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _values(found: Difference, name: str) -> tuple[Node | None, Node | None]:
-    kind, (old, new) = BY_NAME[name].kind, found.value(name)
-    return (
-        None if old in (None, ()) else bare(kind.write(old)),
-        None if new in (None, ()) else bare(kind.write(new)),
-    )
+    old, new = (None if v in (None, ()) else bare(node_of(v)) for v in found.value(name))
+    return old, new
 
 
 def _evidence(found: Evidence) -> EvidenceRecord:
@@ -357,11 +354,10 @@ def place_of(source: Source) -> str:
 
 def spelled(found: Difference, name: str) -> tuple[str, str]:
     """Return a field's old and new values on one line each, without common elements of sets."""
-    kind = BY_NAME[name].kind
     old, new = found.value(name)
     if isinstance(old, tuple) and isinstance(new, tuple) and old and new:
         old, new = (tuple(v for v in x if v not in y) for x, y in ((old, new), (new, old)))
-    before, after = ("" if v in (None, ()) else flat(kind.write(v)) for v in (old, new))
+    before, after = ("" if v in (None, ()) else flat(node_of(v)) for v in (old, new))
     return before, after
 
 

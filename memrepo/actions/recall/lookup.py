@@ -15,7 +15,7 @@ from memrepo.actions.work import Work
 from memrepo.core.access import RETRIEVAL, SESSION, Event, seconds
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import bare, node_of
-from memrepo.core.memory import BY_NAME, FIELDS, Memory
+from memrepo.core.memory import FIELDS, Memory
 from memrepo.store.errors import Locked
 from memrepo.store.ledger import ledger_of
 
@@ -120,4 +120,4 @@ def field_as_json(name: str, memory: Memory) -> Any:
     if name not in memory.fields:
         return None
     value = memory.fields[name]
-    return bare(BY_NAME[name].kind.write(value) if name == "sources" else node_of(value))
+    return bare(node_of(value, whole=name != "sources"))

@@ -154,7 +154,7 @@ class Drafts:
         if source is None:
             return ()
         refuse_secret(source.resource, "the source")
-        read: tuple[Source, ...] = checked("sources", BY_NAME["sources"].kind.write((source,)))
+        read: tuple[Source, ...] = checked("sources", BY_NAME["sources"].write((source,)))
         return read
 
 
@@ -211,7 +211,7 @@ def _decay(work: Work, name: str) -> dict[str, object]:
 def checked(key: str, value: Any) -> Any:
     """Return a value parsed as the kind of its field. Raises BadValue."""
     try:
-        return BY_NAME[key].kind.read(value)
+        return BY_NAME[key].read(value)
     except ValueMismatch as mismatch:
         raise BadValue(key, mismatch) from mismatch
 

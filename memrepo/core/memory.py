@@ -559,7 +559,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
 
     @property
     def is_stored(self) -> bool:
-        """Whether a person or an agent stored it by hand."""
+        """Whether it was asked for: stored by hand, or a note that was looked for often."""
+        if self.text("origin") == "promotion":
+            return self.type not in ("method", "procedure")  # those are for the skills
         return self.text("origin") == "manual" and not self.sources
 
     @property

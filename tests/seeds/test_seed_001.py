@@ -296,7 +296,8 @@ def test_a_row_promoted(repo: Path) -> None:
     nominated(repo, DAY, 2 * DAY, 3 * DAY, now=3 * DAY)
     done(repo, "run", now=at(3 * DAY + HOUR))
     assert note(repo).flag("promoted")
-    assert any(m.text("origin") == "promotion" for m in memories(repo).values())
+    (made,) = (m for m in memories(repo).values() if m.text("origin") == "promotion")
+    assert made.id in (repo / "MEMORY.md").read_text().partition("## Stored")[2]
     assert nominated(repo, 4 * DAY, 4 * DAY + HOUR, 4 * DAY + 2 * HOUR, now=5 * DAY) == []
 
 

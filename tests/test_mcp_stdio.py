@@ -50,7 +50,7 @@ def test_a_client_drives_every_tool(repo: Path, mode: str) -> None:
             "memory_recent": {"since": commit},
             "memory_hot": {},
             "memory_related": {"id": new["id"]},
-            "memory_thread_context": {"id": id_},
+            "memory_thread_context": {},
             "memory_status": {},
             "memory_runs": {},
             "memory_doctor": {},

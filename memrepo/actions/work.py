@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 MACHINE = f"memrepo/{__version__}"
 
 
-def _nothing(_: str) -> None:
-    return None
+def nothing(_: str) -> None:
+    """Ignore a line or a progress message that nobody asked for."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,11 +51,11 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     actor: str = ""
     id: str = ""
     """The agent's session id, if the environment names one."""
-    say: Callable[[str], None] = _nothing
+    say: Callable[[str], None] = nothing
     read: Callable[[], str] = str
     """Returns input in addition to the request: standard input, or a tool's text."""
-    tick: Callable[[str], None] = _nothing
-    edit: Callable[[str], str | None] = _nothing
+    tick: Callable[[str], None] = nothing
+    edit: Callable[[str], str | None] = nothing
     clock: Callable[[], datetime] | None = None
     """Returns the current time, for verbs that run for long."""
     age: Callable[[], float] = float
@@ -71,6 +71,31 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "now", whole_seconds(self.now))
+
+
+PROGRAM = "process:"
+
+
+def as_program(call: Call, client: str, tick: Callable[[str], None] = nothing) -> Call:
+    """Return the context of one call by a program: no output, the current time, and its name.
+
+    `tick` receives progress messages. The actor is never a person, regardless of the environment
+    and of the client's name.
+    """
+    actor = call.actor
+    if not actor.startswith(PROGRAM):
+        actor = PROGRAM + (slugify(client)[:40].strip("-") if client.strip() else "mcp")
+    return msgspec.structs.replace(
+        call,
+        now=call.clock() if call.clock else call.now,
+        actor=actor,
+        json=True,
+        quiet=True,
+        colour=False,
+        say=nothing,
+        tick=tick,
+        read=str,
+    )
 
 
 AGENT_AUTHOR = "{name} (memrepo) <{id}@memrepo.invalid>"

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from memrepo.actions.guard import narrowed
 from memrepo.actions.lifecycle import session
 from memrepo.actions.recall.recall import index_of, recall
-from memrepo.actions.recall.search import hit_of
+from memrepo.actions.recall.search import bounded, hit_of
 from memrepo.actions.setup.agent import (
     CLAUDE_EVENTS,
     DEADLINES,
@@ -30,7 +30,7 @@ from memrepo.actions.setup.agent import (
     is_hook,
 )
 from memrepo.actions.verbs import perform
-from memrepo.actions.work import Call, Work
+from memrepo.actions.work import Call, Work, as_program
 from memrepo.actions.write import add
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import digest
@@ -38,16 +38,17 @@ from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, redact
 from memrepo.core.times import format_time, parse_time
-from memrepo.faces.mcp.replies import acting, hit_entry, listing
+from memrepo.faces.text.recall import hit_text
 from memrepo.policies.importance import Lexicon, lexicon
 from memrepo.policies.standing import is_of_project
 from memrepo.store.index import Filter, no_model
 from memrepo.text.words import query_terms, tokens
-from memrepo.views.hot import fenced
+from memrepo.views.hot import HEAD, fenced
 
 FOLDER = "captured"
 """The folder inside memrepo's own folder for prompts and replies of unfinished sessions."""
 OFFERS, OFFER_TOKENS = 3, 800
+"""Maximum memories offered for a prompt; half of the tokens are for their texts."""
 PROMPTS, PROMPT_LENGTH, REPLY_LENGTH = 10, 300, 800
 BROKEN_OFF = timedelta(days=1)
 
@@ -124,10 +125,10 @@ def _offer(work: Work, prompt: str) -> str:
         if one.held.answers and (work.call.scope or not is_of_project(one.memory))
     ]
     best = max((one.score for one in found), default=0.0)
-    asked, commit = query_terms(words), work.tree.commit
-    near = [hit_entry(hit_of(one, commit), asked) for one in found if one.score >= best / 2]
-    reply = listing(near, work.tree.commit, OFFER_TOKENS)
-    return reply.text if reply.data["hits"] else ""
+    near = [hit_of(one, work.tree.commit) for one in found if one.score >= best / 2]
+    asked = query_terms(words)
+    hits, _ = bounded(near, OFFER_TOKENS // 2, asked)
+    return f"{HEAD}\n{fenced(chr(10).join(hit_text(hit, asked) for hit in hits))}" if hits else ""
 
 
 def _place(folder: Path, name: str) -> Path:
@@ -249,7 +250,7 @@ def leave(code: int) -> None:
 
 
 def _handle(call: Call, host: str, event: HookEvent) -> str:
-    with Work(acting(call, host)) as work:
+    with Work(as_program(call, host)) as work:
         return happened(work, event)
 
 

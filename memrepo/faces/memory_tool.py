@@ -23,7 +23,7 @@ from anthropic.types.beta import (
 
 from memrepo.actions.guard import refuse_secret
 from memrepo.actions.request import Wish
-from memrepo.actions.work import Call, Work
+from memrepo.actions.work import Call, Work, as_program
 from memrepo.actions.write.add import Drafts, Entry
 from memrepo.actions.write.change import rewording
 from memrepo.actions.write.commit import Asked, Unchanged, write
@@ -35,7 +35,6 @@ from memrepo.core.memory import Edges, Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import harmless, without_secrets
 from memrepo.core.state import State
-from memrepo.faces.mcp.replies import acting
 
 ROOT = "/memories"
 TAG = "memory-tool"
@@ -385,7 +384,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         folder = Path(where).absolute()
         self._files = MemoryFiles(
-            lambda: acting(Call(where=folder, now=clock(), actor=actor, scope=scope), "claude")
+            lambda: as_program(Call(where=folder, now=clock(), actor=actor, scope=scope), "claude")
         )
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:

@@ -63,7 +63,7 @@ export function manager(server) {
           score: Math.max(0, Math.min(1, hit.score / Math.max(best, 1))),
           snippet: hit.text,
           source: "memory",
-          citation: hit.source,
+          citation: hit.sources?.[0]?.resource,
         }))
         .filter((hit) => hit.score >= (options.minScore ?? 0));
     },

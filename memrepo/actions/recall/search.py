@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -192,7 +192,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The date or commit the answer refers to, if not the present."""
     suggestions: tuple[str, ...] = ()
     """What to try next, if nothing answers the query with confidence."""
-    unlisted: ClassVar[tuple[str, ...]] = ("hint",)
     hint: str = ""
     """How to find more, if nothing answers the query."""
 

@@ -20,7 +20,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.importance import Scored, importance_of, keywords
-from memrepo.policies.standing import after, before, doubts, span_of
+from memrepo.policies.standing import after, before, doubts, span_of, trust_of
 from memrepo.store.ledger import ledger_of
 from memrepo.text.sentences import chunks
 
@@ -65,6 +65,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     threads: tuple[str, ...]
     doubts: tuple[str, ...]
     """Reasons to doubt it, as text."""
+    trust: str
+    """One of human-reviewed, machine-confirmed and unverified."""
     derived: Derived
     importance: Scored
     chunks: tuple[Piece, ...]
@@ -99,6 +101,7 @@ def do(work: Work, request: Request) -> Result:
                 without_secrets, doubts(memory, state.memories.get, is_there=there.tree.files.id_of)
             )
         ),
+        trust=trust_of(memory),
         derived=derived,
         importance=_scored(there, memory),
         chunks=tuple(

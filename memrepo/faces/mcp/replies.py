@@ -1,116 +1,47 @@
-"""Tool calls, and replies with a short text and the same content as structured data."""
+"""Replies of tools: what the command line prints, in a fence, and the record of it as data."""
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
-from memrepo.actions.recall.quotes import span
-from memrepo.actions.recall.search import Hit, shortened
-from memrepo.actions.verbs import VERBS, perform
-from memrepo.actions.work import Call, Work
-from memrepo.actions.write.commit import EmptyText
+from memrepo.actions.request import VerbResult
 from memrepo.core.errors import MemrepoError
-from memrepo.core.ids import slugify
-from memrepo.core.messages import REASON_LENGTH, counted, fold
+from memrepo.core.memory import STATUSES
+from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.faces.text import text_of
-from memrepo.text.sentences import excerpt, token_count
+from memrepo.text.sentences import token_count
 from memrepo.views.hot import HEAD, fenced
 
-PROGRAM = "process:"
-
-
-class Done(NamedTuple):
-    """A performed verb: its name, its request and its result."""
-
-    verb: str
-    request: Any
-    result: Any
-
-    @property
-    def reason(self) -> str:
-        """Return the reason of a write, or an empty string."""
-        return str(getattr(self.request, "reason", ""))
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Return the result of the verb as JSON-compatible data."""
-        found: dict[str, Any] = self.result.as_json()
-        return found
-
-    @property
-    def text(self) -> str:
-        """Return the result of the verb as a text for people."""
-        return text_of(self.verb, self.request, self.result)
-
-
-class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of a tool on an open repository. Its `arguments` match the tool's schema."""
-
-    work: Work
-    arguments: Mapping[str, Any]
-
-    def get(self, name: str, default: Any = "") -> Any:
-        """Return the value of a tool's argument, or a default if the call omits the argument."""
-        return self.arguments.get(name, default)
-
-    def run(self, verb: str, **fields: object) -> Done:
-        """Perform a verb. The keyword arguments are the fields of its request.
-
-        A write needs a reason, and expects the commit that the call names.
-        """
-        kind = VERBS[verb].load().Request
-        if "reason" not in fields:
-            request = kind(**fields)
-            return Done(verb, request, perform(self.work, verb, request))
-        reason = fold(str(fields.pop("reason")), REASON_LENGTH)
-        if not reason:
-            raise EmptyText("the reason")
-        request = kind(reason=reason, **fields)
-        with Work(replace(self.work.call, expect=self.get("expected_commit"))) as work:
-            return Done(verb, request, perform(work, verb, request))
-
-
-def nothing(_: str) -> None:
-    """Ignore a progress message, for clients that did not ask for progress."""
-
-
-def acting(call: Call, client: str, tick: Callable[[str], None] = nothing) -> Call:
-    """Return the context of one tool call: no output, the current time and a program as actor.
-
-    `tick` receives progress messages. The actor is never a person, regardless of the environment
-    and of the client's name.
-    """
-    actor = call.actor
-    if not actor.startswith(PROGRAM):
-        actor = PROGRAM + (slugify(client)[:40].strip("-") if client.strip() else "mcp")
-    now = call.clock() if call.clock else call.now
-    return replace(
-        call,
-        now=now,
-        actor=actor,
-        json=True,
-        quiet=True,
-        colour=False,
-        say=nothing,
-        tick=tick,
-        read=str,
-    )
-
-
-LINE = 200
-"""Characters of one memory in the short text."""
+NOTICES = 5
+"""Maximum warnings in a reply."""
+_TEXTS = frozenset(
+    ("text", "context", "before", "nearby", "doubts", "quote", "suggestions", "hint")
+)
+"""Keys of records whose values are texts of people and programs."""
+_CODES = frozenset(
+    "answer_confidence branch captured change changes class commit commits contradictions count"
+    " depth derived due evidence expired hit hits id later left_out lines memories memory passages"
+    " related replaced_by replaces resource retrievals run runs score sources standing status"
+    " superseded_by supersedes tier tokens trust truncated type valid_from valid_until via waiting"
+    " waits way".split()
+).union(STATUSES)
+"""Keys of records whose values are numbers, ids, words of memrepo, or records with such keys."""
+_SHOWN = frozenset(("text", "context"))
+"""Keys of the texts that a verb is about. Data that has them needs no report."""
+_CODE = regex(r"[\w:./+-]{0,200}")
 
 
 class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The reply of a tool: a short text, the same content as data, and whether it is a refusal."""
+    """The reply of a tool: a text, the same content as data, and whether it is a refusal.
+
+    A client hands one of the two to its model, not both.
+    """
 
     text: str
     data: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -118,8 +49,67 @@ class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Return the size of the reply in tokens: its text and its data together."""
-        return token_count(self.text + json.dumps(self.data, ensure_ascii=False))
+        """Return the size of the reply in tokens: of its text or of its data."""
+        data = json.dumps(self.data, ensure_ascii=False)
+        return max(token_count(self.text), token_count(data))
+
+
+def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) -> ToolReply:
+    """Return the reply for the result of a verb, cut to a number of tokens."""
+    warnings = [str(problem) for problem in result.notices[:NOTICES]]
+    whole = "\n".join(filter(None, [text_of(verb, request, result), *warnings]))
+    told = {"exit": int(result.exit), "truncated": False, **_told(result.as_json())}
+
+    def build(size: int) -> ToolReply:
+        part = whole[:size]
+        tail = ["cut: raise max_tokens for the rest"] if size < len(whole) else []
+        data = told if _has_text(told) else {**told, "report": fenced(part)}
+        data = {**data, "truncated": bool(tail)} if "report" in data else data
+        return ToolReply(text="\n".join([HEAD, fenced(part), *tail]), data=data)
+
+    while _has_text(told) and token_count(json.dumps(told, ensure_ascii=False)) > max_tokens:
+        told = _shorter(told)
+    sizes = range(1, len(whole) + 1)
+    if build(len(whole)).tokens > max_tokens:
+        return build(bisect_right(sizes, max_tokens, key=lambda size: build(size).tokens))
+    return build(len(whole))
+
+
+def _told(value: Any) -> Any:
+    """Return the part of a record that may leave a fence, with its texts in fences."""
+    match value:
+        case dict():
+            told = {key: _told(part) for key, part in value.items() if key in _CODES}
+            texts = {key: _text(part) for key, part in value.items() if key in _TEXTS and part}
+            return {key: part for key, part in told.items() if part is not None} | texts
+        case list() | tuple():
+            return [_told(part) for part in value]
+        case str():
+            return value if _CODE.fullmatch(value) else None
+        case _:
+            return value
+
+
+def _text(value: Any) -> str:
+    return fenced(value if isinstance(value, str) else "\n".join(map(str, value)))
+
+
+def _has_text(value: Any) -> bool:
+    match value:
+        case dict():
+            return not _SHOWN.isdisjoint(value) or any(map(_has_text, value.values()))
+        case list() | tuple():
+            return any(map(_has_text, value))
+        case _:
+            return False
+
+
+def _shorter(told: dict[str, Any]) -> dict[str, Any]:
+    """Return the data without the last record of its longest list, or without its longest value."""
+    key = max(told, key=lambda name: len(json.dumps(told[name])))
+    value = told[key][:-1] if isinstance(told[key], list) else None
+    kept = {**told, key: value, "truncated": True}
+    return {name: part for name, part in kept.items() if part not in (None, [])}
 
 
 _TOOLS = {
@@ -143,98 +133,3 @@ def refusal(error: MemrepoError) -> ToolReply:
     fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", error.fix), 300)
     text = f"refused:\n{found['message']}" + (f"\ntry: {fix}" if fix else "")
     return ToolReply(text=text, data={"error": {**found, "fix": fix}}, failed=True)
-
-
-class ListItem(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry in a list of memories: the data of a memory, and its line in the short text."""
-
-    data: Mapping[str, Any]
-    line: str
-
-
-def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
-    """Convert a hit of a search to an entry of a list.
-
-    A long text is shortened to the part with most of the terms `asked`.
-    """
-    hit = shortened(hit, asked)
-    note = hit.type == "note" and hit.tier not in ("gist", "forgotten")
-    shown = excerpt(hit.text, asked, LINE)
-    shown = f"{hit.title}: {shown}" if note else shown
-    shown = f"[{hit.context}] {shown}" if hit.context and not note else shown
-    source = max(hit.sources, key=lambda s: s.captured, default=None)
-    found = {
-        "id": hit.id,
-        "type": hit.type,
-        "status": hit.status,
-        "standing": hit.standing,
-        "trust": hit.trust,
-        "confidence": hit.answer_confidence,
-        **more,
-    }
-    if hit.context:
-        found["context"] = fenced(hit.context)
-    if hit.truncated:
-        found["truncated"] = True
-    if hit.doubts:
-        found["doubts"] = fenced("\n".join(hit.doubts))
-    if hit.nearby:
-        found["nearby"] = fenced(hit.nearby)
-    if hit.later:
-        found["later"] = {"source": hit.later.place, "captured": hit.later.captured}
-    if source is not None:
-        found["source"] = place(source.resource, source.lines)
-        found["captured"] = source.captured
-        if hit.source_count:
-            found["source_count"] = hit.source_count
-    more_about = found.get("relation") or found.get("change")
-    about = (hit.type, hit.trust, found.get("captured"), more_about)
-    line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
-    line += "".join(f"\n  but {fold(doubt, 2 * LINE)}" for doubt in hit.doubts)
-    if hit.nearby and (room := 2 * LINE - len(shown)) > 0:
-        line += f"\n  next to it: {fold(hit.nearby, room)}"
-    if hit.later:
-        later = hit.later
-        line += f"\n  later: {later.captured} {fold(later.text, LINE)} ({fold(later.place, LINE)})"
-    return ListItem(data={**found, "text": fenced(hit.text)}, line=line)
-
-
-def place(resource: str, lines: Sequence[int]) -> str:
-    """Format a file and a line range. The file name is quoted because its text is not trusted."""
-    return quote(resource) + span(lines)
-
-
-def listing(found: Sequence[ListItem], commit: str, max_tokens: int, more: int = 0) -> ToolReply:
-    """Return a reply that lists, in order, the pieces that fit into a number of tokens.
-
-    A piece that does not fit is skipped, so that later ones may fit. `more` is the number of pieces
-    that the caller omitted.
-    """
-    kept: list[ListItem] = []
-    for piece in found:
-        if _listing([*kept, piece], commit, len(found) + more).tokens <= max_tokens:
-            kept.append(piece)
-    return _listing(kept, commit, len(found) + more)
-
-
-def _listing(kept: Sequence[ListItem], commit: str, every: int) -> ToolReply:
-    left_out = every - len(kept)
-    data = {"commit": commit, "notice": HEAD, "hits": [p.data for p in kept], "left_out": left_out}
-    lines = ["nothing found" if not every else "nothing fits"]
-    if kept:
-        head = counted(len(kept), "memory", "memories")
-        lines = [f"{head}, as of commit {commit[:10]}. {HEAD}"]
-        lines.append(fenced("\n".join(p.line for p in kept)))
-    if left_out:
-        lines.append(f"{left_out} more: raise limit or max_tokens, or memory_get one by its id")
-    return ToolReply(text="\n".join(lines), data=data)
-
-
-def longest(text: str, max_tokens: int, build: Callable[[str], ToolReply]) -> ToolReply:
-    """Call `build` with ever shorter prefixes of a text, and return the longest reply that fits."""
-    whole = build(text)
-    if whole.tokens <= max_tokens:
-        return whole
-    sizes = range(1, len(text) + 1)
-    fitting = bisect_right(sizes, max_tokens, key=lambda size: build(text[:size]).tokens)
-    return build(text[:fitting])

@@ -26,11 +26,11 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from memrepo import __version__
-from memrepo.actions.work import Call
+from memrepo.actions.guard import SCOPED_VERBS
+from memrepo.actions.work import Call, nothing
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import harmless
-from memrepo.faces.mcp.replies import nothing
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
 
 Context = ServerRequestContext[object, object]
@@ -54,9 +54,14 @@ INSTRUCTIONS = (
 
 
 def server_of(session: Call, *, admin: bool) -> Server[object]:
-    """Create the SDK's server for a session. With `admin`, it offers the admin tools as well."""
+    """Create the SDK's server for a session. With `admin`, it offers the admin tools as well.
+
+    A session of a scope gets no tool whose verb applies to the whole repository.
+    """
     gc.set_threshold(_BETWEEN_COLLECTIONS)
     offered = (*DEFAULT, *(ADMIN if admin else ()))
+    if session.scope:
+        offered = tuple(tool for tool in offered if tool.verb in SCOPED_VERBS)
     return _Handlers(session, offered).server()
 
 
@@ -121,7 +126,6 @@ class _Handlers:
                     title=tool.title,
                     description=tool.description,
                     input_schema=tool.listed_schema(),
-                    output_schema=tool.output_schema(),
                     annotations=types.ToolAnnotations.model_validate(tool.annotations()),
                 )
                 for tool in self.tools.values()

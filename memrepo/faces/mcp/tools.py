@@ -6,19 +6,19 @@ import logging
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.request import choices_of
-from memrepo.actions.verbs import VERBS
-from memrepo.actions.work import Call, Work
+from memrepo.actions.verbs import VERBS, perform
+from memrepo.actions.work import Call, Work, as_program, nothing
+from memrepo.actions.write.commit import EmptyText
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.messages import fold
+from memrepo.core.messages import REASON_LENGTH, fold
 from memrepo.core.secrets import concealed, harmless, harmless_data
-from memrepo.faces.mcp import handlers
-from memrepo.faces.mcp.replies import ToolCall, ToolReply, acting, nothing, refusal
+from memrepo.faces.mcp.replies import ToolReply, refusal, reply_of
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -27,7 +27,6 @@ Schema = dict[str, object]
 
 _TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
 _LIMITS: Mapping[str, Mapping[str, object]] = _TABLE["limits"]
-MAX_REPORT_TOKENS = 4000
 _BOUNDS = ("additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern")
 """Keys of a schema that are only used for validation. A refusal reports them if violated."""
 
@@ -50,9 +49,11 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     verb: str
     description: str
     arguments: Mapping[str, Argument] = {}
-    own: tuple[str, ...] = ()
-    output: Mapping[str, str] = {}
     fields: Mapping[str, object] = {}
+    max_tokens: int = 2000
+    """Size of a reply in tokens, unless the call names another."""
+    texts_pct: int = 100
+    """Share of it for the texts of memories; the rest is for their sources."""
     destructive: bool = False
     idempotent: bool = True
     reads: bool = False
@@ -69,23 +70,35 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(name for name, argument in self.arguments.items() if argument.required)
 
     @property
+    def own(self) -> tuple[str, ...]:
+        """Return the arguments that are not fields of the request."""
+        return ("expected_commit",) if self.writes else ("max_tokens",)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Return the names of all arguments."""
         return (*self.arguments, *self.own)
 
-    def run(self, call: ToolCall) -> ToolReply:
-        """Perform a call by the tool's handler, or report the result of its verb."""
-        handler = getattr(handlers, self.name.removeprefix("memory_"), None)
-        if handler is not None:
-            reply: ToolReply = handler(call)
-            return reply
-        fields: dict[str, object] = {}
+    def run(self, work: Work, arguments: Mapping[str, Any]) -> ToolReply:
+        """Perform the verb of the tool with the arguments of a call."""
+        fields = dict(self.fields)
         for name, argument in self.arguments.items():
-            if (value := call.get(name)) or argument.required:
+            if (value := arguments.get(name)) or argument.required:
                 value = (value,) if argument.one else value
                 fields[argument.field or name] = tuple(value) if isinstance(value, list) else value
-        done = call.run(self.verb, **fields, **self.fields)
-        return handlers.report_of(done, call.get("max_tokens", MAX_REPORT_TOKENS))
+        limit = int(arguments.get("max_tokens", self.max_tokens))
+        kind = VERBS[self.verb].load().Request
+        if "max_tokens" in kind.__struct_fields__:
+            fields["max_tokens"] = limit * self.texts_pct // 100
+        if not self.writes:
+            request = kind(**fields)
+            return reply_of(self.verb, request, perform(work, self.verb, request), limit)
+        reason = fold(str(fields.pop("reason")), REASON_LENGTH)
+        if not reason:
+            raise EmptyText("the reason")
+        request = kind(reason=reason, **fields)
+        with Work(replace(work.call, expect=arguments.get("expected_commit", ""))) as there:
+            return reply_of(self.verb, request, perform(there, self.verb, request), limit)
 
     def listed_schema(self) -> Schema:
         """Return a short JSON Schema for the list of tools. It omits limits to save context."""
@@ -105,11 +118,6 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
             "additionalProperties": False,
             **({"required": list(self.required)} if self.required else {}),
         }
-
-    def output_schema(self) -> Schema:
-        """Return the JSON Schema of the tool's structured output. Every key is required."""
-        properties = {name: {"type": kind} for name, kind in self.output.items()}
-        return {"type": "object", "properties": properties, "required": list(properties)}
 
     def annotations(self) -> dict[str, bool]:
         """Return the MCP annotations of the tool. No tool reaches beyond the repository."""
@@ -183,8 +191,8 @@ def answer(
     """Run a tool for one call of a client. A refusal explains how to correct the call."""
     try:
         _refuse_unfit(tool, arguments)
-        with Work(acting(call, client, tick)) as work:
-            reply = tool.run(ToolCall(work=work, arguments=arguments))
+        with Work(as_program(call, client, tick)) as work:
+            reply = tool.run(work, arguments)
         text, data = concealed([reply.text, reply.data])
         text, data = harmless(text), harmless_data(data)
         return replace(reply, text=text, data=data)

@@ -50,7 +50,7 @@ def search(request: searching.Request, result: searching.Result, colour: bool) -
         before = [one for one in waiting if one.after <= places[hit.id]]
         waiting = waiting[len(before) :]
         parts += _passages(before, asked, bold=colour)
-        shown = _hit(hit, asked, explain=request.explain, bold=colour)
+        shown = hit_text(hit, asked, explain=request.explain, bold=colour)
         parts.append("\n".join([shown, *(f"  {one.id} says the same" for one in same)]))
     if result.left_out:
         message = counted(result.left_out, "hit is omitted", "hits are omitted")
@@ -83,12 +83,17 @@ def _bold(text: str, asked: Collection[str]) -> str:
     )
 
 
-def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False) -> str:
+def hit_text(hit: Hit, asked: Collection[str], *, explain: bool = False, bold: bool = False) -> str:
+    """Format one hit: its id and standing, the part of its text that answers, and its sources."""
     body = " ".join(visible(excerpt(hit.text, asked, LINE)).split())
     body = _bold(body, asked) if bold else body
     flags = "".join(
         f", {found}"
-        for found, usual in ((hit.status, "active"), (hit.standing, "resolved"))
+        for found, usual in (
+            (hit.status, "active"),
+            (hit.standing, "resolved"),
+            (hit.trust, "unverified"),
+        )
         if found != usual
     )
     flags += ", expired" if hit.expired else ""
@@ -163,7 +168,7 @@ def show(request: showing.Request, result: showing.Result, colour: bool) -> str:
     from memrepo.actions.recall.recall import NoteFacts
 
     memory, derived = result.memory, result.derived
-    lines = [*result.heading, *_fields(memory)]
+    lines = [*result.heading, *_fields(memory), f"{'trust:':<15}{result.trust}"]
     if result.validity is not None:
         lines += _validity(result.validity, request.valid_at, result.zone)
     lines += [

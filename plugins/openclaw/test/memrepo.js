@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 
 const [, folder, verb] = process.argv.slice(2);
 const said = (line) => appendFileSync(`${folder}/said.jsonl`, `${JSON.stringify(line)}\n`);
-const hit = { id: "mem-1", score: 1.5, text: "```memories\nTea at four.\n```", source: "a.md:3" };
+const hit = { id: "mem-1", score: 1.5, text: "```memories\nTea at four.\n```", sources: [{ resource: "a.md", lines: [3, 3] }] };
 const results = {
   memory_search: { structuredContent: { hits: [hit, { ...hit, id: "mem-2", score: 0.3 }] } },
   memory_get: { content: [{ type: "text", text: "one\ntwo\nthree" }] },

@@ -21,6 +21,8 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import local_day, parse_time
 
+IMPORT = "import"
+"""The mode of the manifest of an import, which made memories but was no run."""
 SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
 """Incremented if equal input may be judged or assembled differently. All input is then judged
@@ -79,8 +81,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     `rank` and `signs` say why rules chose it.
     """
 
-    disposition: str
-    reason: str
+    disposition: str = ""
+    reason: str = ""
     rank: float = 0.0
     signs: tuple[str, ...] = ()
 
@@ -121,12 +123,23 @@ class Recorded(
     msgspec.Struct,
     frozen=True,
     kw_only=True,
-    rename={"logic": "logic_version", "schema": "schema_version"},
+    rename={
+        "logic": "logic_version",
+        "schema": "schema_version",
+        "package": "package_version",
+    },
 ):
-    """The part of a committed manifest used by later runs."""
+    """A committed manifest, as later runs, `why` and exports read it."""
 
     run: str
     consumed: tuple[Consumed, ...]
+    mode: str = ""
+    judge: str = ""
+    package: str = ""
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    judgements: Mapping[str, tuple[Judged, ...]] = msgspec.field(default_factory=dict)
+    warnings: tuple[Any, ...] = ()
+    quarantined: tuple[Mapping[str, Any], ...] = ()
     refused: frozenset[str] = frozenset()
     logic: int = 0
     schema: int = 0
@@ -136,6 +149,14 @@ class Recorded(
     arranged: bool = False
     base: str = ""
     """The commit that the run was computed on, or an empty string."""
+
+    @property
+    def when(self) -> datetime | None:
+        """Return the time of the run, or None if a damaged manifest has none."""
+        try:
+            return parse_time(self.now)
+        except ValueError:
+            return None
 
 
 def spent_in_month(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
@@ -153,17 +174,11 @@ def _spent(since: str, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
 
 
 def _day(run: Recorded, zone: tzinfo) -> str:
-    try:
-        return local_day(parse_time(run.now), zone)
-    except ValueError:  # a damaged manifest has no time
-        return ""
+    return local_day(run.when, zone) if run.when else ""
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:
-    """Decode the part of a manifest used by later runs.
-
-    Return a Problem if the manifest is damaged. The input of that run will be read again.
-    """
+    """Decode a manifest, or return the problem if it is damaged: its input will be read again."""
     try:
         record = msgspec.json.decode(data)
         record["usage"] = _usage(record)
@@ -174,18 +189,10 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         if not all(_BLOB.fullmatch(id_) for c in found.consumed for id_ in (c.to, c.from_)):
             raise ValueError("a source without the id of its blob")
     except _UNREADABLE as error:
-        return unreadable(path, error)
+        fix = "restore it from history (`git log -- <path>`); until then, runs read its input again"
+        message = f"found {type(error).__name__}: {error}, expected a run manifest"
+        return Problem(path=path, rule="manifest-unreadable", message=message, fix=fix)
     return found
-
-
-def unreadable(path: str, error: Exception) -> Problem:
-    """Return the problem of a damaged manifest."""
-    return Problem(
-        path=path,
-        rule="manifest-unreadable",
-        message=f"found {type(error).__name__}: {error}, expected a run manifest",
-        fix="restore it from history (`git log -- <path>`); until then, runs read its input again",
-    )
 
 
 _UNREADABLE = (

@@ -69,16 +69,15 @@ class ImportTerms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of an import: the changes to commit, judgements by memory, counts and problems."""
+    """The result of an import: the changes to commit, the counts and the problems."""
 
     changes: tuple[Change, ...] = ()
-    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
 def take(state: State, found: Iterable[Found], terms: ImportTerms) -> Imported:
-    """Return the changes that import what a reader found, and the judgements of new memories."""
+    """Return the changes that import what a reader found."""
     work = _Import(state=state, terms=terms)
     for one in found:
         if isinstance(one, ImportRecord):
@@ -94,12 +93,10 @@ def take(state: State, found: Iterable[Found], terms: ImportTerms) -> Imported:
     if work.updated:
         counts["memories_changed"] = len(work.updated)
     counts["unreadable"] = sum(p.severity == "error" for p in work.problems)
-    judgements = ((id_, work.records[id_].judgement) for id_ in sorted(work.fresh))
     return Imported(
         changes=changes,
         counts=counts,
         problems=tuple(work.problems),
-        judgements={id_: [dict(judged)] if judged else [] for id_, judged in judgements},
     )
 
 

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import text_hash
 from memrepo.core.jsontext import JsonLine, mappings, read_object, texts
-from memrepo.core.judge import Scores
 from memrepo.core.memory import CLAIM_TYPES, Memory, Retired, Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -120,17 +119,6 @@ _CLAIM_ID = regex(r"cl-[0-9a-f]{16}")
 _EVIDENCE_KINDS = ("direct", "inferred", "merged")
 _SHARED_WORDS = 0.5
 """The share of the shorter text's words that must be in the other text."""
-_JUDGEMENT = {
-    "cluster": "sourceClusterId",
-    "disposition": "duplicateDisposition",
-    "reason": "duplicateReason",
-    "rationale": "rationale",
-    "route": "routeRationale",
-    "freshness": "freshnessPosture",
-    "confidence": "confidencePosture",
-    "run": "updatedInRunId",
-}
-"""The judgement fields that a manifest stores for a memory, with the claim's keys."""
 
 
 def wants(path: str) -> bool:
@@ -205,7 +193,6 @@ def _claim(line: JsonLine, against: Mapping[str, list[str]]) -> Iterator[Found]:
         replaces=tuple(texts(claim.get("supersedes"))),
         replaced_by=tuple(texts(claim.get("supersededBy"))),
         places=tuple(dict.fromkeys(places)),
-        judgement=_judgement(claim),
     )
 
 
@@ -253,21 +240,6 @@ def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
         names = texts(entry.get("removed_sources"))
         for reason in [f"{word}: sources/{name}" for name in names] or [word]:
             yield Retired(run=run, reason=reason)
-
-
-def _judgement(claim: Mapping[str, Any]) -> dict[str, object]:
-    """Return those judgement fields of a claim that a memory's header cannot contain."""
-    found: dict[str, object] = {
-        ours: text if isinstance(text := claim.get(theirs), str) else ""
-        for ours, theirs in _JUDGEMENT.items()
-    }
-    scores = claim.get("scores")
-    good = {
-        key: float(value)
-        for key, value in (scores.items() if isinstance(scores, dict) else ())
-        if key in Scores.__struct_fields__ and type(value) in (int, float) and 0 <= value <= 1
-    }
-    return {**found, "scores": Scores(**good).nonzero() if good else {}}
 
 
 class Workspace(msgspec.Struct):

@@ -40,8 +40,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     for memrepo's fields as the program spells them, and `at` the lines of its keys. `links` are
     (memrepo link type, name) pairs. `replaces` and `replaced_by` are names of records. `evidence`
     is the source that the program states for the text. `places` of the workspace, with resources as
-    names there, replace the record itself as evidence. `judgement` is stored in the manifest. A
-    record with `is_own` is a memory in memrepo's own format with its path there, and is imported
+    names there, replace the record itself as evidence. A record
+    with `is_own` is a memory in memrepo's own format with its path there, and is imported
     unchanged.
     """
 
@@ -62,7 +62,6 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     replaces: tuple[str, ...] = ()
     replaced_by: tuple[str, ...] = ()
     places: tuple[Source, ...] = ()
-    judgement: Mapping[str, Any] = msgspec.field(default_factory=dict)
     evidence: Source | None = None
     is_own: bool = False
     own_path: str = ""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import asdict
 
 from memrepo import __version__
 from memrepo.core.jsontext import spell_lines
-from memrepo.core.judge import VerdictWord
+from memrepo.core.judge import Usage, VerdictWord
+from memrepo.core.manifest import IMPORT, Recorded
 from memrepo.core.memory import HOMES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -28,12 +29,9 @@ from memrepo.read.shelf import RankedUnit, rank_file
 from memrepo.read.sources import SourceRules, default_type, kind_of
 from memrepo.read.thoughts import Unit, scan
 from memrepo.views.claims import (
-    IMPORT,
     Claim,
-    Claims,
     Export,
     Json,
-    RunManifest,
     claim_record,
     contradiction_records,
     promotion_scores,
@@ -51,14 +49,14 @@ _VERDICTS = {
 _PASSES = (("cand-", "promotion"), ("op-", "purifier"))
 
 
-def entities(claims: Claims) -> dict[str, object]:
+def entities(claims: Iterable[Claim]) -> dict[str, object]:
     """Return all subjects with the ids of their claims, including inactive claims.
 
     Deliberate difference: `aliases` contains other spellings of a subject (case, article, plural).
     memory-purifier leaves it empty.
     """
     ids: dict[str, list[str]] = defaultdict(list)
-    for claim in claims.all:
+    for claim in claims:
         if subject := claim.memory.text("subject"):
             ids[subject].append(claim.id)
     spellings: dict[str, set[str]] = defaultdict(set)
@@ -74,10 +72,10 @@ def entities(claims: Claims) -> dict[str, object]:
     }
 
 
-def routes(claims: Claims) -> dict[str, list[str]]:
+def routes(claims: Sequence[Claim]) -> dict[str, list[str]]:
     """Return the ids of active claims, grouped by home. Every home has a key."""
     return {
-        home: [c.id for c in claims.all if c.home == home and c.status not in purifier.INACTIVE]
+        home: [c.id for c in claims if c.home == home and c.status not in purifier.INACTIVE]
         for home in HOMES
     }
 
@@ -90,7 +88,7 @@ def manifest(export: Export, rules: SourceRules) -> Json:
     """
     run, touched = export.run, _touched(export)
     inventory = _inventory(export.state, rules)
-    at = export.stamps(run.now if run else None, "finishedAt")
+    at = export.stamps(run.when if run else None, "finishedAt")
     package = f"{purifier.PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
     mode = run.mode if run else ""
     status = "skipped" if run is None else "partial_failure" if run.partial else "ok"
@@ -131,7 +129,7 @@ def manifest(export: Export, rules: SourceRules) -> Json:
                 "type": claim.type,
                 "state": route["routeValidationState"],
             }
-            for claim in export.claims.all
+            for claim in export.claims
             if (route := route_of(claim))["routeValidationState"] != "strong"
         ],
         "lastSuccessfulCursor": purifier.cursor_of(inventory) if run else None,
@@ -145,7 +143,7 @@ def manifest(export: Export, rules: SourceRules) -> Json:
     }
 
 
-def _failures(run: RunManifest) -> list[Json]:
+def _failures(run: Recorded) -> list[Json]:
     """Group a run's quarantined answers by pass, adding a failure for an incomplete run."""
     errors: dict[str, list[str]] = {}
     for entry in run.quarantined:
@@ -162,9 +160,8 @@ def _failures(run: RunManifest) -> list[Json]:
 
 def summary(export: Export, page: Json) -> Json:
     """Return the summary of the newest run and its manifest page, with the time of the export."""
-    claims, run, touched = export.claims, export.run, _touched(export)
-    tokens = run.tokens if run else {}
-    source = str(tokens.get("source", "unavailable"))
+    run, touched = export.run, _touched(export)
+    used = run.usage if run else Usage()
     backend, _, model = (run.judge if run else "").partition("/")
     return {
         "ok": page["status"] != "partial_failure",
@@ -176,9 +173,9 @@ def summary(export: Export, page: Json) -> Json:
         "finishedAt": page["finishedAt"],
         "durationSeconds": None,
         "claimsNew": _count(export, "memories_new"),
-        "claimsTotal": len(claims.all),
-        "contradictionCount": sum(c.id in claims.against for c in touched),
-        "supersessionCount": sum(c.id in claims.older for c in touched),
+        "claimsTotal": len(export.claims),
+        "contradictionCount": sum(bool(c.against) for c in touched),
+        "supersessionCount": sum(bool(c.older) for c in touched),
         "warnings": page["warnings"],
         "partialFailures": page["partialFailures"],
         "warningCount": len(page["warnings"]),
@@ -186,14 +183,14 @@ def summary(export: Export, page: Json) -> Json:
         "viewsRendered": _views(export.state),
         "downstreamWikiIngestSuggested": page["downstreamWikiIngestSuggested"],
         "tokenUsage": {
-            "prompt_tokens": int(tokens.get("prompt", 0)),
-            "completion_tokens": int(tokens.get("completion", 0)),
-            "total_tokens": int(tokens.get("total", 0)),
-            "source": source,
+            "prompt_tokens": used.prompt,
+            "completion_tokens": used.completion,
+            "total_tokens": used.total,
+            "source": used.source,
         },
         "backend": backend or None,
         "backendModel": model or None,
-        "tokenUsageSource": source,
+        "tokenUsageSource": used.source,
         "manifestPath": purifier.MANIFEST,
         "summaryPath": purifier.SUMMARY,
         **export.stamps(export.now, "timestamp"),
@@ -203,7 +200,7 @@ def summary(export: Export, page: Json) -> Json:
 def _touched(export: Export) -> list[Claim]:
     """Return the claims that the newest run judged."""
     judged = export.run.judgements if export.run else {}
-    return [c for c in export.claims.all if c.memory.id in judged]
+    return [c for c in export.claims if c.memory.id in judged]
 
 
 def _count(export: Export, key: str) -> int:
@@ -262,7 +259,7 @@ def _record(
         "rationale": ",".join(ranked.reasons),
         "merge_candidate_ids": [],
         "compress_target": None,
-        **export.stamps(run.now if run else None, "timestamp"),
+        **export.stamps(run.when if run else None, "timestamp"),
     }
 
 
@@ -280,7 +277,7 @@ def artifacts(export: Export, rules: SourceRules) -> Exported:
     claims, aside = export.claims, candidate_records(export, rules)
     page, contradictions = manifest(export, rules), contradiction_records(export)
     files = {
-        purifier.CLAIMS: spell_lines(claim_record(claim, export) for claim in claims.all),
+        purifier.CLAIMS: spell_lines(claim_record(claim, export) for claim in claims),
         purifier.CONTRADICTIONS: spell_lines(contradictions),
         purifier.ENTITIES: _page(entities(claims)),
         purifier.ROUTES: _page(routes(claims)),
@@ -290,12 +287,17 @@ def artifacts(export: Export, rules: SourceRules) -> Exported:
         purifier.REJECTED: spell_lines(aside["reject"]),
     }
     counts = {
-        "claims": len(claims.all),
+        "claims": len(claims),
         "contradictions": len(contradictions),
         "deferred": len(aside["defer"]),
         "rejected": len(aside["reject"]),
     }
-    return Exported(files=files, counts=counts, left_out=claims.omitted, problems=export.problems)
+    return Exported(
+        files=files,
+        counts=counts,
+        left_out=dict(sorted(export.omitted.items())),
+        problems=export.problems,
+    )
 
 
 def _inventory(state: State, rules: SourceRules) -> dict[str, str]:

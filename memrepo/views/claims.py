@@ -1,4 +1,4 @@
-"""Read runs and judgements from manifests, and build memory-purifier's claims from memories.
+"""Build memory-purifier's claims from memories, and the records of claims and contradictions.
 
 Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction appears on both sides,
 with one stable id. Records are sorted by id, not by time. Memories written by hand have their own
@@ -21,7 +21,7 @@ type, and whether it was repeated. The eight of Pass 2 follow from a memory's ev
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -30,12 +30,10 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo import __version__
 from memrepo.core.judge import Profile, Scores, VerdictWord
 from memrepo.core.layout import Layout
-from memrepo.core.manifest import Consumed, read_manifests, unreadable
+from memrepo.core.manifest import IMPORT, Judged, read_manifests
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Memory, Retired
-from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats.purifier import contradiction_id, status_of
@@ -44,88 +42,14 @@ from memrepo.policies.matching import normal_predicate, normal_subject
 from memrepo.read.shelf import FAIR, POOR
 
 Json: TypeAlias = dict[str, Any]
-IMPORT = "import"
-"""The mode of a manifest written by an import, which has judgements but no run."""
-
-
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What a manifest states about a memory: a run's decision, or an imported claim's fields."""
-
-    cluster: str = ""
-    disposition: str = ""
-    reason: str = ""
-    rationale: str = ""
-    route: str = ""
-    freshness: str = ""
-    confidence: str = ""
-    scores: Mapping[str, float] = msgspec.field(default_factory=dict)
-    run: str = ""
-    rank: float = 0.0
-    signs: tuple[str, ...] = ()
-
-
-class RunManifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "package_version"}):
-    """A committed manifest with what it states about memories. An import's `mode` is `import`."""
-
-    run: str
-    mode: str = ""
-    judge: str = ""
-    now: datetime | None = None
-    package: str = __version__
-    partial: str = ""
-    consumed: tuple[Consumed, ...] = ()
-    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
-    judgements: Mapping[str, tuple[Judgement, ...]] = msgspec.field(default_factory=dict)
-    tokens: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    warnings: tuple[Any, ...] = ()
-    quarantined: tuple[Mapping[str, Any], ...] = ()
-
-
-def read_runs(
-    files: Mapping[str, bytes], layout: Layout
-) -> tuple[tuple[RunManifest, ...], tuple[Problem, ...]]:
-    """Return a tree's run manifests, oldest first, and the problems of damaged manifests."""
-    manifests, problems = read_manifests(files, layout)
-    found = []
-    for path in (layout.manifest(manifest.run) for manifest in manifests):
-        try:
-            found += [msgspec.json.decode(files[path], type=RunManifest)] if path in files else []
-        except msgspec.MsgspecError as error:
-            problems = (*problems, unreadable(path, error))
-    return tuple(found), problems
-
-
-def latest(records: Sequence[RunManifest]) -> RunManifest | None:
-    """Return the newest run, or the newest import if there is no run."""
-    runs = [r for r in records if r.mode != IMPORT]
-    return next(reversed(runs or records), None)
-
-
-def read_judgements(records: Iterable[RunManifest]) -> dict[str, Judgement]:
-    """Return each memory's newest judgement. Within one run, the first judgement counts.
-
-    The disposition of a duplicate is that of its creation and never changes later.
-    """
-    found: dict[str, Judgement] = {}
-    for run in records:
-        for id_, judged in run.judgements.items():
-            if not judged:
-                continue
-            new, old = replace(judged[0], run=run.run), found.get(id_)
-            if old is not None:
-                first = old if old.disposition == "probable_duplicate" else new
-                new = replace(
-                    new,
-                    disposition=first.disposition,
-                    reason=first.reason,
-                    scores=new.scores or old.scores,
-                )
-            found[id_] = new
-    return found
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory, with the id, type, home, status and text of its claim in the export."""
+    """A memory, with the id, type, home, status and text of its claim, and its newest judgement.
+
+    `older`, `newer` and `against` are the ids of the claims that it supersedes, that supersede it
+    and that contradict it. `cluster` is the stable id of its contradiction.
+    """
 
     memory: Memory
     id: str
@@ -133,126 +57,78 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     status: str
     text: str
-
-
-class Claims(msgspec.Struct, frozen=True, kw_only=True):
-    """The exported claims, ordered by id, with the relations between them.
-
-    `omitted` counts the omitted memories by reason. `older` and `newer` map claim ids to superseded
-    and superseding ones, and `against` to contradicting ones. `cluster` maps a claim id to the
-    stable id of its contradiction.
-    """
-
-    all: tuple[Claim, ...]
-    omitted: Mapping[str, int]
-    older: Mapping[str, tuple[str, ...]]
-    newer: Mapping[str, tuple[str, ...]]
-    against: Mapping[str, tuple[str, ...]]
-    cluster: Mapping[str, str]
-    by_memory: Mapping[str, Claim]
-    by_id: Mapping[str, Claim]
-
-
-def claims_of(state: State, profile: Profile) -> Claims:
-    """Return the claims visible to a profile, with the relations between them."""
-    omitted: Counter[str] = Counter()
-    claims: dict[str, Claim] = {}
-    for memory in sorted(state.memories.values(), key=lambda m: (not m.text("claim_id"), m.id)):
-        if reason := _why_omitted(memory, profile):
-            omitted[reason] += 1
-            continue
-        type_, home = memory.type, memory.text("home")
-        if not home or affinity(type_, home) == "impossible":
-            type_, home = type_in_profile(type_, profile), route(type_, profile)
-        text = memory.body or memory.text("title") or memory.text("description") or memory.slug
-        own = f"cl-{memory.id.removeprefix('mem-')}"  # stays when the claim is reworded
-        id_ = memory.text("claim_id") or own
-        if id_ in claims:
-            id_ = own
-        status = status_of(memory)
-        claims[id_] = Claim(memory=memory, id=id_, type=type_, home=home, status=status, text=text)
-    by_memory = {claim.memory.id: claim for claim in claims.values()}
-    pairs, edges = _relations(by_memory)
-    against = _by_first(edges)
-    return Claims(
-        all=tuple(claims[id_] for id_ in sorted(claims)),
-        omitted=dict(sorted(omitted.items())),
-        older=_by_first(pairs),
-        newer=_by_first((old, new) for new, old in pairs),
-        against=against,
-        cluster=_clusters(against),
-        by_memory=by_memory,
-        by_id=claims,
-    )
-
-
-def _why_omitted(memory: Memory, profile: Profile) -> str:
-    if memory.type not in CLAIM_TYPES:
-        return memory.type
-    if memory.status == "forgotten":
-        return "forgotten"
-    home = memory.text("home")
-    return "personal" if home and not is_permitted(home, profile) else ""
-
-
-def _relations(known: Mapping[str, Claim]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """Return pairs of claim ids: (newer, older) of supersessions, and both ways of contradictions.
-
-    Reverted supersessions, whose target is active again, are omitted.
-    """
-    pairs: set[tuple[str, str]] = set()
-    edges: set[tuple[str, str]] = set()
-    for id_, claim in known.items():
-        memory = claim.memory
-        pairs |= {(id_, other) for other in memory.texts("supersedes")}
-        pairs |= {(other, id_) for other in memory.texts("superseded_by")}
-        for link in memory.fields.get("links", ()):
-            if link.type == "contradicts" and link.target in known and link.target != id_:
-                edges |= {(id_, link.target), (link.target, id_)}
-    superseded = {
-        (known[new].id, known[old].id)
-        for new, old in pairs
-        if new != old and new in known and old in known and known[old].status == "superseded"
-    }
-    return superseded, {(known[a].id, known[b].id) for a, b in edges}
-
-
-def _by_first(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for first, second in sorted(pairs):
-        found[first] = (*found.get(first, ()), second)
-    return found
-
-
-def _clusters(against: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Assign one id to each set of claims that contradict each other, directly or indirectly."""
-    found: dict[str, str] = {}
-    for start in sorted(against):
-        if start in found:
-            continue
-        members, unvisited = {start}, [start]
-        while unvisited:
-            neighbours = set(against[unvisited.pop()]) - members
-            members |= neighbours
-            unvisited += sorted(neighbours)
-        found.update(dict.fromkeys(members, contradiction_id(members)))
-    return found
+    judged: Judged
+    run: str | None
+    """The run that judged it."""
+    made: datetime | None
+    """The time of that run."""
+    older: tuple[str, ...] = ()
+    newer: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    cluster: str | None = None
 
 
 class Export:
-    """The export of a state's claims, with the runs that made them. `zone` is the zone of times.
+    """The export of a state's claims, ordered by id. `zone` is the zone of times.
 
-    `problems` are those of damaged manifests. `judged` has the newest judgement of each memory,
-    and `made` the time of each run.
+    `problems` are those of damaged manifests, `omitted` counts the omitted memories by reason, and
+    `run` is the newest run, or the newest import if there is no run.
     """
 
     def __init__(self, state: State, *, profile: Profile, zone: ZoneInfo, now: datetime) -> None:
         self.state, self.profile, self.zone, self.now = state, profile, zone, now
-        self.claims = claims_of(state, profile)
-        self.runs, self.problems = read_runs(state.files, state.layout)
-        self.run = latest(self.runs)
-        self.judged = read_judgements(self.runs)
-        self.made = {run.run: run.now for run in self.runs}
+        runs, self.problems = read_manifests(state.files, state.layout)
+        self.run = next(reversed([r for r in runs if r.mode != IMPORT] or runs), None)
+        self.omitted: Counter[str] = Counter()
+        self._judged: dict[str, tuple[Judged, str, datetime | None]] = {}
+        for run in runs:
+            for id_, judged in run.judgements.items():
+                if judged:
+                    self._judge(id_, judged[0], run.run, run.when)
+        claims = {claim.id: claim for claim in _related([*self._claims()])}
+        self.claims = tuple(claims[id_] for id_ in sorted(claims))
+        self.by_id: Mapping[str, Claim] = claims
+        self.id_of = {claim.memory.id: claim.id for claim in self.claims}
+
+    def _judge(self, id_: str, judged: Judged, run: str, when: datetime | None) -> None:
+        """Record a memory's newest judgement. A duplicate was one when it was created."""
+        first = self._judged.get(id_, (judged,))[0]
+        if first.disposition == "probable_duplicate":
+            judged = replace(judged, disposition=first.disposition, reason=first.reason)
+        self._judged[id_] = (judged, run, when)
+
+    def _claims(self) -> Iterable[Claim]:
+        """Yield the claims that the profile may see, without their relations."""
+        known = set[str]()
+        state = self.state.memories.values()
+        for memory in sorted(state, key=lambda m: (not m.text("claim_id"), m.id)):
+            home = memory.text("home")
+            if memory.type not in CLAIM_TYPES or memory.status == "forgotten":
+                self.omitted["forgotten" if memory.type in CLAIM_TYPES else memory.type] += 1
+                continue
+            if home and not is_permitted(home, self.profile):
+                self.omitted["personal"] += 1
+                continue
+            type_: str = memory.type
+            if not home or affinity(type_, home) == "impossible":
+                type_, home = type_in_profile(type_, self.profile), route(type_, self.profile)
+            own = f"cl-{memory.id.removeprefix('mem-')}"  # stays when the claim is reworded
+            id_ = memory.text("claim_id") or own
+            id_ = own if id_ in known else id_
+            known.add(id_)
+            texts = (memory.body, memory.text("title"), memory.text("description"))
+            judged, run, made = self._judged.get(memory.id, (Judged(), None, None))
+            yield Claim(
+                memory=memory,
+                id=id_,
+                type=type_,
+                home=home,
+                status=status_of(memory),
+                text=next(filter(None, texts), memory.slug),
+                judged=judged,
+                run=run,
+                made=made,
+            )
 
     def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
         """Return a time in the local zone and in UTC, with the name of the zone."""
@@ -261,6 +137,45 @@ class Export:
             f"{name}_utc": format_time(moment) if moment else None,
             "timezone": self.zone.key,
         }
+
+
+def _related(claims: Sequence[Claim]) -> Iterable[Claim]:
+    """Yield claims with their relations.
+
+    Reverted supersessions, whose target is active again, are omitted. Claims that contradict each
+    other, directly or indirectly, form one cluster.
+    """
+    known = {claim.memory.id: claim for claim in claims}
+    pairs = set[tuple[str, str]]()
+    older, newer, against = (defaultdict[str, set[str]](set) for _ in range(3))
+    for id_, claim in known.items():
+        pairs |= {(id_, other) for other in claim.memory.texts("supersedes")}
+        pairs |= {(other, id_) for other in claim.memory.texts("superseded_by")}
+        for link in claim.memory.fields.get("links", ()):
+            if link.type == "contradicts" and link.target in known and link.target != id_:
+                against[claim.id].add(known[link.target].id)
+                against[known[link.target].id].add(claim.id)
+    for new, old in pairs:
+        if new != old and new in known and old in known and known[old].status == "superseded":
+            older[known[new].id].add(known[old].id)
+            newer[known[old].id].add(known[new].id)
+    clusters: dict[str, str] = {}
+    for start in sorted(against):
+        members, unvisited = {start}, [start]
+        while unvisited and start not in clusters:
+            found = against[unvisited.pop()] - members
+            members |= found
+            unvisited += found
+        for member in members:
+            clusters.setdefault(member, contradiction_id(members))
+    for claim in claims:
+        yield replace(
+            claim,
+            older=tuple(sorted(older[claim.id])),
+            newer=tuple(sorted(newer[claim.id])),
+            against=tuple(sorted(against[claim.id])),
+            cluster=clusters.get(claim.id),
+        )
 
 
 def updated(memory: Memory) -> datetime | None:
@@ -272,14 +187,11 @@ def updated(memory: Memory) -> datetime | None:
 
 def claim_record(claim: Claim, export: Export) -> dict[str, object]:
     """Return the record of one claim, with keys in memory-purifier's order."""
-    claims, layout, memory = export.claims, export.state.layout, claim.memory
-    judged = export.judged.get(memory.id, Judgement())
-    scores = Scores(**judged.scores) if judged.scores else None
-    if scores is None and memory.text("origin") in ("purifier", "promotion"):
-        scores = scores_of(memory, judged.rank, export.made.get(judged.run))
+    memory, name_of = claim.memory, export.state.layout.source_name
+    scores = scores_of(claim) if memory.text("origin") in _JUDGED else None
     provenance = [
         {
-            "source": layout.source_name(source.resource),
+            "source": name_of(source.resource),
             "lineSpan": list(source.lines) if source.lines[0] else None,
             "type": source.kind,
             "capturedAt": format_time(parse_time(source.captured)) if source.captured else None,
@@ -291,19 +203,16 @@ def claim_record(claim: Claim, export: Export) -> dict[str, object]:
         provenance = [
             {"source": memory.path, "lineSpan": [1, length], "type": "direct", "capturedAt": None}
         ]
-    twin = claims.by_memory.get(memory.text("duplicate_of"))
     word, target = "new_claim", None
-    if "probable_duplicate" in (claim.status, judged.disposition):
-        word, target = "probable_duplicate", twin.id if twin else None
-    elif judged.disposition in ("reuse_existing", "reworded"):
+    if "probable_duplicate" in (claim.status, claim.judged.disposition):
+        word, target = "probable_duplicate", export.id_of.get(memory.text("duplicate_of"))
+    elif claim.judged.disposition in ("reuse_existing", "reworded"):
         word, target = "reuse_existing", claim.id
     subject = normal_subject(memory.text("subject"))
     signature = f"{subject}|{normal_predicate(memory.text('predicate'))}|{claim.home}"
-    fresh = judged.freshness or (scores.freshness_posture if scores else "")
-    sure = judged.confidence or (scores.confidence_posture if scores else "")
     record: dict[str, object] = {
         "id": claim.id,
-        "sourceClusterId": judged.cluster or f"clust-{memory.id.removeprefix('mem-')}",
+        "sourceClusterId": f"clust-{memory.id.removeprefix('mem-')}",
         "type": claim.type,
         "status": claim.status,
         "text": claim.text,
@@ -316,37 +225,37 @@ def claim_record(claim: Claim, export: Export) -> dict[str, object]:
         "scores": asdict(scores) if scores else {},
         "provenance": provenance,
         "crossSurfaceSupport": sorted({str(entry["source"]) for entry in provenance}),
-        "contradictions": _competing(claim, claims, judged),
-        "contradictionClusterId": claims.cluster.get(claim.id),
-        "supersedes": list(claims.older.get(claim.id, ())),
-        "supersededBy": list(claims.newer.get(claim.id, ())),
-        "freshnessPosture": fresh or None,
-        "confidencePosture": sure or None,
-        "rationale": judged.rationale or f"type_{memory.type}",
-        "routeRationale": judged.route or affinity(claim.type, claim.home),
+        "contradictions": _competing(claim, export),
+        "contradictionClusterId": claim.cluster,
+        "supersedes": list(claim.older),
+        "supersededBy": list(claim.newer),
+        "freshnessPosture": scores.freshness_posture if scores else None,
+        "confidencePosture": scores.confidence_posture if scores else None,
+        "rationale": f"type_{memory.type}",
+        "routeRationale": affinity(claim.type, claim.home),
         "duplicateDisposition": word,
         "duplicateTargetClaimId": target,
-        "duplicateReason": judged.reason or None,
+        "duplicateReason": claim.judged.reason or None,
         "normalizationSignature": signature,
         **route_of(claim),
-        "updatedInRunId": judged.run or None,
+        "updatedInRunId": claim.run,
         **export.stamps(updated(memory), "updatedAt"),
     }
-    if retired := _retirements(memory, layout):
+    if retired := _retirements(memory, export.state.layout):
         record["retirementReasons"] = retired
     return record
 
 
-def _competing(claim: Claim, claims: Claims, judged: Judgement) -> list[dict[str, object]]:
+def _competing(claim: Claim, export: Export) -> list[dict[str, object]]:
     """Return the claims that contradict a claim. The relation follows from their status."""
     return [
         {
             "competingClaimId": other.id,
             "competingText": other.text,
             "relation": other.status if other.status in ("superseded", "stale") else "contested",
-            "flaggedInRunId": judged.run or None,
+            "flaggedInRunId": claim.run,
         }
-        for other in (claims.by_id[id_] for id_ in claims.against.get(claim.id, ()))
+        for other in (export.by_id[id_] for id_ in claim.against)
     ]
 
 
@@ -377,16 +286,15 @@ def _retirements(memory: Memory, layout: Layout) -> list[dict[str, object]]:
 
 def contradiction_records(export: Export) -> list[dict[str, object]]:
     """Return two records per contradiction, one from the perspective of each claim."""
-    claims = export.claims
     return [
         {
-            "contradictionClusterId": claims.cluster[claim.id],
+            "contradictionClusterId": claim.cluster,
             "claimId": claim.id,
             **competing,
             **export.stamps(updated(claim.memory), "recordedAt"),
         }
-        for claim in claims.all
-        for competing in _competing(claim, claims, export.judged.get(claim.memory.id, Judgement()))
+        for claim in export.claims
+        for competing in _competing(claim, export)
     ]
 
 
@@ -396,6 +304,8 @@ HALF_LIFE_DAYS = 180.0
 UNDATED_FRESHNESS = 0.5
 _ACTS = frozenset(("constraint", "procedure", "method", "commitment", "decision"))
 _PERSONAL = frozenset(("identity", "preference", "relationship"))
+_JUDGED = frozenset(("purifier", "promotion", "import"))
+"""The origins of memories that have scores. Those written by hand have none."""
 
 
 class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -454,8 +364,9 @@ def verdict_of(rank: float) -> VerdictWord:
     return "reject" if rank <= POOR else "defer"
 
 
-def scores_of(memory: Memory, rank: float, now: datetime | None) -> Scores:
-    """Return the eight scores of a memory. `now` is the time of the run that made it."""
+def scores_of(claim: Claim) -> Scores:
+    """Return the eight scores of a claim, at the time of the run that judged it."""
+    memory, now = claim.memory, claim.made or claim.memory.time("created")
     captured = {s.captured[:10] for s in memory.sources if s.captured}
     files = {s.resource for s in memory.sources}
     dated = 0.1 if captured else 0.0
@@ -463,7 +374,7 @@ def scores_of(memory: Memory, rank: float, now: datetime | None) -> Scores:
     doubt = 0.2 if memory.standing == "unresolved" else 0.0
     supersedes = bool(memory.texts("supersedes"))
     pressure = 0.6 if memory.standing == "contested" else 0.3 if supersedes else 0.0
-    strength = promotion_scores(rank, memory.type, "promote").strength
+    strength = promotion_scores(claim.judged.rank, memory.type, "promote").strength
     clarity = 0.9 if memory.text("predicate") else 0.7 if memory.text("subject") else 0.6
     merged = any(s.kind == "merged" for s in memory.sources)
     return Scores(
@@ -471,11 +382,11 @@ def scores_of(memory: Memory, rank: float, now: datetime | None) -> Scores:
         canonical_clarity=_bounded(clarity - doubt),
         provenance_strength=_bounded(provenance),
         contradiction_pressure=pressure,
-        freshness=_freshness(max(captured, default=""), now or memory.time("created")),
+        freshness=_freshness(max(captured, default=""), now),
         confidence=_bounded(
             0.35 + 0.15 * strength + 0.1 * (_bounded(provenance) - 0.4) - doubt - 0.3 * pressure
         ),
-        route_fitness=AFFINITY_SCORE[affinity(memory.type, memory.text("home"))],
+        route_fitness=AFFINITY_SCORE[affinity(claim.type, claim.home)],
         supersession_confidence=0.95 if supersedes else 0.0,
     )
 

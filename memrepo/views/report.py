@@ -290,7 +290,6 @@ _GONE = regex(
 _CODES = regex(r"\(([a-z0-9_,]{1,200}); ([01])\.(\d\d) sure\)")
 _SURE = regex(r"\(([01])\.(\d\d) sure\)")
 _CODE = regex(r"[a-z0-9]+(?:_[a-z0-9]+)*")
-_ROUTES = ("strong", "acceptable", "suspicious", "impossible")
 
 
 def in_words(reason: str) -> str:
@@ -309,18 +308,11 @@ def _percent(whole: str, part: str) -> str:
 
 
 def judged_in_words(judged: str) -> str:
-    """Translate a judge's rationale: the disposition, and the reason if it is a sentence."""
-    found = []
-    for part in judged.split(", "):
-        if part in WORDS["dispositions"]:
-            found.append(WORDS["dispositions"][part])
-        elif part in WORDS["reasons"]:
-            found.append(WORDS["reasons"][part])
-        elif part not in _ROUTES and not is_code(part):
-            found.append(part)
-    return ", ".join(found)
+    """Translate the codes in a judge's disposition or reason. Unknown codes are left out."""
+    known = WORDS["dispositions"] | WORDS["reasons"]
+    parts = (known.get(part, "" if _is_code(part) else part) for part in judged.split(", "))
+    return ", ".join(filter(None, parts))
 
 
-def is_code(text: str) -> bool:
-    """Return whether a text consists only of codes, such as `type_default,shape_1`."""
+def _is_code(text: str) -> bool:
     return "_" in text and all(map(_CODE.fullmatch, text.split(",")))

@@ -19,7 +19,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest
-from memrepo.core.manifest import Manifest, read_manifests
+from memrepo.core.manifest import IMPORT, Manifest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
@@ -28,7 +28,6 @@ from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
 from memrepo.formats.registry import FORMATS
 from memrepo.store.workspace import read_folder, repository_of
-from memrepo.views.claims import IMPORT, read_runs
 
 ARTIFACTS = "artifacts"
 
@@ -84,7 +83,7 @@ def do(work: Work, request: Request) -> Result:
 
 def was_imported(work: Work) -> bool:
     """Return whether a purifier's claims were ever imported, even if they were removed since."""
-    runs, _ = read_runs(work.tree.files, work.tree.layout)
+    runs = work.tree.manifests[0]
     judges = (ARTIFACTS, "memory-purifier")
     return any(run.mode == IMPORT and run.judge in judges for run in runs)
 
@@ -95,7 +94,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     work.store.refuse_unfit()
     files, unread = _read(work.call.where / request.path, request.format)
     state = work.tree.state()
-    runs, _ = read_runs(work.tree.files, work.tree.layout)
+    runs = work.tree.manifests[0]
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = ImportTerms(
         format=request.format,
@@ -124,8 +123,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     reworded = f", {changed} reworded" if changed else ""
     created = [change.memory.id for change in found.changes if isinstance(change, Create)]
     what, layout = counted(len(created), "memory", "memories"), work.tree.layout
-    manifests, _ = read_manifests(work.tree.files, layout)
-    stamp = run_stamp(work.call.now, [m.run for m in manifests])
+    stamp = run_stamp(work.call.now, [run.run for run in runs])
     run_id = f"{stamp}-{digest([work.tree.commit, *created])[:8]}-import"
     manifest = Manifest(  # it marks no source as read, so the next run reads all
         run=run_id,
@@ -136,7 +134,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         now=format_time(work.call.now),
         package=__version__,
         counts=counts,
-        judgements=found.judgements,
+        judgements=dict.fromkeys(created, ()),
         warnings=tuple(p.as_json() for p in problems),
     )
     step = Step(

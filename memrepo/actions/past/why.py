@@ -23,6 +23,7 @@ from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import heading, work_at
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
+from memrepo.core.manifest import Recorded
 from memrepo.core.memory import BY_NAME, FIELDS, SOURCE_COUNT, Memory, having
 from memrepo.core.messages import PREFIX, fold
 from memrepo.core.secrets import without_secrets
@@ -30,7 +31,6 @@ from memrepo.core.state import State
 from memrepo.policies.standing import after, before
 from memrepo.store import history
 from memrepo.store.history import MemoryVersion
-from memrepo.views.claims import RunManifest, read_judgements, read_runs
 
 MAX_TITLE = 100
 Show = Literal["evidence", "history"]
@@ -59,7 +59,6 @@ class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
     accepted: str
     disposition: str
     reason: str
-    rationale: str
 
 
 class Relation(msgspec.Struct, frozen=True, kw_only=True, rename={"is_": "is"}):
@@ -96,7 +95,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     them."""
     decisions: tuple[Act, ...]
     judgements: tuple[RunJudgement, ...]
-    scores: Mapping[str, Any]
     relations: tuple[Relation, ...]
     """The memories that it replaced and that replaced it, nearest first; then the others."""
     retired: tuple[Mapping[str, Any], ...]
@@ -143,9 +141,7 @@ def do(work: Work, request: Request) -> Result | History:
     memory = find_present(there, state, request.id, work)
     grep = f"--grep=^{PREFIX}Memory: {memory.id}$"
     named = list(history.entries(there.store.repo, grep, there.tree.commit))
-    runs, problems = read_runs(there.tree.files, there.tree.layout)
-    mine = (run for run in runs if memory.id in run.judgements)
-    last = read_judgements(mine).get(memory.id)
+    runs, problems = there.tree.manifests
     return Result(
         id=memory.id,
         path=memory.path,
@@ -158,7 +154,6 @@ def do(work: Work, request: Request) -> Result | History:
         source_count=memory.fields.get(SOURCE_COUNT, UNSET),
         decisions=tuple(acts_of(there, named)),
         judgements=tuple(_judgements(there, memory, runs)),
-        scores=last.scores if last else {},
         relations=tuple(_relations(state, memory)),
         retired=tuple(field_as_json("retired", memory) or ()),
         corrections=tuple(_corrections(there, memory)),
@@ -167,7 +162,7 @@ def do(work: Work, request: Request) -> Result | History:
     )
 
 
-def _judgements(work: Work, memory: Memory, runs: Sequence[RunManifest]) -> Iterator[RunJudgement]:
+def _judgements(work: Work, memory: Memory, runs: Sequence[Recorded]) -> Iterator[RunJudgement]:
     """Yield each run's judgement of the memory, oldest first, with the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
     merges = merges_of(work, (r.run for r in judged))
@@ -180,7 +175,6 @@ def _judgements(work: Work, memory: Memory, runs: Sequence[RunManifest]) -> Iter
                 accepted=merges[record.run].commit if record.run in merges else "",
                 disposition=_clean(entry.disposition),
                 reason=_clean(entry.reason),
-                rationale=_clean(entry.rationale),
             )
 
 

@@ -16,12 +16,12 @@ from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.manifest import read_manifests
 from memrepo.core.memory import Memory, Source
 from memrepo.core.state import ChangeKind, Difference, Files, State, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
 from memrepo.store.tree import file_at
-from memrepo.views.claims import read_runs
 from memrepo.views.review import Change, ChangeRecord, Evidence, Reason, Review, Stage
 
 
@@ -306,11 +306,9 @@ def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
     """Return the judge's last words about each memory, from the manifest of the compared run."""
     path = work.tree.layout.manifest(span.run)
     data = file_at(work.store.repo, span.tip, path) if span.run else None
-    runs, _ = read_runs({path: data} if data else {}, work.tree.layout)
+    runs, _ = read_manifests({path: data} if data else {}, work.tree.layout)
     return {
-        id_: ", ".join(
-            filter(None, (judged[-1].route, judged[-1].disposition, judged[-1].rationale))
-        )
+        id_: judged[-1].disposition
         for run in runs
         for id_, judged in run.judgements.items()
         if judged

@@ -28,7 +28,6 @@ from memrepo.views.report import (
     count_lines,
     counts_in_words,
     in_words,
-    is_code,
     judged_in_words,
     quarantined,
 )
@@ -436,9 +435,6 @@ def _evidence(result: explaining.Result) -> str:
     lines += quoted or ["evidence:      none on record"]
     for judged in result.judgements:
         lines += _judged(judged)
-    if result.scores:
-        message = ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in result.scores.items())
-        lines.append(f"scores:        {message}")
     for decided in result.decisions:
         lines += _decided(decided)
     lines += [f"{f'{other.is_}:':<15}{_other(other)}" for other in result.relations]
@@ -457,8 +453,6 @@ def _judged(judged: explaining.RunJudgement) -> Iterator[str]:
     reason = judged_in_words(judged.reason)
     message = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")
     yield f"judged:        {visible(message)}, run {judged.run}{where}"
-    if judged.rationale and not is_code(judged.rationale):
-        yield f"  {_short(judged.rationale)}"
 
 
 def _decided(decided: Act) -> Iterator[str]:

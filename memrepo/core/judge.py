@@ -131,7 +131,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `retrieved` describes how often recall returned a nominated note. It is empty for other
     candidates. `changes` lists the ids of memories that the text changes. `about` is the subject of
-    the file, if known.
+    the file, if known. `units` has the (resource, unit hash) pairs of its places, and `former` the
+    (resource, text hash) pairs of edited places before the edit.
     """
 
     candidate_id: str
@@ -152,6 +153,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     signs: tuple[str, ...] = ()
     chosen: bool = True
     same_as: str = ""
+    units: tuple[tuple[str, str], ...] = ()
+    former: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def captured(self) -> str:
@@ -192,24 +195,6 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     rank: float = 0.0
     signs: tuple[str, ...] = ()
     refused: str = ""
-
-
-class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A memory as rules compare it with other statements."""
-
-    memory_id: str
-    type: str
-    standing: str
-    subject: str
-    predicate: str
-    object: str
-    text: str
-    home: str
-    sources: tuple[Source, ...] = ()
-    by: str = ""
-    """`worded by a person`, `confirmed by a person`, or empty if no person did either."""
-    under: str = ""
-    """Words of the headings above the statement."""
 
 
 def _posture(score: float, words: Sequence[str]) -> str:

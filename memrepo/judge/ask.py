@@ -157,7 +157,8 @@ class Desk:
     """The one place where a model is asked. A question is paid once, however often it is asked.
 
     `in_time` is called before each call and may raise BudgetReached. `tick` is called after each
-    answer. `prompts` are the instructions of the repository by kind of question.
+    answer. `prompts` are the instructions of the repository by kind of question. `carried` is the
+    cost of stored answers that no run has recorded yet.
     """
 
     def __init__(
@@ -170,6 +171,7 @@ class Desk:
         prompts: Mapping[Kind, str] | None = None,
     ) -> None:
         self.name = backend.name
+        self.carried = Usage()
         self.usage = Usage()
         self._prompts = prompts or {}
         self.prompt_hash = prompt_hash(self._prompts)
@@ -295,6 +297,11 @@ def _more_room(limit: Limit, need: Usage, used: Usage) -> str:
         f"raise the limit for {limit.what} to {value} or more; finished work lands, and the next"
         " run goes on with the rest"
     )
+
+
+def why_stopped(error: MemrepoError) -> str:
+    """Return why a judge was not asked any further, with what to do, for the record of a run."""
+    return "; ".join(filter(None, (error.message, error.fix)))
 
 
 class Unanswered(MemrepoError):

@@ -9,7 +9,7 @@ states, and a milestone and the day's digest are two memories.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from msgspec.structs import replace
@@ -39,31 +39,11 @@ _HASHTAG = regex(
 """A tag as people write it. `#fff` is a colour and not a tag."""
 _HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*$")
 _SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
-Pairs = Collection[tuple[str, str]]
 
 
-def read_statements(
-    candidates: Sequence[Candidate],
-    profile: Profile,
-    units: Mapping[str, tuple[tuple[str, str], ...]],
-    former: Mapping[str, frozenset[tuple[str, str]]],
-) -> tuple[Statement, ...]:
-    """Return the operations for the chosen candidates, in the order of their lines.
-
-    `units` and `former` map candidate ids to the places of their lines, and to the former texts of
-    edited lines.
-    """
-    found = []
-    for members in _groups(candidates):
-        statement = _statement(members, profile)
-        ids = [c.candidate_id for c in members]
-        found.append(
-            replace(
-                statement,
-                units=tuple(pair for id_ in ids for pair in units.get(id_, ())),
-                former=frozenset(pair for id_ in ids for pair in former.get(id_, ())),
-            )
-        )
+def read_statements(candidates: Sequence[Candidate], profile: Profile) -> tuple[Statement, ...]:
+    """Return the operations for the chosen candidates, in the order of their lines."""
+    found = (_statement(members, profile) for members in _groups(candidates))
     return tuple(sorted(found, key=lambda one: (place_of(one.sources), one.id)))
 
 
@@ -125,6 +105,8 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
         is_nominated=any(c.retrieved for c in members),
         rank=best.rank,
         signs=best.signs,
+        units=tuple(pair for c in members for pair in c.units),
+        former=frozenset(pair for c in members for pair in c.former),
     )
 
 

@@ -28,7 +28,7 @@ from memrepo.text.sentences import sentences
 from memrepo.text.words import terms
 
 if TYPE_CHECKING:
-    from memrepo.core.judge import Newer, PriorClaim
+    from memrepo.core.judge import Newer
 
 MAX_WORDS = 60
 """Longer texts are not single statements and are not compared."""
@@ -359,25 +359,24 @@ def _kept_around(found: re.Match[str]) -> str:
 # -- comparing two -------------------------------------------------------------------------------
 
 
-def change_of(
-    old: PriorClaim, new: PriorClaim, *, together: bool = False
-) -> StatementChange | None:
+def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementChange | None:
     """Return how a newer statement changes an older one, or None if both may be true.
 
     `together` is true if both are lines of one version of a file. Such lines only change each other
     if one states that the other has ended.
     """
-    one, two = read(old.text), read(new.text)
+    one, two = read(old.body), read(new.body)
     if one.is_open or two.is_open or one.words == two.words:
         return None
-    if found := _change_that_ends(one, two, old.under, new.under):
+    headings = old.text("context"), new.text("context")
+    if found := _change_that_ends(one, two, *headings):
         return found
     if together or one.ended is not None:
         return None
-    is_event = not all(map(patterns().sentences["decision"].search, (old.text, new.text)))
-    if _has_other_value(one, two, old.under, new.under):
+    is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
+    if _has_other_value(one, two, *headings):
         return StatementChange(reason="the same key has another value", is_event=is_event)
-    if _shared_with_next(one, two, new.text) > 1:
+    if _shared_with_next(one, two, new.body) > 1:
         reason = "a newer line says what came after it"
         return StatementChange(reason=reason, is_next=True, is_event=is_event)
     return None

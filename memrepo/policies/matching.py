@@ -1,4 +1,4 @@
-"""Find prior claims that a new claim repeats.
+"""Find memories that a new claim repeats.
 
 Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80).
 Deliberate differences:
@@ -13,14 +13,12 @@ Deliberate differences:
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from functools import lru_cache
 
 import msgspec
 
-from memrepo.core.ids import normalise
-from memrepo.core.judge import PriorClaim, Statement
+from memrepo.core.ids import normal_claim, normalise
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.text.words import content_words
@@ -31,20 +29,8 @@ APART_OBJECT_JACCARD = 0.7
 """For objects without a common word: "loves basil" and "loves mint" are two statements."""
 INACTIVE_STANDINGS = ("stale", "retire_candidate")
 
-ReuseKey = tuple[str, str, str]
-
 _ARTICLE = regex(r"^(?:the|a|an) (?=\S)")
 _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
-
-
-class ClaimParts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The parts of a claim that are compared: its triple, its text and its primary page."""
-
-    subject: str
-    predicate: str
-    object: str
-    text: str
-    home: str
 
 
 class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,64 +41,49 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class PriorIndex:
-    """An index for finding duplicates among active prior claims, by three keys."""
+# -- the marks by which memories are looked up -----------------------------------------------------
 
-    def __init__(
-        self,
-        priors: Iterable[PriorClaim] = (),
-        of_subject: Callable[[str], Iterable[PriorClaim]] = lambda _: (),
-    ) -> None:
-        """Index the given prior claims, and load those of a subject when it is looked up."""
-        self._by_key: dict[ReuseKey, list[PriorClaim]] = defaultdict(list)
-        self._by_object: dict[ReuseKey, list[PriorClaim]] = defaultdict(list)
-        self._by_words: dict[tuple[str, str, frozenset[str]], list[PriorClaim]] = defaultdict(list)
-        self._loaded: set[str] = set()
-        self._of_subject = of_subject
-        for prior in priors:
-            self.add(prior)
 
-    def add(self, prior: PriorClaim) -> None:
-        """Add a prior claim, unless it is stale, retired, or has no subject or primary page."""
-        subject, home = normal_subject(prior.subject), prior.home.strip()
-        if prior.standing in INACTIVE_STANDINGS or not (subject and home):
-            return
-        if key := reuse_key(prior.subject, prior.predicate, prior.home):
-            self._by_key[key].append(prior)
-        if object_ := normal_subject(prior.object):
-            self._by_object[subject, home, object_].append(prior)
-        self._by_words[subject, home, content_words(prior.text)].append(prior)
+def texts_of(memory: Memory) -> frozenset[Hashable]:
+    """Return the hashes of a memory's current and former texts, and those of its sources."""
+    hashes = (source.text_hash for source in memory.sources)
+    return frozenset((memory.own_hash, *memory.former_hashes, *hashes))
 
-    def _load(self, subject: str) -> None:
-        if subject not in self._loaded:
-            self._loaded.add(subject)
-            for prior in self._of_subject(subject):
-                self.add(prior)
 
-    def with_key(self, statement: ClaimParts) -> tuple[PriorClaim, ...]:
-        """Return the prior claims with the reuse key of a statement, newest evidence first."""
-        key = reuse_key(statement.subject, statement.predicate, statement.home)
-        if key is None:
-            return ()
-        self._load(key[0])
-        found = sorted(self._by_key.get(key, ()), key=lambda p: p.memory_id)
-        return tuple(sorted(found, key=newest_capture, reverse=True))
+def words_of(memory: Memory) -> frozenset[Hashable]:
+    """Return the normalised text of a memory, as the only mark."""
+    return frozenset((normal_text(memory.body),))
 
-    def near(self, statement: ClaimParts) -> tuple[PriorClaim, ...]:
-        """Return the prior claims whose similarity to a statement may reach 0.80.
 
-        These have the same subject and primary page, and also the same predicate, words or object.
-        A different subject limits the score to 0.70. Three look-ups therefore find the same claims
-        as a comparison with all.
-        """
-        subject, home = normal_subject(statement.subject), statement.home.strip()
-        if not (subject and home):
-            return ()
-        self._load(subject)
-        found = [*self._by_words.get((subject, home, content_words(statement.text)), ())]
-        if object_ := normal_subject(statement.object):
-            found += self._by_object.get((subject, home, object_), ())
-        return tuple({p.memory_id: p for p in (*found, *self.with_key(statement))}.values())
+def normal_text(text: str) -> str:
+    """Normalise a text for comparison, without case, list marker and final full stops."""
+    return normal_claim(text).rstrip(" .!。！")
+
+
+def claim_keys(memory: Memory) -> frozenset[Hashable]:
+    """Return the keys of which two claims share one if their similarity may reach 0.80.
+
+    Such claims have the same subject and primary page, and also the same predicate, words or
+    object: a different subject limits the score to 0.70. A memory that is not active, stale,
+    retired, or without a subject has no keys.
+    """
+    subject, home = normal_subject(memory.text("subject")), memory.text("home").strip()
+    is_current = memory.status == "active" and memory.standing not in INACTIVE_STANDINGS
+    if not (is_current and subject and home):
+        return frozenset()
+    keys: list[Hashable] = [(subject, home, content_words(memory.body))]
+    if triple := reuse_key(memory):
+        keys.append(triple)
+    if object_ := normal_subject(memory.text("object")):
+        keys.append((subject, home, "object", object_))
+    return frozenset(keys)
+
+
+def reuse_key(memory: Memory) -> tuple[str, str, str] | None:
+    """Return the subject, predicate and page of a claim, normalised, or None if one is empty."""
+    subject, predicate = memory.text("subject"), memory.text("predicate")
+    key = (normal_subject(subject), normal_predicate(predicate), memory.text("home").strip())
+    return key if all(key) else None
 
 
 @lru_cache(maxsize=1 << 14)
@@ -132,31 +103,14 @@ def normal_predicate(text: str) -> str:
     return text
 
 
-def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
-    """Return the reuse key of a claim, or None if a part is empty."""
-    key = (normal_subject(subject), normal_predicate(predicate), home.strip())
-    return key if all(key) else None
-
-
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the Jaccard index of two sets, 0 to 1. The index of two empty sets is 0."""
     union = len(one | other)
     return len(one & other) / union if union else 0.0
 
 
-def statement_of(claim: Statement | PriorClaim) -> ClaimParts:
-    """Return the parts of a claim that are compared with other claims."""
-    return ClaimParts(
-        subject=claim.subject,
-        predicate=claim.predicate,
-        object=claim.object,
-        text=claim.text,
-        home=claim.home,
-    )
-
-
-def duplicate_score(one: ClaimParts, other: ClaimParts) -> float:
-    """Return the similarity of two statements, 0 to 1.1, rounded to four decimals.
+def duplicate_score(one: Memory, other: Memory) -> float:
+    """Return the similarity of two claims, 0 to 1.1, rounded to four decimals.
 
     The score is the sum of these weights:
 
@@ -169,31 +123,25 @@ def duplicate_score(one: ClaimParts, other: ClaimParts) -> float:
     It is 0 for different primary pages. It is also 0 for different objects if the Jaccard index is
     below 0.5, or below 0.7 if the objects have no word in common.
     """
-    if one.home.strip() != other.home.strip():
+    if one.text("home").strip() != other.text("home").strip():
         return 0.0
-    overlap = jaccard(content_words(one.text), content_words(other.text))
-    objects = normal_subject(one.object), normal_subject(other.object)
+    overlap = jaccard(content_words(one.body), content_words(other.body))
+    objects = [normal_subject(m.text("object")) for m in (one, other)]
     if all(objects) and objects[0] != objects[1]:
-        common = content_words(one.object) & content_words(other.object)
+        common = content_words(one.text("object")) & content_words(other.text("object"))
         if overlap < (DIFFERENT_OBJECT_JACCARD if common else APART_OBJECT_JACCARD):
             return 0.0
-    subjects = normal_subject(one.subject), normal_subject(other.subject)
-    predicates = normal_predicate(one.predicate), normal_predicate(other.predicate)
+    subjects = [normal_subject(m.text("subject")) for m in (one, other)]
+    predicates = [normal_predicate(m.text("predicate")) for m in (one, other)]
     score = 0.2 + 0.2 * overlap
     for (left, right), weight in ((subjects, 0.4), (predicates, 0.2), (objects, 0.1)):
         score += weight if left and left == right else 0.0
     return round(score, 4)
 
 
-def newest_capture(prior: PriorClaim) -> str:
-    """Return the ISO date of a claim's newest evidence, or an empty string if undated."""
-    return max((s.captured for s in prior.sources), default="")
-
-
-def probable_duplicate(statement: ClaimParts, index: PriorIndex) -> Duplicate | None:
-    """Return the prior claim most similar to a statement, or None if no score reaches 0.80."""
-    near = index.near(statement)
-    scored = [(-duplicate_score(statement, statement_of(p)), p.memory_id) for p in near]
+def probable_duplicate(claim: Memory, others: Iterable[Memory]) -> Duplicate | None:
+    """Return the memory most similar to a claim, or None if no score reaches 0.80."""
+    scored = [(-duplicate_score(claim, other), other.id) for other in others]
     score, memory_id = min(scored, default=(0.0, ""))
     if -score < DUPLICATE_THRESHOLD:
         return None

@@ -12,7 +12,7 @@ from driving import assert_sound, done, memories, memrepo
 from serving import Act, Service, checked, good, shown
 from workspaces import write
 
-from memrepo.actions.run import assemble, shelf
+from memrepo.actions.run import decide, settle, shelf
 
 FIRST, SECOND, THIRD = (f"2026-03-0{n}T09:00:00Z" for n in (1, 2, 3))
 LINES = (
@@ -211,24 +211,25 @@ def test_a_change_that_fails_is_left_out_and_named(
     assert OLD in active(repo)
 
 
-@pytest.mark.parametrize("where", ["_memory", "_replacing"])
+@pytest.mark.parametrize("where", ["_memory", "_replace"])
 def test_a_statement_that_fails_is_left_out_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     repo = begin(tmp_path)
-    usual = getattr(assemble, where)
+    module = decide if where == "_memory" else settle
+    usual = getattr(module, where)
 
     def fail(known: object, one: Any, *more: object) -> Any:
         if ANA in str(one):
             raise RuntimeError("no luck")
         return usual(known, one, *more)
 
-    monkeypatch.setattr(assemble, where, fail)
+    monkeypatch.setattr(module, where, fail)
     found = memrepo(repo, "run", now=FIRST)
     assert found.exit == 0
     assert any("RuntimeError: no luck" in one["reason"] for one in found.data["quarantined"])
     assert {HOLM, CABLE} <= set(active(repo))
-    assert (ANA in active(repo)) == (where == "_replacing")
+    assert (ANA in active(repo)) == (where == "_replace")
     assert_sound(repo)
 
 

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.core.judge import PriorClaim
+from memrepo.core.memory import Memory
 from memrepo.policies.change import change_of, line_about, line_after, says_the_same, table
 from memrepo.text.languages import tables
 from memrepo.text.words import terms
 
 
-def prior(text: str, under: str = "") -> PriorClaim:
-    return PriorClaim(
-        memory_id=f"mem-{text}",
-        type="fact",
-        standing="resolved",
-        subject="",
-        predicate="",
-        object="",
-        text=text,
-        home="",
-        under=under,
-    )
+def prior(text: str, under: str = "") -> Memory:
+    return Memory.of("", {"context": under or None}, body=text)
 
 
 OVER, VALUE, NEXT = "over", "value", "next"

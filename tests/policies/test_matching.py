@@ -4,42 +4,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judge import PriorClaim
-from memrepo.core.memory import Source
+from memrepo.core.memory import Memory
 from memrepo.policies.matching import (
-    DUPLICATE_THRESHOLD,
-    ClaimParts,
-    PriorIndex,
-    duplicate_score,
+    claim_keys,
     normal_predicate,
     normal_subject,
     probable_duplicate,
-    statement_of,
 )
 
 
-def prior(id_, subject, predicate, object_="", text="", **changes):
-    made = {
-        "memory_id": id_,
-        "type": "fact",
-        "standing": "resolved",
-        "subject": subject,
-        "predicate": predicate,
-        "object": object_,
+def claim(id_, subject, predicate, object_="", text="", sources=(), standing=None):
+    fields = {
+        "id": id_,
+        "subject": subject or None,
+        "predicate": predicate or None,
+        "object": object_ or None,
         "home": "LTMEMORY.md",
-        "text": text or f"{subject} {predicate} {object_}",
+        "standing": standing,
+        "sources": sources,
     }
-    return PriorClaim(**{**made, **changes})
+    return Memory.of("", fields, body=text or f"{subject} {predicate} {object_}")
 
 
-def said(subject, predicate, object_="", text="", home="LTMEMORY.md"):
-    return ClaimParts(
-        subject=subject,
-        predicate=predicate,
-        object=object_,
-        home=home,
-        text=text or f"{subject} {predicate} {object_}",
-    )
+def said(*parts):
+    return claim("", *parts)
 
 
 @pytest.mark.parametrize(
@@ -83,44 +71,35 @@ def test_subject_folding(text, folded):
 
 
 def test_different_objects_are_no_duplicate_unless_the_texts_agree_by_half():
-    short = PriorIndex([prior("mem-1", "Web", "port", "8080", "Port: 8080")])
+    short = [claim("mem-1", "Web", "port", "8080", "Port: 8080")]
     assert probable_duplicate(said("Web", "port", "9090", "Port: 9090"), short) is None
     text = "Anna prefers the quiet meeting room on the second floor in {}"
-    long = PriorIndex([prior("mem-1", "Anna", "prefers", "May", text.format("May"))])
+    long = [claim("mem-1", "Anna", "prefers", "May", text.format("May"))]
     found = probable_duplicate(said("Anna", "prefers", "June", text.format("June")), long)
     assert found is not None
     assert found.memory_id == "mem-1"
 
 
 def test_bullets_under_one_heading_are_not_duplicates_of_each_other():
-    index = PriorIndex([prior("mem-1", "Atlas", "", "", "The build runs at night")])
-    assert probable_duplicate(said("Atlas", "", "", "Deploys need a review"), index) is None
+    known = [claim("mem-1", "Atlas", "", "", "The build runs at night")]
+    assert probable_duplicate(said("Atlas", "", "", "Deploys need a review"), known) is None
 
 
 def test_the_best_duplicate_wins_and_then_the_smallest_id():
-    index = PriorIndex(
-        [
-            prior("mem-3", "Anna", "likes", "tea", "Anna likes tea"),
-            prior("mem-2", "Anna", "likes", "tea", "Anna likes tea"),
-            prior("mem-1", "Anna", "likes", "tea", "Anna likes tea in the garden on Sunday"),
-        ]
-    )
-    found = probable_duplicate(said("Anna", "likes", "tea", "Anna likes tea"), index)
+    known = [
+        claim("mem-3", "Anna", "likes", "tea", "Anna likes tea"),
+        claim("mem-2", "Anna", "likes", "tea", "Anna likes tea"),
+        claim("mem-1", "Anna", "likes", "tea", "Anna likes tea in the garden on Sunday"),
+    ]
+    found = probable_duplicate(said("Anna", "likes", "tea", "Anna likes tea"), known)
     assert found is not None
     assert (found.memory_id, found.score, found.reason) == ("mem-2", 1.1, "composite_1.10_subject")
 
 
-def test_reuse_takes_the_newest_evidence_and_leaves_out_what_is_inactive():
-    old, new = (Source(resource="MEMORY.md", captured=day) for day in ("2026-01-01", "2026-02-01"))
-    index = PriorIndex(
-        [
-            prior("mem-1", "Anna", "likes", "tea", sources=(old,)),
-            prior("mem-2", "Anna", "likes", "milk", sources=(new,)),
-            prior("mem-0", "Anna", "likes", "gin", sources=(new,), standing="retire_candidate"),
-        ]
-    )
-    assert [p.memory_id for p in index.with_key(said("anna", "like"))] == ["mem-2", "mem-1"]
-    assert index.with_key(said("anna", "sells")) == ()
+def test_what_is_inactive_or_without_a_subject_has_no_keys():
+    assert claim_keys(claim("mem-1", "Anna", "likes", "tea"))
+    assert not claim_keys(claim("mem-1", "Anna", "likes", "gin", standing="retire_candidate"))
+    assert not claim_keys(claim("mem-1", "", "likes", "gin"))
 
 
 WORDS = st.sampled_from(["", "tea", "milk", "the tea"])
@@ -129,14 +108,8 @@ PARTS = st.tuples(st.sampled_from(["Anna", "Ben", ""]), WORDS, WORDS, TEXTS)
 
 
 @given(st.lists(PARTS, max_size=8), PARTS)
-def test_the_index_finds_what_comparing_with_every_prior_finds(known, parts):
-    priors = [prior(f"mem-{n}", *p) for n, p in enumerate(known)]
+def test_claims_that_share_a_key_are_all_that_may_be_duplicates(known, parts):
+    claims = [claim(f"mem-{n}", *p) for n, p in enumerate(known)]
     new = said(*parts)
-    scored = [(-duplicate_score(new, statement_of(p)), p.memory_id) for p in priors]
-    best = min(scored, default=(0.0, ""))
-    found = probable_duplicate(new, PriorIndex(priors))
-    if -best[0] < DUPLICATE_THRESHOLD:
-        assert found is None
-    else:
-        assert found is not None
-        assert (-found.score, found.memory_id) == best
+    near = [c for c in claims if claim_keys(c) & claim_keys(new)]
+    assert probable_duplicate(new, near) == probable_duplicate(new, claims)

@@ -8,7 +8,7 @@ import pytest
 import workspaces
 from driving import LATER, done, memories, memrepo
 
-from memrepo.actions.run.retire import NewText, requests
+from memrepo.actions.run.retire import requests
 from memrepo.core.memory import Memory
 
 ID = "mem-1234560000000000"
@@ -44,8 +44,7 @@ SHED = Memory.of(
     ],
 )
 def test_a_request_is_told_with_its_command(text: str, asks: str, fix: str) -> None:
-    said = NewText(path="sources/MEMORY.md", line=3, text=text, became=(ID,))
-    (found,) = requests([said], {ID: SHED})
+    (found,) = requests("sources/MEMORY.md", 3, text, (ID,), {ID: SHED})
     assert found.message == f"{asks}: nothing was done, a person decides"
     assert (found.fix, found.line, found.severity) == (fix, 3, "warning")
 
@@ -64,12 +63,12 @@ def test_a_request_is_told_with_its_command(text: str, asks: str, fix: str) -> N
     ],
 )
 def test_other_words_ask_nothing(text: str) -> None:
-    assert list(requests([NewText(path="a.md", line=1, text=text)], {ID: SHED})) == []
+    assert list(requests("a.md", 1, text, (), {ID: SHED})) == []
 
 
 def test_the_words_of_a_request_cannot_break_out_of_the_command() -> None:
-    said = NewText(path="a.md", line=1, text="[[forget keyword:x'; rm -rf /; echo ']]")
-    (found,) = requests([said], {})
+    text = "[[forget keyword:x'; rm -rf /; echo ']]"
+    (found,) = requests("a.md", 1, text, (), {})
     assert found.fix.startswith("`echo '[[forget keyword:x'\"'\"'; rm")
 
 

@@ -10,18 +10,17 @@ quoted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.assemble import Outcome
+from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import StatementIndex, compared_in
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, text_hash
-from memrepo.core.judge import Candidate, PriorClaim
-from memrepo.core.memory import CLAIM_TYPES, of_types
+from memrepo.core.judge import Candidate, Statement
+from memrepo.core.memory import CLAIM_TYPES, Memory, of_types
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.statements import leave_out, statements, text_key
@@ -37,31 +36,12 @@ ALWAYS_JUDGED = 9.0
 """The rank of candidates that are judged in any case."""
 
 
-class Gathered(msgspec.Struct, frozen=True, kw_only=True):
-    """Candidates in order of first mention, with the hashes of their units.
-
-    `units` maps candidate ids to (resource, unit hash) pairs, and `former` to the (resource, text
-    hash) pairs of edited units before the edit.
-    """
-
-    candidates: tuple[Candidate, ...] = ()
-    units: Mapping[str, tuple[tuple[str, str], ...]] = msgspec.field(default_factory=dict)
-    former: Mapping[str, frozenset[tuple[str, str]]] = msgspec.field(default_factory=dict)
-
-
-def candidates_of(placed: Iterable[Placed]) -> Gathered:
+def candidates_of(placed: Iterable[Placed]) -> list[Candidate]:
     """Combine units of equal meaning into candidates, in order of first mention."""
     groups: dict[str, list[Placed]] = defaultdict(list)
     for one in placed:
         groups[meaning_key(one.unit)].append(one)
-    candidates, units, former = [], {}, {}
-    for key, members in groups.items():
-        candidate = _candidate(key, members)
-        candidates.append(candidate)
-        units[candidate.candidate_id] = tuple((m.resource, m.unit.hash) for m in members)
-        if edited := frozenset((m.resource, m.former) for m in members if m.former):
-            former[candidate.candidate_id] = edited
-    return Gathered(candidates=tuple(candidates), units=units, former=former)
+    return [_candidate(key, members) for key, members in groups.items()]
 
 
 def _candidate(key: str, members: list[Placed]) -> Candidate:
@@ -92,6 +72,8 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
         rank=best.rank + again if best else ALWAYS_JUDGED,
         fits=max((r.fits for r in ranks), key=("", "side", "fair", "good").index, default="good"),
         signs=best.reasons if best else (),
+        units=tuple((m.resource, m.unit.hash) for m in members),
+        former=frozenset((m.resource, m.former) for m in members if m.former),
     )
 
 
@@ -100,7 +82,7 @@ def in_scope(
     intake: Intake,
     nominees: Sequence[Nominee] = (),
     index: StatementIndex | None = None,
-) -> Gathered:
+) -> list[Candidate]:
     """Return the candidates of this run: new units, and nominated notes.
 
     A nominated note is always judged, because its retrieval counts are new information.
@@ -124,18 +106,8 @@ def _with_changes(
     index.follow(compared_in(state))
     found = []
     for one in placed:
-        claim = PriorClaim(
-            memory_id="",
-            type="fact",
-            standing="resolved",
-            subject="",
-            predicate="",
-            object="",
-            text=one.unit.text,
-            home="",
-            sources=(one.source(),),
-            under=" › ".join(one.unit.headings),
-        )
+        fields = {"sources": (one.source(),), "context": " › ".join(one.unit.headings) or None}
+        claim = Memory.of("", fields, body=one.unit.text)
         changed = index.changed(claim).items()
         ids = sorted(id_ for id_, change in changed if change.newer != "second")
         found.append(replace(one, changes=tuple(ids)) if ids else one)
@@ -214,26 +186,26 @@ def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee,
     return tuple(found)
 
 
-def nominations(
-    nominees: Iterable[Nominee], decisions: Sequence[Outcome], now: datetime
-) -> Iterator[Step]:
-    """Yield a step for each judged nominee. It names the memories made from the nominee.
+def nominate(known: Known, nominees: Iterable[Nominee], statements: Sequence[Statement]) -> None:
+    """Add a step for each judged nominee. It names the memories made from the nominee.
 
     One that produced no memory can be nominated again after more retrievals.
     """
     for nominee in nominees:
         note = nominee.nomination.note
         made = (
-            d.memory_id
-            for d in decisions
-            if any(s.resource == note.path for s in d.statement.sources)
+            known.made[one.id]
+            for one in statements
+            if one.id in known.made and any(s.resource == note.path for s in one.sources)
         )
         ids = tuple(dict.fromkeys((*nominee.stated_by, *made)))
         end = f"became {', '.join(ids)}" if ids else "not stored"
-        fields = {"promoted": True, "nominated": None} if ids else {"nominated": now}
-        yield Step(
-            op="nominate",
-            reason=f"{nominee.nomination.record}: {end}",
-            changes=(Update(id=note.id, fields=fields),),
-            memories=(note.id, *ids),
+        fields = {"promoted": True, "nominated": None} if ids else {"nominated": known.now}
+        known.add(
+            Step(
+                op="nominate",
+                reason=f"{nominee.nomination.record}: {end}",
+                changes=(Update(id=note.id, fields=fields),),
+                memories=(note.id, *ids),
+            )
         )

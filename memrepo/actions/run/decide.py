@@ -1,270 +1,393 @@
-"""Turn answers into changes: new memories, more evidence, new wordings, replacements, files.
+"""Turn answers into the steps of a run, in one pass: statements, notes, lost lines.
 
-Changes that need no judge are decided here too: notes of daily logs, removed lines and ticked
-boxes.
+Each statement becomes a new memory, more evidence for one, a new wording of one, or replaces one.
+Notes of daily logs, removed lines and ticked boxes need no judge.
+
+Lineage: memory-purifier, assembly. Deliberate differences: evidence is merged, never replaced. A
+claim with another object is another claim. Claims of one run are also compared with each other. A
+superseded memory that is found again remains superseded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-from msgspec.structs import replace
-
-from memrepo.actions.run.assemble import PENDING
-from memrepo.actions.run.candidates import nominations
+from memrepo.actions.run.candidates import nominate
+from memrepo.actions.run.daily_logs import take_notes
+from memrepo.actions.run.known import Known
 from memrepo.actions.run.plan import Answers, Decisions, Input, RunPlan
-from memrepo.actions.run.retire import (
-    NewText,
+from memrepo.actions.run.retire import find_requests, retire, tick_boxes
+from memrepo.actions.run.settle import (
+    OUTDATED,
     end_contradictions,
-    may_ask,
-    relist,
-    requests,
     restore_outdated,
-    retire,
-    tick_boxes,
+    settle,
 )
-from memrepo.core.changes import Change, Create, Op, Step, Update
-from memrepo.core.ids import note_id
+from memrepo.actions.run.shelf import arrange
+from memrepo.core.errors import MemrepoError
+from memrepo.core.ids import as_tag, claim_id, text_hash
+from memrepo.core.judge import Statement
 from memrepo.core.manifest import Judged
-from memrepo.core.memory import (
-    OWN_ACTOR,
-    Memory,
-    Source,
-    Stamp,
-    of_types,
-)
-from memrepo.core.state import State
+from memrepo.core.memory import OWN_ACTOR, SOURCE_COUNT, Memory, Source, Stamp, hashes_of
 from memrepo.policies.claims import (
-    free_path,
+    SHORT,
+    have_two_roles,
+    is_worded_by_person,
+    merge_sources,
     storage_fault,
 )
-from memrepo.read.intake import is_mostly_in, lines_of
-from memrepo.read.notes import PlacedNote
+from memrepo.policies.matching import (
+    Duplicate,
+    claim_keys,
+    jaccard,
+    normal_subject,
+    normal_text,
+    probable_duplicate,
+    reuse_key,
+    words_of,
+)
+from memrepo.text.dates import date_until
+from memrepo.text.words import content_words
 
 KEPT = "stated in the source, and kept by the judge"
 """Reason of the commit that adds memories in a run."""
+ALIKE = 0.3
+"""Minimum share of common words for a part of a unit to reword a memory."""
 
 
 def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
     """Return the steps and files that follow from the answers and from changes in the sources."""
+    known, waits, intake = given.known, answers.waiting, given.intake
     found = Decisions(
-        receipt=answers.receipt,
-        failures=answers.failures,
-        index=given.index,
         warnings=(*given.warnings, *answers.warnings),
+        counts=given.counts,
     )
-    reader, state, made = given.reader, given.state, answers.made
-    if reader is None:
-        found.steps = answers.shelved
-        return found
-    intake, now, marks = given.intake, plan.now, given.marks
-    noted = capture(state, intake.notes, now)
-    waits = answers.waiting
-    # While some sources are unjudged, the replacement of a removed line is unknown.
-    gone = {name: lost for name, lost in intake.gone.items() if name not in waits}
-    lost = None if intake.whole and not waits else gone
-    retired = retire(state, lost, reader, made.touched, PENDING, now, marks=marks)
-    steps = (
-        *_steps(answers, noted),
-        *relist(state, lost, reader, made.touched, marks),
-        *retired,
-        *tick_boxes(intake, given.texts, reader, now, marks),
-    )
-    found.steps = (
-        *given.moved,
-        *steps,
-        *end_contradictions(state, steps, now),
-        *restore_outdated(state, steps),
-        *nominations(given.nominees if not waits else (), made.decisions, now),
-    )
-    found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)
-    found.counts = {**_counts(given, answers, noted, retired), **given.counts}
-    found.judgements = _judgements(answers)
-    refused = [*answers.unusable.items(), *noted.quarantined, *made.faults.items()]
-    refused += [(one.statement.id, one.reason) for one in made.quarantined]
-    found.quarantined = tuple({"id": id_, "reason": reason} for id_, reason in sorted(refused))
-    found.warnings += tuple(requests(_new_texts(given, answers), state.memories))
+    judged = take_statements(plan, known, answers.statements)
+    take_notes(known, intake.notes)
+    known.add_bulk("create", KEPT)
+    known.add_bulk("create", "written in a daily log", notes=True)
+    known.add_bulk("reword", "text was added to its section of the daily log", notes=True)
+    known.add_bulk("reword", "line edited in the source")
+    known.add_bulk("confirm", "the sources state it in another place too")
+    settle(plan, known, answers.statements)
+    touched = frozenset((*known.made.values(), *known.changed))
+    found.receipt = arrange(plan, known, answers)
+    if given.reader is not None:
+        # While some sources are unjudged, the replacement of a removed line is unknown.
+        gone = {name: lost for name, lost in intake.gone.items() if name not in waits}
+        is_whole = intake.whole and not waits
+        retire(known, None if is_whole else gone, touched)
+        tick_boxes(known, intake, given.texts, given.reader)
+        end_contradictions(known)
+        restore_outdated(known)
+        if not waits:
+            nominate(known, given.nominees, answers.statements)
+        found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)
+        found.warnings += tuple(find_requests(known, given, answers.statements))
+        found.counts = {**_counts(given, known, judged), **given.counts}
+    found.steps = (*given.moved, *known.steps)
+    found.judgements = judged
+    refused = {**answers.unusable, **known.faults}
+    found.quarantined = tuple({"id": id_, "reason": why} for id_, why in sorted(refused.items()))
     return found
 
 
-def _steps(answers: Answers, noted: Captured) -> tuple[Step, ...]:
-    """Return the steps in commit order: bulk creates, bulk evidence, single decisions."""
-    made = answers.made
-    bulk: tuple[tuple[Op, Sequence[Change], str], ...] = (
-        ("create", tuple(Create(memory=m) for m in made.creates), KEPT),
-        ("create", tuple(Create(memory=m) for m in noted.creates), "written in a daily log"),
-        ("reword", noted.rewords, "text was added to its section of the daily log"),
-        ("reword", made.rewords, "line edited in the source"),
-        ("confirm", made.updates, "the sources state it in another place too"),
-    )
-    steps = (Step(op=op, reason=why, changes=tuple(some)) for op, some, why in bulk if some)
-    return (*steps, *made.singles, *answers.shelved)
-
-
-def _new_texts(given: Input, answers: Answers) -> Iterator[NewText]:
-    """Yield each text that is read for the first time, with the ids of memories it supports."""
-    intake = given.intake
-    asking = [p for p in intake.placed if not intake.whole and may_ask(p.unit.text)]
-    became: dict[tuple[str, str], list[str]] = {}
-    for decision in answers.made.decisions if asking else ():
-        for unit in decision.statement.units:
-            became.setdefault(unit, []).append(decision.memory_id)
-    for one in asking:
-        ids = tuple(became.get((one.resource, one.unit.hash), ()))
-        yield NewText(path=one.resource, line=one.unit.lines[0], text=one.unit.text, became=ids)
-    for note in intake.notes:
-        yield NewText(path=note.resource, line=note.unit.lines[0], text=note.unit.text)
-
-
-def _counts(
-    given: Input, answers: Answers, noted: Captured, retired: Sequence[Step]
-) -> dict[str, int]:
-    made = answers.made
-    ops = [step.op for step in made.singles]
+def _counts(given: Input, known: Known, judged: dict[str, Any]) -> dict[str, int]:
+    """Return the counts that the steps of a run do not tell."""
     return {
         "sources": len({entry.resource for entry in given.intake.consumed}),
         "units": len(given.intake.placed),
-        "candidates": len(given.gathered.candidates),
-        "promoted": len(made.decisions),
-        "memories_new": len(made.creates),
-        "memories_met_again": len(made.updates),
-        "memories_reworded": len(made.rewords),
-        "memories_retired": sum(len(step.changes) for step in retired),
-        "superseded": ops.count("supersede"),
-        "contested": ops.count("flag"),
-        "notes_new": len(noted.creates),
-        "notes_grown": len(noted.rewords),
+        "candidates": len(given.candidates),
+        "promoted": sum(map(len, judged.values())),
+        "memories_met_again": sum(op == "confirm" for op in known.ops.values()),
     }
 
 
-def _judgements(answers: Answers) -> dict[str, Any]:
-    """Return the judgements that a memory's file does not contain, by memory."""
-    found: dict[str, Any] = {}
-    for decision in answers.made.decisions:
-        one = decision.statement
-        judged = Judged(
-            disposition=decision.disposition,
-            reason=decision.reason,
-            rank=round(one.rank, 2),
-            signs=one.signs,
-        )
-        found.setdefault(decision.memory_id, []).append(judged)
-    return found
-
-
-# -- notes of daily logs ---------------------------------------------------------------------------
-
-
-class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """New notes, extended notes, and notes that could not be stored, as (hash, reason) pairs."""
-
-    creates: tuple[Memory, ...]
-    rewords: tuple[Update, ...]
-    quarantined: tuple[tuple[str, str], ...]
-
-
-def capture(state: State, placed: Sequence[PlacedNote], now: datetime) -> Captured:
-    """Turn note units in scope into notes."""
-    creates: dict[str, Memory] = {}
-    rewords: dict[str, Update] = {}
-    quarantined = []
-    taken: set[str] = set()
-    copies = _copies(state, placed)
-    for one in placed:
-        id_ = note_id(
-            resource=one.unit.resource, text=one.unit.text, occurrence=one.unit.occurrence
-        )
-        if id_ in state.memories or id_ in creates or one.hash in copies:
+def take_statements(
+    plan: RunPlan, known: Known, statements: Sequence[Statement]
+) -> dict[str, list[Judged]]:
+    """Find or make the memory of each statement. Return by memory what was decided, and why."""
+    judged: dict[str, list[Judged]] = {}
+    for one in statements:
+        if one.op != "close" and one.text and not one.is_quoted:
+            known.settled |= {_recognise(plan, known, one, _claim_of(one))[1]}
+    for one in statements:
+        if one.op == "close":
             continue
-        if old := _growing(state, one, rewords):
-            reword = _grow(old, one, now)
-            if why := storage_fault(old.with_fields(reword.fields, one.unit.text)):
-                quarantined.append((one.hash, why))
-            else:
-                rewords[old.id] = reword
-            continue
-        memory = _note(state, one, id_, now)
-        memory = replace(memory, path=free_path(state, taken, memory))
-        if why := storage_fault(memory):
-            quarantined.append((one.hash, why))
-            continue
-        taken.add(memory.path)
-        creates[id_] = memory
-    return Captured(
-        creates=tuple(creates.values()),
-        rewords=tuple(rewords.values()),
-        quarantined=tuple(quarantined),
-    )
+        with known.attempt(one.id):
+            id_, disposition, reason = _take(plan, known, one)
+            known.made[one.id] = id_
+            record = Judged(
+                disposition=disposition, reason=reason, rank=round(one.rank, 2), signs=one.signs
+            )
+            judged.setdefault(id_, []).append(record)
+    return judged
 
 
-def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
-    """Return the hashes of note units that repeat another file's note of the same day."""
-    units = {(one.unit.text_hash, _note_source(one).captured): one for one in placed}
-    found = set()
-    for memory in of_types(state.active, ("note",)) if units else ():
-        source = memory.sources[-1] if memory.sources else None
-        one = units.get((source.text_hash, source.captured)) if source else None
-        if one is not None and source is not None and source.resource != one.resource:
-            found.add(one.hash)
-    return frozenset(found)
+def _take(plan: RunPlan, known: Known, one: Statement) -> tuple[str, str, str]:
+    """Return the memory that contains a statement from now on, how it came about, and why."""
+    target = known.made.get(one.memory, one.memory)
+    claim, id_, same, how = _claim_of(one), "", target, "restated"
+    if one.text:
+        id_, same, how = _recognise(plan, known, one, claim)
+    elif known.memory(target) is None:
+        raise MemrepoError("its memory is gone")
+    if one.text and one.op == "same" and known.is_active(target):
+        if _grow(known, target, one):
+            return target, "reworded", "grown"
+        same, how = target, "restated"
+    if not same:
+        same, how = _find_import(known, one.sources)
+    reused = _with_other_object(known, same, claim) if how == "exact_normalized_match" else None
+    if reused is None and same and (same != target or one.op != "replace"):
+        known.add_evidence(same, one.sources)
+        return same, "reuse_existing", how
+    sources = merge_sources(reused.sources, one.sources) if reused is not None else one.sources
+    old = reused or _before_edit(known, one)
+    named = known.memory(target) if one.op == "replace" and not one.still else None
+    if old is None and named is not None and known.lost_its_line(named):
+        old = named  # the line was edited: the same memory, in its new words
+    if old is not None and not is_worded_by_person(old):
+        new = _reworded(known, old, one, sources)
+        if (reused is not None or not _has_other_value(old, claim)) and not storage_fault(new):
+            known.reword(new)
+            return old.id, "reworded", how if reused is not None else "edited_in_place"
+        known.settled.add(old.id)
+    if old is not None:
+        known.replaced[one.id] = old.id
+    twin = probable_duplicate(claim, known.find(claim_keys, claim_keys(claim)))
+    known.create(_memory(known, one, claim, id_, sources, twin))
+    if twin:
+        return id_, "probable_duplicate", twin.reason
+    return id_, "new_claim", "no_candidates_above_threshold"
 
 
-def _growing(state: State, one: PlacedNote, taken: Collection[str]) -> Memory | None:
-    """Return the active note of the same section that a unit continues, or None.
+# -- which memory states the same ------------------------------------------------------------------
 
-    A section that has most of the note's lines continues it. A section that was overwritten is a
-    new note, and the old one remains.
+
+def _recognise(plan: RunPlan, known: Known, one: Statement, claim: Memory) -> tuple[str, str, str]:
+    """Return a statement's id, the id of a memory stating the same, and how it was found.
+
+    The latter two are empty if there is none. A wording is recognised by its own text, because
+    several may rest on the same lines. A milestone and an episode with the same wording have
+    different ids.
     """
-    lines = lines_of(one.unit.text.encode())
-    for memory in of_types(state.active, ("note",)):
-        if memory.id in taken or memory.text("title") != one.unit.title:
-            continue
-        if one.resource in memory.files and is_mostly_in(lines_of(memory.body.encode()), lines):
-            return memory
+    id_ = ""
+    for scope in ("", one.type):
+        id_ = claim_id(
+            scope=scope,
+            subject=one.subject,
+            predicate=one.predicate,
+            object_=one.object,
+            text=one.text,
+        )
+        held = known.memory(id_)
+        if held is None or not have_two_roles(held.type, one.type):
+            break
+    if known.memory(id_) is not None:
+        return id_, id_, "same_id"
+    texts = [s.text_hash for s in one.sources] if not one.object else []
+    if texts and not one.is_quoted:
+        texts = [text_hash(one.text)]
+    for text in texts:
+        same = _known_by(known, text)
+        if same is not None and not have_two_roles(same.type, one.type):
+            return id_, same.id, "same_text"
+    if (held := _decided_before(known, claim)) is not None:
+        return id_, held.id, "decided_before"
+    key = reuse_key(claim)
+    priors = known.find(claim_keys, [key]) if key else []
+    for prior in sorted(sorted(priors, key=_id), key=_captured, reverse=True):
+        equal = normal_subject(prior.text("object")) == normal_subject(one.object)
+        if (equal and one.object) or not plan.by_object:
+            return id_, prior.id, "exact_normalized_match"
+    return id_, "", ""
+
+
+def _id(memory: Memory) -> str:
+    return memory.id
+
+
+def _captured(memory: Memory) -> str:
+    return memory.captured
+
+
+def _known_by(known: Known, hash_: str) -> Memory | None:
+    """Return the memory that a text hash identifies, or None.
+
+    Parts of one unit are identified by their own texts, not by the unit's. A short text has other
+    meanings elsewhere.
+    """
+    found = [m for m in known.find_text([hash_]) if len(m.body) >= SHORT and not m.text("object")]
+    own = [m for m in found if m.own_hash == hash_]
+    return own[0] if own else found[0] if len(found) == 1 else None
+
+
+def _decided_before(known: Known, claim: Memory) -> Memory | None:
+    """Return the memory with the text of a claim that a person has replaced or rejected, or None.
+
+    If such a text is stated again, the memory remains superseded.
+    """
+    same = known.find(words_of, [normal_text(claim.body)])
+    if any(memory.status == "active" for memory in same):
+        return None
+    for memory in same:
+        if memory.status == "superseded" and known.is_decided_by_person(memory):
+            subjects = {normal_subject(m.text("subject")) for m in (claim, memory)} - {""}
+            return memory if len(subjects) < 2 or len(claim.body) >= SHORT else None
     return None
 
 
-def _note_source(one: PlacedNote) -> Source:
-    dated = bool(one.unit.captured)
-    return Source(
-        resource=one.resource,
-        blob=one.blob,
-        lines=one.unit.lines,
-        text_hash=one.unit.text_hash,
-        captured=one.unit.captured if dated else one.committed,
-        captured_from=one.unit.captured_from if dated else "commit",
-    )
+def _find_import(known: Known, sources: Sequence[Source]) -> tuple[str, str]:
+    """Return the imported memory with one of these sources, because it was judged elsewhere."""
+    for source in sources:
+        for memory in known.find_text([source.text_hash]):
+            if memory.text("origin") == "import" and _rests_on(memory, *_place(source)):
+                return memory.id, "same_evidence"
+    return "", ""
 
 
-def _note(state: State, one: PlacedNote, id_: str, now: datetime) -> Memory:
-    source = _note_source(one)
-    day = source.captured if source.captured_from != "commit" else ""
-    path = state.layout.memory(
-        id_=id_, type_="note", text=one.unit.title or one.unit.text, captured=day
+def _place(source: Source) -> tuple[str, str]:
+    return source.resource, source.text_hash
+
+
+def _rests_on(memory: Memory, resource: str, hash_: str) -> bool:
+    """Return whether a memory lists a unit of a source, under its current or an earlier wording."""
+    return any(s.resource == resource and hash_ in memory.wordings(s) for s in memory.sources)
+
+
+def _before_edit(known: Known, one: Statement) -> Memory | None:
+    """Return the active memory whose only source was edited into a statement, or None.
+
+    If several had one unit as source, return the one most similar to the new text. A text with
+    another subject is no rewording.
+    """
+    found: dict[str, Memory] = {}
+    for resource, hash_ in sorted(one.former):
+        for memory in known.find_text([hash_]):
+            is_unlisted = memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory)
+            if not (is_unlisted or _rests_on(memory, resource, hash_)):
+                continue
+            if not _names_another(memory, one) and known.lost_its_line(memory):
+                found.setdefault(memory.id, memory)
+    if len(found) < 2 and one.is_quoted:
+        return next(iter(found.values()), None)
+    words = content_words(one.text)
+    alike = [(jaccard(words, content_words(m.body)), m) for m in found.values()]
+    alike = [(share, m) for share, m in alike if share >= ALIKE]
+    return min(alike, key=lambda pair: (-pair[0], pair[1].path))[1] if alike else None
+
+
+def _names_another(memory: Memory, one: Statement) -> bool:
+    """Return whether a text and a memory mention different subjects."""
+    sides = ((memory.text("subject"), memory.body), (one.subject, one.text))
+    named = all(
+        subject and content_words(subject) <= content_words(text) for subject, text in sides
     )
-    fields = {
-        "id": id_,
-        "type": "note",
-        "title": one.unit.title,
-        "created": now,
-        "generated": Stamp(by=OWN_ACTOR, at=now),
-        "sources": (source,),
-        "origin": "purifier",
+    subjects = [normal_subject(subject) for subject, _ in sides]
+    return named and subjects[0] != subjects[1]
+
+
+def _has_other_value(old: Memory, claim: Memory) -> bool:
+    """Return whether an edited statement gives another value for the same subject and key.
+
+    This is a new statement.
+    """
+    key = reuse_key(claim)
+    values = {normal_subject(m.text("object")) for m in (old, claim)}
+    return key is not None and key == reuse_key(old) and len(values) > 1 and "" not in values
+
+
+def _with_other_object(known: Known, id_: str, claim: Memory) -> Memory | None:
+    """Return the memory with an id whose object differs from a claim with the same key, or None."""
+    old = known.memory(id_)
+    if old is None or known.ops.get(id_) in ("create", "reword"):
+        return None
+    return old if len({normal_subject(m.text("object")) for m in (claim, old)}) > 1 else None
+
+
+# -- the memory of a statement ---------------------------------------------------------------------
+
+
+def _claim_of(one: Statement) -> Memory:
+    """Return a statement as a memory that is not stored yet: without id, path and sources."""
+    fields: dict[str, object] = {
+        "type": one.type,
+        "title": one.title,
+        "subject": one.subject,
+        "predicate": one.predicate,
+        "object": one.object,
+        "context": one.context,
+        "standing": one.standing,
+        "home": one.home,
+        "tags": tuple(filter(None, map(as_tag, one.tags))),
+        "valid_until": one.until,
     }
-    return Memory.of(path, {k: v for k, v in fields.items() if v}, body=one.unit.text)
+    return Memory.of("", {key: value or None for key, value in fields.items()}, body=one.text)
 
 
-def _grow(old: Memory, one: PlacedNote, now: datetime) -> Update:
-    former = old.sources[-1].text_hash
-    return Update(
-        id=old.id,
-        fields={
-            "generated": Stamp(by=OWN_ACTOR, at=now),
-            "former": tuple(dict.fromkeys((*old.former_hashes, former))),
-            "sources": (_note_source(one),),
-        },
-        body=one.unit.text,
+def _memory(
+    known: Known,
+    one: Statement,
+    claim: Memory,
+    id_: str,
+    sources: tuple[Source, ...],
+    twin: Duplicate | None,
+) -> Memory:
+    """Return the new memory of a statement."""
+    dated = [s.captured[:10] for s in sources if s.captured and s.captured_from != "commit"]
+    doubt = {"standing": "probable_duplicate"} if twin and one.standing == "resolved" else {}
+    fields = {
+        **claim.fields,
+        "id": id_,
+        "created": known.now,
+        "generated": Stamp(by=OWN_ACTOR, at=known.now),
+        "sources": sources,
+        "duplicate_of": twin.memory_id if twin else None,
+        "origin": "promotion" if one.is_nominated else "purifier",
+        **doubt,
+    }
+    path = known.state.layout.memory(
+        id_=id_, type_=one.type, text=one.title or one.text, captured=max(dated, default="")
     )
+    return Memory.of(path, fields, body=one.text)
+
+
+def _reworded(known: Known, old: Memory, one: Statement, sources: tuple[Source, ...]) -> Memory:
+    """Return a memory with the words of a statement.
+
+    The id remains. The hash of the old text becomes an alias.
+    """
+    gone = (s.text_hash for s in old.sources if s.text_hash)
+    fields: dict[str, object] = {
+        "title": one.title or None,
+        "subject": one.subject or None,
+        "predicate": one.predicate or None,
+        "object": one.object or None,
+        "context": one.context or None,
+        **_end_after_edit(old, one),
+        **({"standing": None} if old.standing == OUTDATED else {}),
+        "former": tuple(dict.fromkeys((*old.former_hashes, text_hash(old.body), *gone))),
+        SOURCE_COUNT: None,
+        "sources": sources,
+        "generated": Stamp(by=OWN_ACTOR, at=known.now),
+    }
+    return old.with_fields(fields, one.text)
+
+
+def _end_after_edit(old: Memory, one: Statement) -> dict[str, object]:
+    """Return the field by which an edited statement ends, or no longer ends, on a day."""
+    stated = date_until(old.body, old.captured[:10]) if old.has("valid_until") else ""
+    was_stated = bool(stated) and old.text("valid_until") == stated
+    return {"valid_until": one.until or None} if one.until or was_stated else {}
+
+
+def _grow(known: Known, id_: str, one: Statement) -> bool:
+    """Give a memory the longer text of a statement. Return whether that is possible."""
+    old = known.current(id_)
+    grown = _reworded(known, old, one, merge_sources(old.sources, one.sources))
+    if is_worded_by_person(old) or storage_fault(grown):
+        return False
+    known.reword(grown)
+    return True

@@ -7,13 +7,14 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from memrepo.actions.run.candidates import Gathered, Nominee, in_scope, without_repeats
+from memrepo.actions.run.candidates import Nominee, in_scope, without_repeats
 from memrepo.actions.run.guard import reverted_prints
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import watched
-from memrepo.actions.run.known import Marks
+from memrepo.actions.run.known import Known
 from memrepo.actions.run.plan import Input, RunPlan
 from memrepo.actions.work import Work
+from memrepo.core.judge import Candidate
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
@@ -41,7 +42,6 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
     """Return the plan with the commit to read, its configuration and a person's decisions."""
     config = work.config
     state, (manifests, damaged) = work.tree.state(), work.tree.manifests
-    reverted = reverted_prints(work)
     return replace(
         plan,
         state=state,
@@ -54,8 +54,7 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         contradictions=config.contradictions,
         has_composed_page=config.rules.hot.composed,
         context=config.judge.context,
-        reverted=reverted,
-        decided=reverted.union(*(m.refused for m in manifests)),
+        decided=reverted_prints(work).union(*(m.refused for m in manifests)),
     )
 
 
@@ -92,54 +91,51 @@ def gather(
         moved=moved,
         nominees=without_repeats(state, nominees),
         cursor=cursor,
-        previously=lambda name: reader.held(name, cursor.get(name, Cursor()).last),
-        marks=Marks(state.memories),
+        known=Known(state, plan.now, reader, cursor),
         warnings=tuple(intake.problems),
     )
     if not (intake.consumed or intake.placed or nominees):
         return found  # nothing is new
-    gathered = in_scope(state, intake, found.nominees, found.index)
-    asked = _put_on_shelf(plan, found, gathered)
+    candidates = _put_on_shelf(plan, found, in_scope(state, intake, found.nominees, plan.index))
     return replace(
         found,
         reader=reader,
-        gathered=asked,
+        candidates=candidates,
         warnings=(*found.warnings, *_shortened(intake, reader)),
-        counts={"left": sum(not c.chosen for c in asked.candidates)},
+        counts={"left": sum(not c.chosen for c in candidates)},
     )
 
 
-def _put_on_shelf(plan: RunPlan, given: Input, gathered: Gathered) -> Gathered:
+def _put_on_shelf(
+    plan: RunPlan, given: Input, candidates: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
     """Choose the candidates that become memories without a model. The others remain in the sources.
 
     Some are always chosen: those that support a memory, replace such a line, were nominated, or
     change a memory.
     """
-    marks = given.marks
     always = {
         c.candidate_id
-        for c in gathered.candidates
+        for c in candidates
         if c.retrieved
         or c.changes
-        or any(marks.with_hash(source.text_hash) for source in c.sources)
-        or any(marks.with_hash(h) for _, h in gathered.former.get(c.candidate_id, ()))
+        or given.known.find_text((*(s.text_hash for s in c.sources), *(h for _, h in c.former)))
     }
     choice = choose(
-        gathered.candidates,
+        candidates,
         size=shelf_size(sum(bool(text.blob) for text in given.texts), plan.shelf),
         existing=len(of_types(plan.state.active, CLAIM_TYPES)),
         always=always,
         again=plan.mode == "reconciliation",
     )
-    asked = tuple(
+    return tuple(
         replace(
             c,
             chosen=c.candidate_id in choice.shelf,
             same_as=choice.same.get(c.candidate_id, ""),
         )
-        for c in gathered.candidates
+        for c in candidates
     )
-    return replace(gathered, candidates=asked)
 
 
 def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:

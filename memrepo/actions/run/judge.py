@@ -1,26 +1,24 @@
-"""Let the judge read: the rules choose statements, a model reads documents; then assemble."""
+"""Let the judge read: the rules choose statements, a model reads documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from memrepo.actions.run.assemble import Assembled, assemble
-from memrepo.actions.run.known import Former
 from memrepo.actions.run.plan import Answers, Input, RunPlan
-from memrepo.actions.run.shelf import Arranged, arrange
-from memrepo.core.judge import Statement, Usage
+from memrepo.core.judge import Statement
 from memrepo.core.manifest import Receipt
 from memrepo.core.memory import CLAIM_TYPES, Source, of_types
 from memrepo.core.problems import Problem
+from memrepo.judge.ask import why_stopped
 from memrepo.judge.checks import Cited
 from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack
 from memrepo.judge.interface import Operation
 from memrepo.judge.offline import read_statements
-from memrepo.judge.reading import Reading, ReadResult, Settled
+from memrepo.judge.reading import Reading, Settled
 from memrepo.policies.claims import route, type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, place_unit
@@ -31,66 +29,25 @@ from memrepo.read.thoughts import Unit, spelled_context
 def judge(plan: RunPlan, given: Input) -> Answers:
     """Return what the judge makes of the input. Files without an answer wait for the next run."""
     desk, reader = plan.desk, given.reader
-    unbilled = desk.stored.unbilled if desk is not None and desk.stored else Usage()
     if desk is None:
-        if reader is None:
-            return Answers()
-        found = given.gathered
-        statements = read_statements(found.candidates, plan.profile, found.units, found.former)
-        return Answers(made=_assembled(plan, given, reader, statements))
-    before, failed = desk.usage, len(desk.failures)
-    result, made, shelf = ReadResult(), Assembled(), Arranged()
-    names: tuple[str, ...] = ()
-    if reader is not None:
-        sources = SourceFiles(plan, given, reader)
-        names = sources.names
-        reading = Reading(
-            desk,
-            {m.id: m for m in of_types(given.state.active, CLAIM_TYPES)},
-            names,
-            sources.sources_of,
-            sources.citing,
-        )
-        result = reading.read(sources.batches)
-        made = _assembled(plan, given, reader, [sources.statement(one) for one in result.settled])
-    if result.stopped is None and not result.waiting and (reader or plan.asks_about_old):
-        shelf = arrange(plan, given.state, made, desk, names)
-    stopped = result.stopped or shelf.stopped
-    partial = "; ".join(filter(None, (stopped.message, stopped.fix))) if stopped else ""
+        return Answers(statements=read_statements(given.candidates, plan.profile))
+    if reader is None:
+        return Answers(may_arrange=plan.asks_about_old)
+    sources = SourceFiles(plan, given, reader)
+    memories = {m.id: m for m in of_types(given.state.active, CLAIM_TYPES)}
+    reading = Reading(desk, memories, sources.names, sources.sources_of, sources.citing)
+    result = reading.read(sources.batches)
+    partial = why_stopped(result.stopped) if result.stopped is not None else ""
     if result.waiting and not partial:
         partial = next(iter(result.refused.values()), "an answer was not usable")
     return Answers(
-        made=made,
-        shelved=shelf.steps,
+        statements=tuple(sources.statement(one) for one in result.settled),
         waiting=frozenset(result.waiting),
-        unusable={**result.refused, **shelf.faults},
-        failures=tuple(desk.failures[failed:]),
-        receipt=Receipt(
-            usage=unbilled + desk.usage.since(before),
-            prompt_hash=desk.prompt_hash,
-            batches_done=result.done,
-            batches_left=result.left,
-            partial=partial,
-            arranged=shelf.is_done,
-        ),
-        warnings=tuple(map(_quoted, (one for one in result.settled if one.refused))),
-    )
-
-
-def _assembled(
-    plan: RunPlan, given: Input, reader: Reader, statements: Sequence[Statement]
-) -> Assembled:
-    former = Former(standing=reader.standing, before=given.previously, holding=reader.holding)
-    return assemble(
-        given.state,
-        statements,
-        former,
-        plan.now,
-        given.marks,
-        plan.contradictions,
-        given.index,
-        by_object=plan.by_object,
-        never=plan.decided,
+        unusable=result.refused,
+        names=sources.names,
+        may_arrange=not partial,
+        receipt=Receipt(batches_done=result.done, batches_left=result.left, partial=partial),
+        warnings=tuple(_quoted(one) for one in result.settled if one.refused),
     )
 
 
@@ -196,7 +153,7 @@ class SourceFiles:
         """Return the memories that cite lines which were removed from the files of a question."""
         gone = self._given.intake.gone
         hashes = frozenset[str]().union(*(gone.get(r, frozenset()) for r in batch.resources))
-        return frozenset(memory.id for memory in self._given.marks.with_hashes(hashes))
+        return frozenset(memory.id for memory in self._given.known.find_text(hashes))
 
     def _cited(self, cited: Cited) -> list[tuple[Unit, str, tuple[int, int]]]:
         """Return the statements that cited lines touch, as (unit, resource, lines)."""

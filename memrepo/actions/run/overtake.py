@@ -14,10 +14,9 @@ from types import MappingProxyType
 
 import msgspec
 
-from memrepo.actions.run.known import prior_of
 from memrepo.core.changes import fingerprints
 from memrepo.core.corrections import corrections_of
-from memrepo.core.judge import Newer, PriorClaim
+from memrepo.core.judge import Newer
 from memrepo.core.memory import CLAIM_TYPES, Memory, Source
 from memrepo.core.state import State
 from memrepo.policies.change import (
@@ -50,7 +49,7 @@ class FoundChange(msgspec.Struct, frozen=True, kw_only=True):
         return SURE if self.is_certain else UNSURE
 
 
-def find_change(first: PriorClaim, second: PriorClaim) -> FoundChange | None:
+def find_change(first: Memory, second: Memory) -> FoundChange | None:
     """Return how one of two statements changes the other, or None if both may be true.
 
     A statement that declares the other over is certain if a date or git shows that it is newer. A
@@ -60,7 +59,7 @@ def find_change(first: PriorClaim, second: PriorClaim) -> FoundChange | None:
     if same_place(first.sources, second.sources):
         return None
     newer, basis = newer_of(first.sources, second.sources)
-    pairs: list[tuple[PriorClaim, PriorClaim, Newer]] = [
+    pairs: list[tuple[Memory, Memory, Newer]] = [
         (second, first, "first"),
         (first, second, "second"),
     ]
@@ -135,8 +134,7 @@ def changed_pairs(
     statements.follow(memories)
     seen: set[frozenset[str]] = set()
     for id_ in sorted(set(ids) & memories.keys()):
-        claim = prior_of(memories[id_])
-        for other in sorted(statements.changed(claim)):
+        for other in sorted(statements.changed(memories[id_])):
             pair = frozenset((id_, other))
             if pair in seen or not is_open(state, memories[id_], memories[other]):
                 continue
@@ -147,7 +145,7 @@ def changed_pairs(
             prints = (fingerprints(op, (first.id, second.id)) for op in ("supersede", "flag"))
             if any(not found.isdisjoint(never) for found in prints):
                 continue
-            if change := find_change(prior_of(first), prior_of(second)):
+            if change := find_change(first, second):
                 yield first.id, second.id, change
 
 
@@ -205,22 +203,18 @@ class StatementIndex:
             for word in content_words(memory.body):
                 self._holders.setdefault(word, {})[id_] = None
 
-    def prior(self, id_: str) -> PriorClaim:
-        """Return an indexed memory in the form that a judge sees."""
-        return prior_of(self._held[id_])
-
-    def changed(self, claim: PriorClaim) -> dict[str, FoundChange]:
+    def changed(self, claim: Memory) -> dict[str, FoundChange]:
         """Map neighbours of a statement to how the statement and the neighbour change each other.
 
         Several undated values of one key form a list, so one more value changes nothing. If a
         statement may end several others, only the one whose words it repeats best counts. If that
         is a tie, none counts.
         """
-        if read(claim.text).is_open or not self._held:
+        if read(claim.body).is_open or not self._held:
             return {}
         found = {}
         for id_ in self.neighbours(claim):
-            if one := find_change(claim, self.prior(id_)):
+            if one := find_change(claim, self._held[id_]):
                 found[id_] = one
         given = [id_ for id_, one in found.items() if not one.change.stated]
         known = [
@@ -230,9 +224,9 @@ class StatementIndex:
             found = {id_: one for id_, one in found.items() if id_ not in given}
         return _covered_best(found)
 
-    def neighbours(self, claim: PriorClaim) -> list[str]:
+    def neighbours(self, claim: Memory) -> list[str]:
         """Return the ids of statements that share rare words with a claim, most relevant first."""
-        held = {word: self._holders.get(word, {}) for word in content_words(claim.text)}
+        held = {word: self._holders.get(word, {}) for word in content_words(claim.body)}
         rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
         scores: dict[str, float] = {}
         room = MAX_HOLDERS
@@ -243,7 +237,7 @@ class StatementIndex:
             weight = math.log(1 + len(self._held) / count)
             for id_ in held[word]:
                 scores[id_] = scores.get(id_, 0) + weight
-        scores.pop(claim.memory_id, None)
+        scores.pop(claim.id, None)
         best = heapq.nsmallest(MAX_COMPARED, ((-score, id_) for id_, score in scores.items()))
         return [id_ for _, id_ in best]
 

@@ -7,23 +7,22 @@ lands whole or waits whole (`land.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
 
-from memrepo.actions.run.assemble import Assembled
-from memrepo.actions.run.candidates import Gathered, Nominee
+from memrepo.actions.run.candidates import Nominee
 from memrepo.actions.run.ingest import Ingested
-from memrepo.actions.run.known import Marks
+from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import StatementIndex
 from memrepo.core.changes import Step
-from memrepo.core.judge import Profile, Usage
+from memrepo.core.judge import Candidate, Profile, Statement, Usage
 from memrepo.core.manifest import Consumed, Receipt, Recorded
 from memrepo.core.problems import Problem
-from memrepo.core.state import Files, State
-from memrepo.judge.ask import Desk, Failure
+from memrepo.core.state import EMPTY, State
+from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE
 from memrepo.policies.rules import ContradictionRules, Size
 from memrepo.read.intake import Cursor, Intake, Reader, SourceText
@@ -32,8 +31,6 @@ from memrepo.store.history import LogEntry
 Mode = Literal["incremental", "reconciliation"]
 STAGES = ("ingest", "purify", "lifecycle", "consolidation")
 """The stages of a run in order. A reconciliation has only the first two."""
-Units = Collection[tuple[str, str]]
-"""Units of sources as (resource, hash)."""
 
 
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +50,7 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     asks_about_old: bool = True
     """Whether a model may be asked about existing memories. False for a dry run."""
     # The commit and its configuration (gather.py).
-    state: State = msgspec.field(default_factory=lambda: State(files=Files({}, {}), memories={}))
+    state: State = EMPTY
     manifests: Sequence[Recorded] = ()
     problems: tuple[Problem, ...] = ()
     """Problems in the files of the commit."""
@@ -70,8 +67,8 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum tokens of the documents in one question."""
     decided: frozenset[str] = frozenset()
     """Fingerprints of the decisions that a person reverted or refused."""
-    reverted: frozenset[str] = frozenset()
-    """Those of them that a person reverted."""
+    index: StatementIndex = msgspec.field(default_factory=StatementIndex)
+    """The words of the memories that rules compare."""
 
     @property
     def judge_name(self) -> str:
@@ -83,37 +80,35 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     """What a run reads: the new text of the sources, and the candidates to judge in it.
 
     `reader` is None if nothing is new. `state` is the state after the steps `moved`, which update
-    the paths of moved sources. `previously` returns the texts of a source at its last reading.
+    the paths of moved sources, and `known` has its memories.
     """
 
     texts: Sequence[SourceText] = ()
     intake: Intake = msgspec.field(default_factory=Intake)
     reader: Reader | None = None
-    state: State = msgspec.field(default_factory=lambda: State(files=Files({}, {}), memories={}))
+    state: State = EMPTY
+    known: Known = msgspec.field(default_factory=Known)
     moved: tuple[Step, ...] = ()
     nominees: tuple[Nominee, ...] = ()
-    gathered: Gathered = msgspec.field(default_factory=Gathered)
+    candidates: tuple[Candidate, ...] = ()
     cursor: Mapping[str, Cursor] = msgspec.field(default_factory=dict)
-    previously: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    index: StatementIndex = msgspec.field(default_factory=StatementIndex)
-    marks: Marks = msgspec.field(default_factory=lambda: Marks({}))
     warnings: tuple[Problem, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judge answered about an input, and the changes assembled from it.
+    """What the judge answered about an input.
 
     `waiting` are the sources without an answer: the next run reads them again. `unusable` says why
-    operations were left out.
+    operations were left out. `names` are those of owner and agent. `may_arrange` is whether the
+    judge may be asked to arrange the memories too.
     """
 
-    made: Assembled = msgspec.field(default_factory=Assembled)
-    shelved: tuple[Step, ...] = ()
-    """The steps that arrange the shelf."""
+    statements: tuple[Statement, ...] = ()
     waiting: frozenset[str] = frozenset()
     unusable: Mapping[str, str] = msgspec.field(default_factory=dict)
-    failures: tuple[Failure, ...] = ()
+    names: tuple[str, ...] = ()
+    may_arrange: bool = False
     receipt: Receipt = msgspec.field(default_factory=Receipt)
     warnings: tuple[Problem, ...] = ()
 
@@ -132,9 +127,7 @@ class Decisions(msgspec.Struct, kw_only=True):
     quarantined: tuple[Mapping[str, str], ...] = ()
     warnings: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
-    failures: tuple[Failure, ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
-    index: StatementIndex = msgspec.field(default_factory=StatementIndex)
     room: int = 0
 
 

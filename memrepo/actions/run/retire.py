@@ -18,33 +18,21 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.pending import REQUEST, STANDING
-from memrepo.actions.run.assemble import OUTDATED, PENDING
-from memrepo.actions.run.known import Marks, find_other_places, prior_of
-from memrepo.actions.run.overtake import find_change
-from memrepo.core import corrections
-from memrepo.core.changes import Step, Update, Write
-from memrepo.core.corrections import Correction, Side, corrections_of
+from memrepo.actions.run.known import Known
+from memrepo.actions.run.plan import Input
+from memrepo.actions.run.settle import PENDING
+from memrepo.core.changes import Step, Update
 from memrepo.core.ids import visible
-from memrepo.core.memory import (
-    OWN_ACTOR,
-    SOURCE_COUNT,
-    Memory,
-    Retired,
-    Source,
-    hashes_of,
-    listed_places,
-)
+from memrepo.core.judge import Statement
+from memrepo.core.memory import SOURCE_COUNT, Memory, Retired, Source, hashes_of, listed_places
 from memrepo.core.messages import cut
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.state import State
 from memrepo.policies.claims import (
     find_reflecting,
     is_held_by_person,
@@ -52,7 +40,6 @@ from memrepo.policies.claims import (
     merge_sources,
 )
 from memrepo.policies.links import find_directives
-from memrepo.policies.standing import links_of, still_contested
 from memrepo.policies.upkeep import archive, unarchive
 from memrepo.read.intake import Intake, Reader, SourceText
 
@@ -61,21 +48,17 @@ _Gone = Mapping[str, frozenset[str]]
 """Maps a source's path to the text hashes that were removed from it."""
 
 
-def tick_boxes(
-    intake: Intake, texts: Iterable[SourceText], reader: Reader, now: datetime, marks: Marks
-) -> tuple[Step, ...]:
-    """Return steps that archive or restore the memories whose boxes were ticked or reopened."""
+def tick_boxes(known: Known, intake: Intake, texts: Iterable[SourceText], reader: Reader) -> None:
+    """Archive or restore the memories whose boxes were ticked or reopened."""
     done, opened = _boxes(intake, texts, reader) if intake.consumed else ({}, {})
-    steps: list[Step] = []
-    for memory in marks.with_hashes(done.keys() | opened.keys()):
+    for memory in known.find_text(done.keys() | opened.keys()):
         hashes = [hash_ for s in memory.sources for hash_ in memory.wordings(s)]
         changed = {"active": done, "archived": opened}.get(memory.status, {})
         place = next((changed[hash_] for hash_ in hashes if hash_ in changed), "")
         if place and changed is done:
-            steps.append(archive(memory, now, f"{DONE} in {place}"))
+            known.add(archive(memory, known.now, f"{DONE} in {place}"))
         elif place:
-            steps.append(unarchive(memory, f"its box is open again in {place}"))
-    return tuple(steps)
+            known.add(unarchive(memory, f"its box is open again in {place}"))
 
 
 def _boxes(
@@ -103,42 +86,26 @@ def _boxes(
     return done, opened
 
 
-def retire(
-    state: State,
-    gone: _Gone | None,
-    reader: Reader,
-    spared: Iterable[str],
-    run: str,
-    now: datetime,
-    marks: Marks | None = None,
-) -> tuple[Step, ...]:
-    """Return a step per source that retires memories left without any evidence.
+def retire(known: Known, gone: _Gone | None, spared: Collection[str]) -> None:
+    """Retire the memories left without any evidence, in a step per source that lost it.
 
-    `gone` maps a source's path to the removed text hashes. If it is None, all memories are checked.
-    `spared` are memories that this run confirmed or reworded.
+    A memory whose text is in places that it did not list gets those instead. `gone` maps a source's
+    path to the removed text hashes. If it is None, all memories are checked. `spared` are memories
+    that this run confirmed or reworded.
     """
     found: dict[str, list[Memory]] = defaultdict(list)
-    for memory, path in _without_places(state, gone, reader, spared, marks):
-        if not find_other_places(memory, reader.holding):
+    relisted = []
+    for memory, path in _without_places(known, gone, spared):
+        if places := known.other_places(memory):
+            fields = {"sources": _relisted(memory, places)}
+            relisted.append(Update(id=memory.id, fields=fields))
+        else:
             found[path].append(memory)
-    return tuple(
-        _retiring(path, members, reader, run, now) for path, members in sorted(found.items())
-    )
-
-
-def relist(
-    state: State, gone: _Gone | None, reader: Reader, spared: Iterable[str], marks: Marks
-) -> tuple[Step, ...]:
-    """Return the step that lists other places for memories whose listed places are all gone."""
-    changes = tuple(
-        Update(id=memory.id, fields={"sources": _relisted(memory, places)})
-        for memory, _ in _without_places(state, gone, reader, spared, marks)
-        if (places := find_other_places(memory, reader.holding))
-    )
-    if not changes:
-        return ()
-    reason = "the listed places no longer have the text; other places that have it are listed"
-    return (Step(op="confirm", reason=reason, changes=changes),)
+    if relisted:
+        reason = "the listed places no longer have the text; other places that have it are listed"
+        known.add(Step(op="confirm", reason=reason, changes=tuple(relisted)))
+    for path, members in sorted(found.items()):
+        known.add(_retiring(known, path, members))
 
 
 def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
@@ -155,22 +122,18 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
 
 
 def _without_places(
-    state: State,
-    gone: _Gone | None,
-    reader: Reader,
-    spared: Iterable[str],
-    marks: Marks | None,
+    known: Known, gone: _Gone | None, spared: Collection[str]
 ) -> Iterator[tuple[Memory, str]]:
     """Yield (memory, source that lost it) for each memory without any listed place left.
 
     A promoted note counts as a place. A person's own wording has no line to lose.
     """
-    suspects: Iterable[Memory] = state.active
-    if gone is not None and marks is not None:
-        suspects = marks.with_hashes(frozenset[str]().union(*gone.values()))
-    spared = set(spared)
+    suspects: Iterable[Memory] = known.state.active
+    if gone is not None:
+        suspects = known.find_text(frozenset[str]().union(*gone.values()))
+    layout = known.state.layout
     for memory in suspects:
-        if memory.is_note or memory.standing == STANDING or memory.status != "active":
+        if memory.is_note or memory.standing == STANDING or not known.is_active(memory.id):
             continue
         if memory.id in spared or _was_kept(memory):
             continue
@@ -184,7 +147,7 @@ def _without_places(
             lost += [source.resource] if may_have_left else []
         lost = lost or sorted(_unlisted(memory, gone or {}))
         if lost and not any(
-            state.layout.is_memory(s.resource) or memory.wordings(s) & reader.standing(s.resource)
+            layout.is_memory(s.resource) or memory.wordings(s) & known.standing(s.resource)
             for s in memory.sources
         ):
             yield memory, lost[0]
@@ -204,10 +167,11 @@ def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 
-def _retiring(path: str, members: list[Memory], reader: Reader, run: str, now: datetime) -> Step:
-    still_there = bool(reader.standing(path))
+def _retiring(known: Known, path: str, members: Sequence[Memory]) -> Step:
+    still_there = bool(known.standing(path))
     reason = "text_removed" if still_there else "source_removed"
-    resting = {"status": "archived", "archived_at": now}
+    resting = {"status": "archived", "archived_at": known.now}
+    retired = Retired(run=PENDING, reason=f"{reason}: {path}")
     return Step(
         op="retire",
         reason=f"{'line removed from' if still_there else 'file removed:'} {path}",
@@ -216,10 +180,7 @@ def _retiring(path: str, members: list[Memory], reader: Reader, run: str, now: d
                 id=memory.id,
                 fields={
                     "standing": STANDING,
-                    "retired": (
-                        *memory.fields.get("retired", ()),
-                        Retired(run=run, reason=f"{reason}: {path}"),
-                    ),
+                    "retired": (*memory.fields.get("retired", ()), retired),
                     **({} if is_held_by_person(memory) else resting),
                 },
             )
@@ -227,6 +188,8 @@ def _retiring(path: str, members: list[Memory], reader: Reader, run: str, now: d
         ),
     )
 
+
+# -- what a text asks of the memory ----------------------------------------------------------------
 
 _KEEP = regex(
     r"(?:(?:^|[.!?:;,(\n][^\S\n]*|\bplease )remember this"
@@ -237,154 +200,60 @@ _DROP = regex(r"(?<!n't )(?<!n’t )(?<!not )\bforget about (?:the |our |my )?([
 _MAX_LENGTH, _MAX_NAMED = 80, 3
 
 
-class NewText(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that a run ingested, with its place and the memories made from it."""
-
-    path: str
-    line: int
-    text: str
-    became: tuple[str, ...] = ()
-
-
-def requests(texts: Iterable[NewText], memories: Mapping[str, Memory]) -> Iterator[Problem]:
-    """Yield a warning for each instruction in a text, with the command to carry it out."""
-    for one in texts:
-        for directive in find_directives(one.text):
-            word = f"[[{directive.verb}:{directive.target}]]".replace(":]]", "]]")
-            yield _request(one, word, f"`echo {shlex.quote(word)} | memrepo directives`")
-        if _KEEP.search(one.text):
-            ids = [i for i in one.became if i not in memories or not memories[i].is_note]
-            fix = " or ".join(f"`memrepo promote {id_}`" for id_ in ids[:_MAX_NAMED])
-            yield _request(one, "to be remembered", fix or "`memrepo add` what is meant")
-        for found in _DROP.finditer(one.text):
-            about = " ".join(found[1].split()).rstrip(" '-")
-            hits = sorted(
-                (m.path, m.id)
-                for m in memories.values()
-                if m.status == "active" and not m.is_note and about.casefold() in m.body.casefold()
-            )
-            fix = " or ".join(f"`memrepo archive {id_}`" for _, id_ in hits[:_MAX_NAMED])
-            fix = fix or "no memory has this name"
-            yield _request(one, f"to forget about {about}", fix)
+def find_requests(known: Known, given: Input, statements: Sequence[Statement]) -> Iterator[Problem]:
+    """Yield a warning for each instruction in a text that is read for the first time."""
+    placed = () if given.intake.whole else given.intake.placed
+    asking = [one for one in placed if _may_ask(one.unit.text)]
+    became: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in statements if asking else ():
+        for unit in one.units if one.id in known.made else ():
+            became[unit].append(known.made[one.id])
+    for place in asking:
+        text = place.unit.text
+        ids = became[place.resource, place.unit.hash]
+        yield from requests(place.resource, place.unit.lines[0], text, ids, known.state.memories)
+    for note in given.intake.notes:
+        line = note.unit.lines[0]
+        yield from requests(note.resource, line, note.unit.text, (), known.state.memories)
 
 
-def may_ask(text: str) -> bool:
+def requests(
+    path: str, line: int, text: str, became: Iterable[str], memories: Mapping[str, Memory]
+) -> Iterator[Problem]:
+    """Yield a warning for each instruction in a text, with the command to carry it out.
+
+    `became` are the memories made from it.
+    """
+    for directive in find_directives(text):
+        word = f"[[{directive.verb}:{directive.target}]]".replace(":]]", "]]")
+        yield _request(path, line, word, f"`echo {shlex.quote(word)} | memrepo directives`")
+    if _KEEP.search(text):
+        ids = [i for i in became if i not in memories or not memories[i].is_note]
+        fix = " or ".join(f"`memrepo promote {id_}`" for id_ in ids[:_MAX_NAMED])
+        yield _request(path, line, "to be remembered", fix or "`memrepo add` what is meant")
+    for found in _DROP.finditer(text):
+        about = " ".join(found[1].split()).rstrip(" '-")
+        hits = sorted(
+            (m.path, m.id)
+            for m in memories.values()
+            if m.status == "active" and not m.is_note and about.casefold() in m.body.casefold()
+        )
+        fix = " or ".join(f"`memrepo archive {id_}`" for _, id_ in hits[:_MAX_NAMED])
+        yield _request(path, line, f"to forget about {about}", fix or "no memory has this name")
+
+
+def _may_ask(text: str) -> bool:
     """Return whether a text may contain an instruction, as a quick test before `requests`."""
     return bool("[[" in text or _KEEP.search(text) or _DROP.search(text))
 
 
-def _request(text: NewText, what: str, fix: str) -> Problem:
+def _request(path: str, line: int, what: str, fix: str) -> Problem:
     return Problem(
-        path=text.path,
-        line=text.line,
+        path=path,
+        line=line,
         column=1,
         rule=REQUEST,
         severity="warning",
         message=f"asks {cut(visible(what), _MAX_LENGTH)}: nothing was done, a person decides",
         fix=fix,
     )
-
-
-def end_contradictions(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]:
-    """Yield steps to end contradictions that rules raised and that a run's steps resolved.
-
-    An edited line may no longer contradict the other, or one memory may have left recall. A
-    contradiction remains if a person examined it or if another memory still contradicts it.
-    """
-    updates = [c for step in steps for c in step.changes if isinstance(c, Update)]
-    changed = {update.id for update in updates}
-    flagged = {frozenset(step.memories) for step in steps if step.op == "flag"}
-    cases = [
-        case
-        for _, case in sorted(corrections_of(state).cases.items() if changed else ())
-        if (case.verdict, case.by) == ("flagged", OWN_ACTOR)
-        if not changed.isdisjoint(case.memories) and frozenset(case.memories) not in flagged
-    ]
-    now_are = {i: state.memories[i] for c in cases for i in c.memories if i in state.memories}
-    for update in updates:
-        if update.id in now_are:
-            now_are[update.id] = now_are[update.id].with_fields(update.fields, update.body)
-    for case in cases:
-        sides = [now_are[i] for i in case.memories if i in now_are]
-        active = [memory for memory in sides if memory.status == "active"]
-        if len(active) == len(case.sides) and find_change(*map(prior_of, active)) is None:
-            step = _closed(state, case, active, now)
-        elif len(active) == 1 and _is_calm(active[0], state, now_are):
-            step = _ended(active[0])
-        else:
-            continue
-        for update in (c for c in step.changes if isinstance(c, Update)):
-            now_are[update.id] = now_are[update.id].with_fields(update.fields)
-        yield step
-
-
-def restore_outdated(state: State, steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield a step for each outdated memory that nothing active continues after a run's steps."""
-    updates = [c for step in steps for c in step.changes if isinstance(c, Update)]
-    gone = {u.id for u in updates if u.fields.get("status") == "archived"}
-    olds = {id_ for one in gone & state.memories.keys() for id_ in _followed(state.memories[one])}
-    if olds:
-        olds -= {id_ for m in state.active if m.id not in gone for id_ in _followed(m)}
-    for old in (state.memories[id_] for id_ in sorted(olds) if id_ in state.memories):
-        if old.status == "active" and old.standing == OUTDATED:
-            reason = "what came after it is in no source any more"
-            yield Step(
-                op="resolve",
-                reason=reason,
-                changes=(Update(id=old.id, fields={"standing": None}),),
-            )
-
-
-def _followed(memory: Memory) -> Iterator[str]:
-    return (link.target for link in links_of(memory) if link.type == "follows")
-
-
-def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> bool:
-    """Return whether a contested memory is no longer contradicted by any active memory."""
-
-    def active(id_: str) -> bool:
-        other = now_are.get(id_) or state.memories.get(id_)
-        return other is not None and other.status == "active"
-
-    return memory.standing == "contested" and not still_contested(memory, active, "")
-
-
-def _ended(memory: Memory) -> Step:
-    """Return the step that ends a memory's status as contested."""
-    return Step(
-        op="resolve",
-        reason="what contradicted it is no longer active",
-        changes=(Update(id=memory.id, fields={"standing": None}),),
-    )
-
-
-def _closed(state: State, case: Correction, sides: Sequence[Memory], now: datetime) -> Step:
-    """Return the step that records both memories of a contradiction as valid."""
-    updates = []
-    for memory, other in (sides, sides[::-1]):
-        links = tuple(
-            x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
-        )
-        fields: dict[str, object] = {"links": links or None}
-        if memory.standing == "contested" and not any(x.type == "contradicts" for x in links):
-            fields["standing"] = None
-        updates.append(Update(id=memory.id, fields=fields))
-    first, second = sides
-    decided = replace(
-        case,
-        verdict="both",
-        sides=(Side(memory=first.id, text=first.body), Side(memory=second.id, text=second.body)),
-        decided=now,
-        run=PENDING,
-        reason=_EDITED,
-    )
-    path = corrections_of(state).place(state.layout, decided)
-    return Step(
-        op="resolve",
-        reason=_EDITED,
-        changes=(*updates, Write(path=path, data=corrections.written(path, decided))),
-        memories=(first.id, second.id),
-    )
-
-
-_EDITED = "a line was edited, and the two no longer contradict each other"

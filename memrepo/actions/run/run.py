@@ -6,6 +6,7 @@ stored answers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated
 
@@ -47,7 +48,7 @@ from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.judge import Usage
-from memrepo.judge.ask import Desk
+from memrepo.judge.ask import Desk, Failure
 from memrepo.store import history
 from memrepo.store.errors import CannotSign
 from memrepo.store.ledger import ledger_of
@@ -258,7 +259,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     if request.dry_run:
         done.status, done.head = "dry-run", at.tree.commit
     else:
-        _conclude(first.refreshed(), done, stored)
+        _conclude(first.refreshed(), done, stored, desk.failures if desk is not None else ())
     return done
 
 
@@ -270,14 +271,17 @@ def _desk(first: Work, request: Request) -> tuple[Desk | None, SavedAnswers | No
         choice = replace(choice, carried=stored.unbilled)
     desk = desk_of(first, choice)
     if desk is not None:
+        desk.carried = choice.carried
         desk.stored, desk.tick, desk.in_time = stored, first.call.tick, deadline(first)
     return desk, stored
 
 
-def _conclude(at: Work, done: Outcome, stored: SavedAnswers | None) -> None:
+def _conclude(
+    at: Work, done: Outcome, stored: SavedAnswers | None, failures: Sequence[Failure]
+) -> None:
     """Complete the outcome of a run: its branch if it waits, its status and its commits."""
     made, found = done.proposal.draft, done.proposal.decisions
-    keep_unusable_answers(at, found.failures, made.run if made else "run")
+    keep_unusable_answers(at, failures, made.run if made else "run")
     done.has_landed = made is not None and not made.wait
     if made is not None and made.wait:
         done.branch, done.why = put_on_branch(at, done.mode, made), made.wait
@@ -310,6 +314,9 @@ def propose(work: Work, plan: RunPlan) -> Proposal:
     if plan.mode == "incremental":
         mark_removals(plan, found, given.intake.alarms)
         add_upkeep(work, plan, found)
+    if (desk := plan.desk) is not None:
+        usage = desk.carried + desk.usage
+        found.receipt = replace(found.receipt, usage=usage, prompt_hash=desk.prompt_hash)
     found.problems = (*plan.problems, *found.problems)
     return Proposal(decisions=found, draft=draft(work, plan, found))
 

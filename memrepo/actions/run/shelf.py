@@ -8,21 +8,19 @@ answered is asked for by the next run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
-from memrepo.actions.run.assemble import Assembled
-from memrepo.actions.run.known import fault_of
-from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.known import Known
+from memrepo.actions.run.plan import Answers, RunPlan
 from memrepo.actions.run.upkeep import is_allowed
-from memrepo.core.changes import Create, Step, Update
-from memrepo.core.errors import MemrepoError
+from memrepo.core.changes import Step, Update
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
-from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Hot, Memory, Stamp, of_types
-from memrepo.core.state import State, apply
+from memrepo.core.manifest import Receipt
+from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Hot, Memory, Stamp
 from memrepo.core.times import format_time
-from memrepo.judge.ask import Desk
+from memrepo.judge.ask import Desk, why_stopped
 from memrepo.judge.checks import Cited, check
 from memrepo.judge.documents import tokens_of
 from memrepo.judge.interface import Assessment, Change, Operation
@@ -46,59 +44,41 @@ MAX_PAGE = 30
 """Maximum lines of the first page that a model chooses."""
 
 
-class Arranged(msgspec.Struct, frozen=True, kw_only=True):
-    """The steps that arrange the shelf, and the error if the judge did not answer."""
+def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
+    """Let a model arrange the memories, and return the receipt of a run so far.
 
-    steps: tuple[Step, ...] = ()
-    is_done: bool = False
-    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """Changes that could not be made, with the reason."""
-    stopped: MemrepoError | None = None
-
-
-def arrange(
-    plan: RunPlan, state: State, made: Assembled, desk: Desk, names: Sequence[str] = ()
-) -> Arranged:
-    """Return how a model arranges the memories. Nothing is asked if only a few are new.
-
-    `names` are those of owner and agent.
+    Nothing is asked if only a few are new.
     """
-    changes = [Create(memory=m) for m in made.creates]
-    after = apply(state, (*changes, *made.rewords, *(c for s in made.singles for c in s.changes)))
-    memories = [*of_types(after.active, CLAIM_TYPES)]
+    desk, receipt = plan.desk, answers.receipt
+    if desk is None or not answers.may_arrange:
+        return receipt
+    memories = [m for m in _active(known) if m.type in CLAIM_TYPES]
     last = max((m.now for m in plan.manifests if m.arranged), default="")
     new = {m.id for m in memories if _worded_at(m) > last}
     if len(new) < (MIN_CHANGED if last else MIN_NEW):
-        return Arranged()
+        return receipt
     shown = short_ids(_fitting(_concerned(memories, new) if last else memories, new, plan.context))
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
     try:
-        answer = desk.ask(shelf_question(shown, fresh, names))
+        answer = desk.ask(shelf_question(shown, fresh, answers.names))
         given = [one for one in answer.items if isinstance(one, Change)]
         proposed = _find_proposals(given, shown)
         confirmed = _confirm(proposed, shown, desk)
     except BadReply:
-        return Arranged(is_done=True)  # the memories stay as they were worded
+        return replace(receipt, arranged=True)  # the memories stay as they were worded
     except (JudgeFailed, BudgetReached) as error:
-        return Arranged(stopped=error)
-    faults: dict[str, str] = {}
-    steps = [*_steps(plan, given, shown, confirmed, faults)]
+        return replace(receipt, partial=why_stopped(error))
+    survivors = _change(plan, known, given, shown, confirmed)
     page = [shown[id_].id for id_ in dict.fromkeys(answer.page) if id_ in shown]
     if page and plan.has_composed_page:
-        page = [*dict.fromkeys(_survivors(steps).get(id_, id_) for id_ in page)]
-        arranged = apply(after, (change for step in steps for change in step.changes))
-        steps += _page(plan, arranged, page)
-    return Arranged(steps=tuple(steps), is_done=True, faults=faults)
+        _put_on_page(plan, known, dict.fromkeys(survivors.get(id_, id_) for id_ in page))
+    return replace(receipt, arranged=True)
 
 
-def _survivors(steps: Sequence[Step]) -> dict[str, str]:
-    """Return by memory the one that took its place when it was joined or overtaken."""
-    return {
-        change.id: str(change.fields["superseded_by"][-1])
-        for step in steps
-        for change in step.changes
-        if isinstance(change, Update) and change.fields.get("superseded_by")
-    }
+def _active(known: Known) -> list[Memory]:
+    """Return the active memories after a run's changes so far, sorted by path."""
+    every = {**known.state.memories, **known.changed}.values()
+    return sorted((m for m in every if m.status == "active"), key=lambda m: m.path)
 
 
 def _worded_at(memory: Memory) -> str:
@@ -180,29 +160,31 @@ def _confirm(
     return frozenset(n for n, one in proposed.items() if one.id in stated)
 
 
-def _steps(
+def _change(
     plan: RunPlan,
+    known: Known,
     given: Sequence[Change],
     shown: Mapping[str, Memory],
     confirmed: frozenset[int],
-    faults: dict[str, str],
-) -> Iterator[Step]:
-    """Yield the steps of an answer. Each memory is changed once.
+) -> dict[str, str]:
+    """Add the steps of an answer. Each memory is changed once.
 
-    A change that fails is left out, and named in `faults`.
+    Return by memory the one that took its place when it was joined or overtaken.
     """
     touched: set[str] = set()
+    survivors: dict[str, str] = {}
     for number, change in enumerate(given):
         members = [m for m in _members(change, shown) if m.id not in touched]
-        try:
+        with known.attempt(f"shelf: {change.change} {' '.join(m.id for m in members)}"):
             step = _step(plan, change, members, is_confirmed=number in confirmed)
-        except Exception as error:  # noqa: BLE001 one change must not stop the others
-            ids = " ".join(m.id for m in members)
-            faults[f"shelf: {change.change} {ids}"] = fault_of(error)
-            continue
-        if step is not None:
+            if step is None:
+                continue
+            known.add(step)
             touched.update(m.id for m in members)
-            yield step
+            for update in step.changes:
+                if isinstance(update, Update) and update.fields.get("superseded_by"):
+                    survivors[update.id] = update.fields["superseded_by"][-1]
+    return survivors
 
 
 def _step(
@@ -270,12 +252,12 @@ def _drop(plan: RunPlan, members: Sequence[Memory]) -> Step | None:
     return Step(op=steps[0].op, reason=steps[0].reason, changes=changes)
 
 
-def _page(plan: RunPlan, state: State, page: Sequence[str]) -> Iterator[Step]:
-    """Yield the step that puts memories on the first page in their order.
+def _put_on_page(plan: RunPlan, known: Known, page: Iterable[str]) -> None:
+    """Add the step that puts memories on the first page in their order.
 
     Earlier choices of a model leave the order. What a person took off stays off.
     """
-    active = {memory.id: memory for memory in state.active}
+    active = {memory.id: memory for memory in _active(known)}
     chosen = [active[id_] for id_ in page if id_ in active]
     chosen = [
         m
@@ -289,4 +271,5 @@ def _page(plan: RunPlan, state: State, page: Sequence[str]) -> Iterator[Step]:
             hots[memory.id] = Hot(since=hot.since, reason=SYNC)
     if hots:
         changes = tuple(Update(id=id_, fields={"hot": hot}) for id_, hot in hots.items())
-        yield Step(op="promote", reason="chosen by the judge for the first page", changes=changes)
+        reason = "chosen by the judge for the first page"
+        known.add(Step(op="promote", reason=reason, changes=changes))

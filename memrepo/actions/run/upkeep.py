@@ -10,17 +10,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
-from memrepo.actions.run.assemble import compare_memories
 from memrepo.actions.run.guard import state_after
+from memrepo.actions.run.known import Known
 from memrepo.actions.run.plan import Decisions, RunPlan
+from memrepo.actions.run.settle import settle_changed
 from memrepo.actions.run.wordings import Clerk, with_worded_gists, worded_summary
 from memrepo.actions.work import Work
 from memrepo.core.changes import Change, Create, Remove, Step, Update, fingerprints
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
-from memrepo.core.judge import Usage
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import LOGIC_VERSION
 from memrepo.core.memory import OWN_ACTOR, Memory, differing
@@ -47,15 +45,12 @@ def add_upkeep(work: Work, plan: RunPlan, found: Decisions) -> None:
         return
     # If the judge failed on new text, do not ask it about existing memories.
     asks = not found.receipt.partial and plan.asks_about_old
-    desk, before = (plan.desk if asks else None), plan.desk.usage if plan.desk else Usage()
+    desk = plan.desk if asks else None
     life = _lifecycle(work, plan, found, desk)
     if "lifecycle" in plan.stages:
         found.steps += life
     if "consolidation" in plan.stages:
         found.steps += _consolidation(work, plan, found, desk)
-    if plan.desk is not None and (used := plan.desk.usage.since(before)).calls:
-        usage = found.receipt.usage + used
-        found.receipt = replace(found.receipt, usage=usage, prompt_hash=plan.desk.prompt_hash)
 
 
 def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -> tuple[Step, ...]:
@@ -156,12 +151,10 @@ def _contradictions(
     del desk
     if not plan.contradictions.enabled:
         return ()
-    changed = _changed(work, plan, state)
-    rules, index = plan.contradictions, found.index
-    faults: dict[str, str] = {}
-    steps = compare_memories(state, plan.now, changed, rules, index, plan.decided, faults)
-    found.quarantined += tuple({"id": id_, "reason": why} for id_, why in faults.items())
-    return steps
+    known = Known(state, plan.now)
+    settle_changed(plan, known, _changed(work, plan, state))
+    found.quarantined += tuple({"id": id_, "reason": why} for id_, why in known.faults.items())
+    return tuple(known.steps)
 
 
 def _changed(work: Work, plan: RunPlan, state: State) -> frozenset[str]:

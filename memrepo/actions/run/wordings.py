@@ -53,7 +53,7 @@ class Clerk(msgspec.Struct, kw_only=True):
     """
 
     found: Decisions
-    """The decisions to which failures and warnings are added."""
+    """The decisions to which warnings are added."""
     desk: Desk
     name: str
     rule: str
@@ -97,7 +97,7 @@ class Clerk(msgspec.Struct, kw_only=True):
             raw=failed.raw,
             tried=failed.tried,
         )
-        self.found.failures += (failure,)
+        self.desk.failures.append(failure)
 
     def _report(self, path: str, failed: MemrepoError) -> None:
         rest = ", like the questions after it" if self.stopped else ""

@@ -1,0 +1,415 @@
+"""Decide between two memories: one replaces, outdates or contests the other, or no longer does.
+
+Replacements come from edited lines, from operations of a judge, and from what rules find about
+changed statements (`overtake`). Between two that no rule can order, a person chooses: both are
+contested, and a case in `corrections/` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.run.known import Known
+from memrepo.actions.run.overtake import (
+    SURE,
+    UNSURE,
+    FoundChange,
+    changed_pairs,
+    compared_in,
+    find_change,
+    is_compared,
+)
+from memrepo.actions.run.plan import RunPlan
+from memrepo.core import corrections
+from memrepo.core.changes import Change, Step, Update, Write
+from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of
+from memrepo.core.judge import Statement
+from memrepo.core.memory import OWN_ACTOR, Link, Memory, Stamp
+from memrepo.policies.change import newer_of
+from memrepo.policies.claims import is_by_person, is_held_by_person, is_worded_by_person
+from memrepo.policies.standing import contradicts, links_of, still_contested
+from memrepo.policies.upkeep import archive
+
+OUTDATED = "stale"
+"""The standing of a memory that was true until a newer statement."""
+PENDING = "pending"
+"""A placeholder for the run's id until the run is planned."""
+
+
+class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
+    """Two memories between which a person must choose, and why a run cannot choose."""
+
+    new: str
+    old: str
+    why: str
+    sure: float | None = None
+
+
+def settle(plan: RunPlan, known: Known, statements: Sequence[Statement]) -> None:
+    """Add a step for each decision between two memories that follows from new statements.
+
+    What operations replace or close comes first, then what rules find. Doubts follow at the end.
+    """
+    doubts: list[_Doubt] = []
+    for one in statements:
+        if new := known.made.get(one.id):
+            with known.attempt(new):
+                doubts += (*_replace(known, one, new), *_state_again(known, new))
+    for one in statements:
+        if one.op == "close":
+            with known.attempt(one.memory):
+                _close(known, one)
+    news = [id_ for id_ in known.made.values() if known.ops.get(id_) in ("create", "reword")]
+    if plan.contradictions.enabled and news:
+        memories = dict(compared_in(known.state))
+        for id_, memory in known.changed.items():
+            memories.pop(id_, None)
+            if is_compared(memory):
+                memories[id_] = memory
+        doubts += _settle_pairs(plan, known, memories, news)
+    for doubt in doubts:
+        with known.attempt(doubt.new):
+            if not _replace_left_behind(plan, known, doubt):
+                _flag(known, doubt)
+
+
+def settle_changed(plan: RunPlan, known: Known, changed: Collection[str]) -> None:
+    """Add the steps that follow from what rules find about changed memories."""
+    for doubt in _settle_pairs(plan, known, compared_in(known.state), changed):
+        with known.attempt(doubt.new):
+            _flag(known, doubt)
+
+
+def _settle_pairs(
+    plan: RunPlan,
+    known: Known,
+    memories: Mapping[str, Memory],
+    ids: Collection[str],
+) -> list[_Doubt]:
+    """Settle each pair of which rules find that one memory changes the other. Return the doubts."""
+    doubts: list[_Doubt] = []
+    pairs = changed_pairs(known.state, memories, ids, plan.index, plan.decided)
+    for first, second, change in pairs:
+        if known.is_active(first) and known.is_active(second):
+            with known.attempt(first):
+                doubts += _settle_pair(plan, known, first, second, change)
+    return doubts
+
+
+def _settle_pair(
+    plan: RunPlan, known: Known, first: str, second: str, found: FoundChange
+) -> Iterator[_Doubt]:
+    """Let the newer of two memories replace or outdate the older, or yield a doubt."""
+    sure, why = found.confidence, found.change.reason or "contradiction"
+    newer, older = (second, first) if found.newer == "second" else (first, second)
+    if not found.is_certain:
+        yield _Doubt(new=first, old=second, why=why, sure=sure)
+        return
+    if found.change.is_next and is_held_by_person(known.current(older)):
+        return
+    dated = _dated(known, newer, older)
+    if _is_held(known, newer, older):
+        held = f"{why}; a person stated the older one"
+        yield _Doubt(new=newer, old=older, why=held, sure=sure)
+    elif not (sure > plan.contradictions.confidence and plan.contradictions.auto_resolve):
+        yield _Doubt(new=first, old=second, why=why, sure=sure)
+    elif found.change.is_next:
+        _outdate(known, newer, older, f"{why}; {dated}" if dated else why)
+    else:
+        _supersede(known, newer, older, f"{why}; {dated}" if dated else why, sure)
+
+
+def _is_held(known: Known, newer: str, older: str) -> bool:
+    """Return whether a person supports the older memory, and no date shows that it is over."""
+    if not is_by_person(known.current(older)) or is_by_person(known.current(newer)):
+        return False
+    sides = known.current(newer).sources, known.current(older).sources
+    return newer_of(*sides) != ("first", "dated")
+
+
+def _dated(known: Known, new: str, old: str) -> str:
+    """Return the dates of two memories as a reason, or "" unless `new` has a later date."""
+    later, earlier = (known.current(id_).captured[:10] for id_ in (new, old))
+    return f"stated on {later}, newer than {earlier}" if later > earlier > "" else ""
+
+
+# -- what a statement replaces ---------------------------------------------------------------------
+
+
+def _replace(known: Known, one: Statement, new: str) -> Iterator[_Doubt]:
+    """Replace what a statement replaces, after an edit or by an operation, or yield a doubt."""
+    edited = known.replaced.get(one.id, "")
+    if edited and is_worded_by_person(known.current(edited)):
+        # A program does not overwrite a person's text. Both remain, and contest each other.
+        yield _Doubt(new=new, old=edited, why="its source was edited, and a person had worded it")
+    elif known.is_active(edited):
+        _supersede(known, new, edited, "the line that stated it was edited")
+    old = known.made.get(one.memory, one.memory)
+    if one.op != "replace" or old in (edited, new) or not known.is_active(old):
+        return
+    if _is_resolved(known, new, old):
+        return
+    if is_by_person(known.current(old)) and not is_by_person(known.current(new)):
+        why = "a newer statement, but a person stated the older one"
+        yield _Doubt(new=new, old=old, why=why, sure=UNSURE)
+    elif one.still:
+        _shorten(known, new, old, one)
+    else:
+        why = _dated(known, new, old) or "a newer answer to the same question"
+        _supersede(known, new, old, why, SURE)
+
+
+def _shorten(known: Known, new: str, old: str, one: Statement) -> None:
+    """Leave of a memory only what a newer answer did not replace."""
+    before = known.current(old)
+    former = tuple(dict.fromkeys((*before.former_hashes, before.own_hash)))
+    fields = {"former": former, "generated": Stamp(by=OWN_ACTOR, at=known.now), "object": None}
+    known.add(
+        Step(
+            op="reword",
+            reason=f"a newer statement replaced a part of it: {known.current(new).body}",
+            changes=(Update(id=old, fields=fields, body=one.still),),
+            memories=(old, new),
+        )
+    )
+
+
+def _close(known: Known, one: Statement) -> None:
+    """Archive a memory which its sources declare over."""
+    memory = known.memory(known.made.get(one.memory, one.memory))
+    if memory is None or memory.status != "active" or is_held_by_person(memory):
+        return
+    place = next((f"{s.resource}:{s.lines[0]}" for s in one.sources), "a source")
+    if known.ops.get(memory.id) != "create":
+        known.add(archive(memory, known.now, f"{place} states that it is over"))
+
+
+def _state_again(known: Known, id_: str) -> Iterator[_Doubt]:
+    """Yield a doubt about each replacement of a superseded memory that is stated again."""
+    memory = known.current(id_)
+    if memory.status != "superseded" or id_ not in known.ops:
+        return
+    for other in filter(known.is_active, memory.texts("superseded_by")):
+        # A statement that declares the other wrong remains valid if the other is repeated.
+        seen = find_change(memory, known.current(other))
+        if seen is not None and not seen.change.stated and seen.newer != "second":
+            yield _Doubt(new=id_, old=other, why="a superseded statement was made again")
+
+
+def _replace_left_behind(plan: RunPlan, known: Known, doubt: _Doubt) -> bool:
+    """Replace a contradicted memory that no source states any more. Return whether that was done.
+
+    It is not if a person worded or confirmed the older memory, or if the rules do not permit it.
+    """
+    new, old = known.current(doubt.new), known.current(doubt.old)
+    if not (new.status == old.status == "active" and doubt.sure is not None) or is_by_person(old):
+        return False
+    if not plan.contradictions.auto_resolve:
+        return False
+    if not old.sources or known.stands(old) or not known.stands(new):
+        return False
+    why = f"{doubt.why}; the older statement is in no source any more"
+    _supersede(known, doubt.new, doubt.old, why, doubt.sure)
+    return True
+
+
+# -- the steps of a decision -----------------------------------------------------------------------
+
+
+def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*ids, id_)))
+
+
+def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> None:
+    """Let the memory `new` supersede the memory `old`."""
+    before, after = known.current(old), known.current(new)
+    gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
+    doubted = known.ops.get(new) == "create" or contradicts(after, before)
+    if (
+        after.standing == "contested"
+        and doubted
+        and not still_contested(after, known.is_active, old)
+    ):
+        gains["standing"] = None
+    if after.text("duplicate_of") == old:
+        gains["duplicate_of"] = None  # a replacement is not a duplicate
+        if after.standing == "probable_duplicate":
+            gains["standing"] = None
+    losses = {
+        "status": "superseded",
+        "superseded_by": _with(before.texts("superseded_by"), new),
+        "superseded_at": known.now,
+    }
+    known.add(
+        Step(
+            op="supersede",
+            reason=reason,
+            changes=(
+                Update(id=old, fields=losses),
+                Update(id=new, fields=gains),
+                _case_of(known, new, old, kept=new, reason=reason, sure=sure),
+            ),
+        )
+    )
+
+
+def _outdate(known: Known, new: str, old: str, reason: str) -> None:
+    """Make a memory history, because a newer one continued it."""
+    links = links_of(known.current(new))
+    follows = Link(target=old, type="follows")
+    changes = [Update(id=old, fields={"standing": OUTDATED})]
+    if follows not in links:
+        changes.append(Update(id=new, fields={"links": (*links, follows)}))
+    known.add(Step(op="flag", reason=reason, changes=tuple(changes), memories=(new, old)))
+
+
+def _flag(known: Known, doubt: _Doubt) -> None:
+    """Mark two memories as contradicting each other, if they are not marked yet."""
+    new, old = doubt.new, doubt.old
+    if new == old or not known.is_active(old) or _is_resolved(known, new, old):
+        return
+    changes = []
+    for id_, other in ((new, old), (old, new)):
+        memory = known.current(id_)
+        links = links_of(memory)
+        linked = any((x.target, x.type) == (other, "contradicts") for x in links)
+        if linked and memory.standing == "contested":
+            continue
+        edge = () if linked else (Link(target=other, type="contradicts"),)
+        fields = {"standing": "contested", "links": (*links, *edge)}
+        changes.append(Update(id=id_, fields=fields))
+    if changes:
+        case = _case_of(known, new, old, kept="", reason=doubt.why, sure=doubt.sure)
+        both = (new, old)
+        known.add(Step(op="flag", reason=doubt.why, changes=(*changes, case), memories=both))
+
+
+def _case_of(
+    known: Known, new: str, old: str, *, kept: str, reason: str, sure: float | None
+) -> Write:
+    """Return the write that records a correction about two memories.
+
+    `kept` is the memory that replaced the other, or empty if the pair is only flagged. An earlier
+    correction about the pair is overwritten, and its date remains.
+    """
+    before = corrections_of(known.state).between(new, old)
+    return _written(
+        known,
+        Correction(
+            id=contradiction_id(new, old),
+            verdict="superseded" if kept else "flagged",
+            kept=kept,
+            sides=_sides(known.current(new), known.current(old)),
+            confidence=sure,
+            reason=reason,
+            by=OWN_ACTOR,
+            run=PENDING,
+            at=(before.at if before else None) or known.now,
+            decided=known.now if kept else None,
+        ),
+    )
+
+
+def _sides(new: Memory, old: Memory) -> tuple[Side, Side]:
+    return Side(memory=new.id, text=new.body), Side(memory=old.id, text=old.body)
+
+
+def _written(known: Known, case: Correction) -> Write:
+    path = corrections_of(known.state).place(known.state.layout, case)
+    return Write(path=path, data=corrections.written(path, case))
+
+
+def _is_resolved(known: Known, new: str, old: str) -> bool:
+    """Return whether a decision on two memories is still valid for their current texts.
+
+    A person's decision is valid until one of the texts changes. A run's decision is valid until the
+    superseded memory is stated again.
+    """
+    case = corrections_of(known.state).between(new, old)
+    texts = {id_: known.current(id_).body for id_ in (new, old)}
+    if case is None or case.status == "open" or not case.about(texts):
+        return False
+    return case.by.startswith(("human:", "process:")) or new not in known.ops
+
+
+# -- what ends by itself ---------------------------------------------------------------------------
+
+
+def end_contradictions(known: Known) -> None:
+    """End contradictions that rules raised and that a run's steps resolved.
+
+    An edited line may no longer contradict the other, or one memory may have left recall. A
+    contradiction remains if a person examined it or if another memory still contradicts it.
+    """
+    flagged = {frozenset(step.memories) for step in known.steps if step.op == "flag"}
+    cases = [
+        case
+        for _, case in sorted(corrections_of(known.state).cases.items() if known.changed else ())
+        if (case.verdict, case.by) == ("flagged", OWN_ACTOR)
+        if not known.changed.keys().isdisjoint(case.memories)
+        if frozenset(case.memories) not in flagged
+    ]
+    for case in cases:
+        sides = [m for id_ in case.memories if (m := known.memory(id_)) is not None]
+        active = [memory for memory in sides if memory.status == "active"]
+        if len(active) == len(case.sides) and find_change(*active) is None:
+            _close_case(known, case, active)
+        elif len(active) == 1:
+            (left,) = active
+            if left.standing == "contested" and not still_contested(left, known.is_active, ""):
+                _end(known, left.id, "what contradicted it is no longer active")
+
+
+def restore_outdated(known: Known) -> None:
+    """Restore each outdated memory that nothing active continues after a run's steps."""
+    before = known.state.memories
+    gone = [
+        before[id_]
+        for id_, memory in known.changed.items()
+        if memory.status == "archived" and id_ in before and before[id_].status != "archived"
+    ]
+    if olds := set(_followed(gone)):
+        ids = {memory.id for memory in gone}
+        olds.difference_update(_followed(m for m in known.state.active if m.id not in ids))
+    for id_ in sorted(olds & before.keys()):
+        if (before[id_].status, before[id_].standing) == ("active", OUTDATED):
+            _end(known, id_, "what came after it is in no source any more")
+
+
+def _followed(memories: Iterable[Memory]) -> Iterator[str]:
+    for memory in memories:
+        yield from (link.target for link in links_of(memory) if link.type == "follows")
+
+
+def _end(known: Known, id_: str, reason: str) -> None:
+    change = Update(id=id_, fields={"standing": None})
+    known.add(Step(op="resolve", reason=reason, changes=(change,)))
+
+
+def _close_case(known: Known, case: Correction, sides: Sequence[Memory]) -> None:
+    """Record both memories of a contradiction as valid."""
+    reason = "a line was edited, and the two no longer contradict each other"
+    updates: list[Change] = []
+    for memory, other in (sides, sides[::-1]):
+        links = tuple(
+            x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
+        )
+        fields: dict[str, object] = {"links": links or None}
+        if memory.standing == "contested" and not any(x.type == "contradicts" for x in links):
+            fields["standing"] = None
+        updates.append(Update(id=memory.id, fields=fields))
+    first, second = sides
+    decided = replace(
+        case,
+        verdict="both",
+        sides=_sides(first, second),
+        decided=known.now,
+        run=PENDING,
+        reason=reason,
+    )
+    both = (first.id, second.id)
+    changes = (*updates, _written(known, decided))
+    known.add(Step(op="resolve", reason=reason, changes=changes, memories=both))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
-from memrepo.actions.run.assemble import compare_memories
-from memrepo.actions.run.overtake import StatementIndex
+from memrepo.actions.run.known import Known
 from memrepo.actions.run.plan import Decisions, RunPlan
+from memrepo.actions.run.settle import settle_changed
 from memrepo.actions.run.upkeep import compress_old
 from memrepo.config import parse_config
 from memrepo.core.ids import claim_id
@@ -55,8 +55,7 @@ def _consolidate(state: State) -> None:
     words, config = lexicon({}), parse_config("")
     plan = RunPlan(now=START + timedelta(days=60))
     found = Decisions(room=len(state.memories) // 20)
-    ids = tuple(state.memories)
-    compare_memories(state, plan.now, ids, plan.contradictions, StatementIndex(), ())
+    settle_changed(plan, Known(state, plan.now), tuple(state.memories))
     rules = CompressionRules(trigger=len(state.memories), keep=len(state.memories) // 3)
     compress_old(
         plan, found, state, rules, lambda m: importance_of(m, words).importance.score, None

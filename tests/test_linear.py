@@ -12,7 +12,7 @@ from driving import LONG
 
 from memrepo.core import codec, ids, secrets
 from memrepo.judge import replies
-from memrepo.merge import tombstones
+from memrepo.merge import statements
 from memrepo.policies import entities, gists
 from memrepo.policies.links import find_directives
 from memrepo.policies.questions import cues_of, question_of
@@ -50,8 +50,8 @@ PASSES: dict[str, Callable[[str], object]] = {
     "concealing": lambda text: secrets.concealed([text, {"text": text}]),
     "harmless": secrets.harmless,
     "folding": ids.normal_claim,
-    "looks": tombstones.look,
-    "rejected words": tombstones.tokens,
+    "looks": statements.look,
+    "rejected words": statements.tokens,
     "names": entities.mentions,
     "cues": cues_of,
     "terms": words.index_terms,

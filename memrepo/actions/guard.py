@@ -15,7 +15,7 @@ functions at the end of this module refuse requests beyond the scope (docs/agent
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -214,7 +214,7 @@ def refuse_rejected(before: State, after: State) -> None:
     stones, known = tombstones_in(after), tombstones_in(before)
     if not stones:
         return
-    same = stones.keys == known.keys
+    same = stones.found.keys() == known.found.keys()
     for memory in _written(before, after) if same else stones.suspected(after.every):
         old = before.memories.get(memory.id)
         if memory.status == "forgotten":
@@ -272,22 +272,11 @@ def with_pages(state: State, changes: Iterable[Change], rules: PageRules) -> tup
     return (*made, *render_views(apply(state, made), rules))
 
 
-def barred_ids(state: State, stone: Tombstone, bars: Callable[[Memory], bool]) -> tuple[str, ...]:
-    """Return the ids that a new tombstone removes from recall, the rejected memory first."""
-    found = [m.id for m in state.memories.values() if m.status != "forgotten" and bars(m)]
-    return tuple(sorted(found, key=lambda id_: (id_ != stone.memory, id_)))
-
-
 def back_in_recall(memory: Memory) -> Update:
     """Return the update that restores a forgotten memory, as superseded if it has a successor."""
     status = "superseded" if memory.texts("superseded_by") else None
     epoch = memory.fields.get("status_epoch", 0) + 1
     return Update(id=memory.id, fields={"status": status, "status_epoch": epoch})
-
-
-def written(path: str, data: bytes, updates: Sequence[Update]) -> tuple[Change, ...]:
-    """Return a tombstone's file and the updates to the memories that it bars."""
-    return (Write(path=path, data=data), *updates)
 
 
 # -- callers bound to a scope -------------------------------------------------------------------

@@ -16,7 +16,6 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
-from hashlib import sha256
 from html import unescape
 
 import msgspec
@@ -24,7 +23,6 @@ import msgspec
 from memrepo.core.ids import digest, normal_claim, strip_marker
 from memrepo.core.patterns import regex
 
-WORD_DIGITS = 4
 _LETTERS = (
     # Cyrillic and Greek (lower case because case is folded first), Armenian, Cherokee, small
     # capitals.
@@ -89,18 +87,13 @@ _WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 def tokens(text: str) -> frozenset[str]:
-    """Return short hashes of the words in a text.
-
-    Han, Kana and Hangul are split into character pairs.
-    """
+    """Return the words in a text. Han, Kana and Hangul are split into character pairs."""
     words: set[str] = set()
     for word in _WORDS.findall(look(text)):
         for run in _WIDE.findall(word):
             words.update(run[at : at + 2] for at in range(max(1, len(run) - 1)))
         words.update(filter(None, _WIDE.split(word)))
-    return frozenset(
-        sha256(w.encode("utf-8", "surrogatepass")).hexdigest()[:WORD_DIGITS] for w in words
-    )
+    return frozenset(words)
 
 
 def similarity(one: Collection[str], other: Collection[str]) -> float:
@@ -248,26 +241,25 @@ def leave_out(text: str, found: Iterable[Statement]) -> str:
 
 def states(text: str) -> bool:
     """Return whether a text contains anything except headings, labels and table headers."""
-    spans = [text[start:end] for start, end in _blocks(text)]
-    for one, after in zip(spans, [*spans, ""][1:], strict=True):
-        is_head = one.lstrip().startswith("|") and _DIVIDER.match(after)
+    return any(_stating(text))
+
+
+def _stating(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the span of each block that is no heading, label or table header."""
+    blocks = [*_blocks(text)]
+    for (start, end), (after, until) in zip(blocks, [*blocks, (0, 0)][1:], strict=True):
+        one = text[start:end]
+        is_head = one.lstrip().startswith("|") and _DIVIDER.match(text[after:until])
         bare = _HEADING.match(one) or _LABEL_ONLY.search(one) or _DIVIDER.match(one)
         if look(one) and not (is_head or bare):
-            return True
-    return False
+            yield start, end
 
 
 def parts_of(text: str, words: int) -> tuple[str, ...]:
     """Return the sentences and lines with at least `words` words, or () for a text of one part."""
     found: list[str] = []
-    for start, end in _blocks(text):
+    for start, end in _stating(text):
         cuts = [*_sentences(text, start, end)]
         cuts = cuts if len(cuts) > 1 else [*_cut(text, start, end, "\n")]
         found += (text[begins:ends] for begins, ends in cuts)
-    return tuple(p for p in found if len(tokens(p)) >= words) if len(found) > 1 else ()
-
-
-def contains(words: Collection[str], text: str) -> bool:
-    """Return whether any individual statement of a text contains all of the given words."""
-    wanted = frozenset(words)
-    return any(wanted <= tokens(one.text) for one in statements(text) if not one.is_run)
+    return tuple(p for p in found if len(tokens(p)) >= words) if found != [text.strip()] else ()

@@ -1,20 +1,20 @@
-"""The list of what was decided against (`tombstones/<key>.md`), and its matching with memories.
+"""The list of what was decided against, and the one question about it: is this decided against?
 
-A tombstone is a readable file: the statement, who decided, when and why. Hashes of the text and the
-triple find exact matches, words find similar texts. A tombstone never expires. Undoing a rejection
-deletes its file, and git merges both.
+A tombstone (`tombstones/<key>.md`) is a readable file: the statement, who rejected it, when and
+why. It never expires. Undoing a rejection deletes its file, and git merges both. What a person
+corrected is on the list too (`decided_against`), but does not bind the sources that corrected it.
 
-A rejection applies to statements, however a text is split (`merge.statements`). A rejected line,
-item, row or sentence is removed from any memory that contains it.
+A rejection applies to statements, however a text is split (`merge.statements`), and to titles. A
+rejected line, item, row or sentence is removed from any memory that contains it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar
 from zlib import crc32
 
 import msgspec
@@ -34,7 +34,6 @@ from memrepo.merge.statements import (
     leave_out,
     look,
     parts_of,
-    plain,
     similarity,
     statements,
     text_key,
@@ -52,17 +51,22 @@ STANDS_ALONE_WORDS = 5
 MIN_WORDS, MIN_PART_WORDS = 2, 4
 """The minimum number of words of a statement in a larger text, and of a part of a rejected one.
 Shorter texts such as "None" or "vim" are too general."""
-MAX_PARTS = 500
+REJECTED = "rejected-value"
+"""The rule for a file that contains a rejected statement."""
+_NAME = regex(r"[^\W\d_]{2}")
+"""Matches a heading that names something. A date does not."""
 
 
 class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     """A rejected statement, as stored in a tombstone file. The statement is the file's text.
 
-    `claim` is its subject, predicate and object, if it has all. `heading` is what a `key: value`
-    statement is about. `memory` is the id of the rejected memory, and `forgotten` are the ids that
-    the rejection removed from recall. `units` are the hashes of its source texts and former
-    wordings.
+    `claim` is its subject, predicate and object, if it has all. `heading` is what the statement is
+    about. `memory` is the id of the rejected memory, and `forgotten` are the ids that the rejection
+    removed from recall. `units` are the hashes of its source texts and former wordings.
     """
+
+    matches_without_heading: ClassVar[bool] = True
+    """Whether a short statement matches if it has no heading, or the rejected one had none."""
 
     key: Annotated[str, msgspec.Meta(pattern=f"^{KEY_PATTERN.pattern}$")]
     statement: str = ""
@@ -82,50 +86,81 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
         return f"{visible(self.by)} rejected on {self.at:%Y-%m-%d} ({self.key})"
 
     @property
-    def text(self) -> str:
-        """Return the hash of the statement, equal for texts that look the same."""
-        return text_key(self.statement)
+    def why(self) -> tuple[str, str]:
+        """Return why the statement is barred, such as `rejected as ts-…`, and how to lift that."""
+        fix = f"`memrepo reject {self.key} --undo`, if it is right after all"
+        return f"rejected as {self.key}", fix
 
     @property
-    def bare(self) -> str:
-        """Return the hash of the statement without accents and marks, where it has any."""
-        bare = text_key(plain(self.statement))
-        return bare if bare != self.text else ""
+    def keys(self) -> frozenset[str]:
+        """Return the hashes of the statement as a whole, with and without accents and marks."""
+        return frozenset(_whole(self.statement).keys if self.statement else ())
 
     @property
-    def triple(self) -> str:
-        """Return the hash of the claim, or "" without one."""
-        return _triple_key(self.claim)
-
-    @property
-    def tokens(self) -> frozenset[str]:
-        """Return short hashes of the words."""
-        return tokens(self.statement)
-
-    @property
-    def parts(self) -> tuple[str, ...]:
+    def parts(self) -> frozenset[str]:
         """Return the hashes of the lines and sentences, if there is more than one."""
-        parts = parts_of(self.statement, MIN_WORDS)
-        return tuple(dict.fromkeys(map(text_key, parts)))[:MAX_PARTS]
+        return frozenset(map(text_key, parts_of(self.statement, MIN_WORDS)))
+
+    def is_in_scope(self, scope: str) -> bool:
+        """Return whether the rejection applies in a scope: in its own, and without one."""
+        return not (scope and self.scope) or look(scope) == look(self.scope)
+
+    def is_same(self, one: Statement, names: Iterable[str]) -> bool:
+        """Return whether a statement with the same words is about the same.
+
+        `names` is what it is about: `status: green` under two headings is two statements.
+        """
+        words = len(tokens(one.text))
+        if words >= STANDS_ALONE_WORDS or (words > MIN_WORDS and not one.pair[0]):
+            return True
+        named = {look(name) for name in names if _NAME.search(name)}
+        if not named or not self.heading:
+            return self.matches_without_heading
+        return look(self.heading) in named
+
+
+class Corrected(Tombstone, frozen=True, kw_only=True):
+    """A superseded text, or a former wording of one, which must not return from other files.
+
+    `by` is the memory that corrected it, and `sources` are the files that stated the correction:
+    they may revert it.
+    """
+
+    matches_without_heading: ClassVar[bool] = False
+    key: str
+    sources: tuple[str, ...] = ()
 
     @property
-    def about(self) -> str:
-        """Return the hash of a `key: value` statement with its heading, or "" without both."""
-        pair = _whole(self.statement).pair
-        return _triple_key((self.heading, *pair)) if self.heading and pair[0] else ""
+    def why(self) -> tuple[str, str]:
+        """Return which memory corrected the text, and how to lift that."""
+        verb = "restore" if self.statement else "edit"
+        fix = f"`memrepo {verb} {self.key.rpartition(':')[2]}`, if it is right after all"
+        return f"corrected by {self.key.partition(':')[0]}", fix
+
+
+def binds(stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:
+    """Return whether a statement is barred in a source: what was corrected, not in later evidence.
+
+    `captured` is the date of the statement, or empty. If `whole`, the complete source is read
+    again, including content from before the correction.
+    """
+    if not isinstance(stone, Corrected):
+        return True
+    later = captured[:10] > stone.at.date().isoformat()
+    return not later and (whole or resource not in stone.sources)
 
 
 def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
     """Create a tombstone for the text of a memory. It applies in the scope of the memory."""
-    scope = memory.text("scope")
-    claim = tuple(memory.text(key) for key in _TRIPLE)
+    scope, claim = memory.text("scope"), _claim(memory)
+    place = [look(scope), text_key(memory.body), _claim_key(claim)]
     return Tombstone(
-        key=_name(look(scope), text_key(memory.body), _triple_key(claim)),
+        key=f"ts-{digest(place)[:16]}",
         statement=memory.body,
         scope=scope,
-        claim=claim if all(claim) else (),
+        claim=claim,
         heading=next(reversed(_names(memory)), ""),
         units=tuple(sorted(_hashes(memory))),
         memory=memory.id,
@@ -136,7 +171,19 @@ def tombstone_of(
     )
 
 
-_TRIPLE = ("subject", "predicate", "object")
+def _hashes(memory: Memory) -> set[str]:
+    """Return the hashes of the source texts and former wordings of a memory."""
+    return {s.text_hash for s in memory.sources if s.text_hash} | {*memory.former_hashes}
+
+
+def _claim(memory: Memory) -> tuple[str, ...]:
+    claim = tuple(memory.text(key) for key in ("subject", "predicate", "object"))
+    return claim if all(claim) else ()
+
+
+def _claim_key(claim: Sequence[str]) -> str:
+    parts = [look(part) for part in claim]
+    return f"tk-{digest(parts)[:32]}" if parts and all(parts) else ""
 
 
 def _names(memory: Memory) -> list[str]:
@@ -145,62 +192,22 @@ def _names(memory: Memory) -> list[str]:
     return [name for name in (*shown, memory.text("subject")) if _NAME.search(name)]
 
 
-def _name(place: str, text: str, triple: str) -> str:
-    return f"ts-{digest([place, text, triple])[:16]}"
+def _whole(text: str) -> Statement:
+    return Statement(start=0, end=len(text), text=text)
 
 
-def _triple_key(triple: Iterable[str]) -> str:
-    """Return the hash of a triple, or an empty string if any part of the triple is missing."""
-    parts = [look(part) for part in triple]
-    return f"tk-{digest(parts)[:32]}" if parts and all(parts) else ""
-
-
-_ROW = regex(r"\s*\|")
-_NAME = regex(r"[^\W\d_]{2}")
-"""Matches a heading that names something. A date does not."""
-
-
-class Traits(NamedTuple):
-    """What a memory is compared by: hashes of its text and of its triple, and its scope."""
-
-    texts: frozenset[str]
-    triple: str
-    place: str
-
-    def are_rejected_by(self, stone: Tombstone) -> bool:
-        """Return whether a tombstone rejects the whole memory.
-
-        If both have a complete triple, the triples are compared, because `green` under two headings
-        is two statements. A rejection with a scope applies in that scope and without one.
-        """
-        if self.place and stone.scope and look(stone.scope) != self.place:
-            return False
-        if stone.triple and self.triple:
-            return stone.triple == self.triple
-        return stone.text in self.texts or stone.bare in self.texts
-
-
-def _traits(memory: Memory) -> Traits:
-    triple = tuple(memory.text(key) for key in _TRIPLE)
-    return _traits_of(memory.body, triple, memory.text("scope"))
-
-
-# A merge calls this for all memories, and accepting a run performs a merge per decision.
-@lru_cache(maxsize=1 << 16)
-def _traits_of(text: str, triple: tuple[str, ...], scope: str) -> Traits:
-    key, whole, place = text_key(text), _triple_key(triple), look(scope)
-    return Traits(
-        texts=frozenset((key, text_key(plain(text)))),
-        triple=whole,
-        place=place,
-    )
+def _wholes(memory: Memory) -> Iterator[Statement]:
+    """Yield the text of a memory, and its title if it is long enough to state something."""
+    yield _whole(memory.body)
+    title = memory.text("title")
+    if title and len(tokens(title)) > MIN_WORDS:
+        yield _whole(title)
 
 
 def _prints(memory: Memory) -> str:
     """Return short hashes of everything in a memory that a tombstone may match."""
-    traits = _traits(memory)
-    inner = {key for one in statements(memory.body) for key in one.keys}
-    keys = {memory.id, traits.triple} | traits.texts | inner
+    texts = (*_wholes(memory), *statements(memory.body))
+    keys = {memory.id, _claim_key(_claim(memory)), *(key for one in texts for key in one.keys)}
     return " ".join(sorted(map(_short, keys - {""})))
 
 
@@ -209,105 +216,88 @@ def _short(key: str) -> str:
 
 
 class Tombstones:
-    """The tombstones of one state. In a condition, the object is false if nothing is barred.
-
-    `problems` lists unreadable files.
-    """
-
-    matches_without_context = True
-    """Whether `key: value` without any heading matches a rejected statement."""
+    """What was decided against in one state. `problems` lists unreadable files."""
 
     def __init__(
-        self,
-        found: Mapping[str, Tombstone] | None = None,
-        problems: tuple[Problem, ...] = (),
+        self, found: Mapping[str, Tombstone] | None = None, problems: tuple[Problem, ...] = ()
     ) -> None:
         self.found = dict(sorted((found or {}).items()))
         self.problems = problems
-        self.active = [*self.found.values()]
         self._exact: dict[str, list[Tombstone]] = {}
-        for stone in self.active:
-            for key in {stone.memory, stone.triple, stone.text, stone.bare} - {""}:
-                self._exact.setdefault(key, []).append(stone)
-        self._units = {unit: stone for stone in self.active for unit in stone.units}
-        self._tokens = [(stone, stone.tokens) for stone in self.active]
         self._stated: dict[str, list[Tombstone]] = {}
-        for stone in self.active:
-            whole = (stone.text, stone.bare) if len(stone.tokens) >= MIN_WORDS else ()
-            for key in {*filter(None, whole), *stone.parts}:
+        self._former: dict[str, Tombstone] = {}
+        self._units: dict[str, Tombstone] = {}
+        for stone in self.found.values():
+            for key in {stone.memory, _claim_key(stone.claim), *stone.keys} - {""}:
+                self._exact.setdefault(key, []).append(stone)
+            short = len(tokens(stone.statement)) <= MIN_WORDS
+            is_general = short and not _whole(stone.statement).pair[0]
+            for key in {*(() if is_general else stone.keys), *stone.parts}:
                 self._stated.setdefault(key, []).append(stone)
+            known = self._former if isinstance(stone, Corrected) else self._units
+            known |= dict.fromkeys(stone.units, stone)
 
     def __bool__(self) -> bool:
-        return bool(self._exact)
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """Return the keys of the tombstones."""
-        return frozenset(stone.key for stone in self.active)
+        return bool(self.found)
 
     def bar(self, memory: Memory) -> Tombstone | None:
-        """Return a tombstone that matches a memory or one of its statements, or None."""
-        return self.bar_whole(memory) or next((stone for _, stone in self.stated_in(memory)), None)
+        """Return a decision against a memory or one of its statements, or None."""
+        return next(self.barring(memory), None)
 
     def bar_whole(self, memory: Memory) -> Tombstone | None:
-        """Return a tombstone that matches a memory as a whole, or None."""
+        """Return a decision against a memory as a whole, or None."""
+        return next(self.barring_whole(memory), None)
+
+    def barring(self, memory: Memory) -> Iterator[Tombstone]:
+        """Yield the decisions against a memory or one of its statements."""
+        yield from self.barring_whole(memory)
+        yield from (stone for _, stone in self.stated_in(memory))
+
+    def barring_whole(self, memory: Memory) -> Iterator[Tombstone]:
+        """Yield the decisions against a memory, its text, its title or its claim."""
         if not self:
-            return None
-        traits = _traits(memory)
-        found = [*self._exact.get(memory.id, ())]
-        for key in sorted({traits.triple} | traits.texts):
-            found += (s for s in self._exact.get(key, ()) if traits.are_rejected_by(s))
-        return found[0] if found else None
+            return
+        names, scope, claim = _names(memory), memory.text("scope"), _claim(memory)
+        found = [(key, one) for one in _wholes(memory) for key in one.keys]
+        found.append((_claim_key(claim), _whole(" ".join(claim))))
+        yield from self._exact.get(memory.id, ())
+        for key, one in found:
+            for stone in self._exact.get(key, ()):
+                if stone.is_in_scope(scope) and stone.is_same(one, names):
+                    yield stone
 
     def stated_in(self, memory: Memory) -> list[tuple[Statement, Tombstone]]:
-        """Return the rejected statements in the text of a memory, with the matching tombstones."""
-        if not self._stated:
-            return []
-        scope = memory.text("scope")
-        return self.stated(memory.body, _names(memory), scope, is_log=memory.is_note)
+        """Return the statements in the text of a memory that were decided against."""
+        names = () if memory.is_note else _names(memory)
+        return self.stated(memory.body, names, memory.text("scope"))
 
     def stated(
-        self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
+        self, text: str, names: Iterable[str] = (), scope: str = ""
     ) -> list[tuple[Statement, Tombstone]]:
-        """Return the rejected statements in a text, with the matching tombstones.
+        """Return the statements in a text that were decided against, not the whole text itself.
 
-        The whole text is not compared. `names` is what the text is about: `status: green` under two
-        headings is two statements. In a log, headings are ignored.
+        `names` is what the text is about. A log is about nothing.
         """
-        found: list[tuple[Statement, Tombstone]] = []
-        for stone, key_of in self._matches(text, scope):
-            whole = [one for one, key in key_of if key in (stone.text, stone.bare)]
-            if whole and (is_log or self._is_same(stone, whole[0], names)):
-                found += ((one, stone) for one in whole)
-            elif stone.parts and {*stone.parts} <= {key for _, key in key_of}:
-                found += ((one, stone) for one, _ in key_of)
-        return found
-
-    def _matches(
-        self, text: str, scope: str, *, whole: bool = False
-    ) -> list[tuple[Tombstone, list[tuple[Statement, str]]]]:
-        """Return the statements of a text that equal a rejected statement or part of one."""
         found: dict[str, tuple[Tombstone, list[tuple[Statement, str]]]] = {}
-        bare = text.strip()
-        for one in statements(text) if self._stated else ():
-            if one.text == bare and not whole:
-                continue
-            for key in one.keys:
+        whole, names = text.strip(), tuple(names)
+        for one in statements(text) if self else ():
+            for key in one.keys if one.text != whole else ():
                 for stone in self._stated.get(key, ()):
-                    if not (scope and stone.scope) or look(scope) == look(stone.scope):
-                        found.setdefault(stone.key, (stone, []))[1].append((one, key))
-        return [found[key] for key in sorted(found)]
-
-    def _is_same(self, stone: Tombstone, one: Statement, names: Iterable[str]) -> bool:
-        """Return whether a statement that looks like a rejected one also has the same subject."""
-        if len(stone.tokens) >= STANDS_ALONE_WORDS:
-            return True
-        if not one.pair[0]:
-            return len(stone.tokens) > MIN_WORDS
-        named = [_triple_key((name, *one.pair)) for name in names if _NAME.search(name)]
-        if not named or not (stone.triple or stone.about):
-            return self.matches_without_context
-        return stone.triple in named or stone.about in named
+                    found.setdefault(stone.key, (stone, []))[1].append((one, key))
+            former = self._former.get(text_hash(one.text)) if self._former else None
+            if former is not None and one.text != whole:
+                found.setdefault(former.key, (former, []))[1].append((one, ""))
+        stated: list[tuple[Statement, Tombstone]] = []
+        for _, (stone, within) in sorted(found.items()):
+            same = [one for one, key in within if not key or key in stone.keys]
+            if same:
+                is_stated = stone.is_same(same[0], names)
+            else:
+                same = [one for one, _ in within]
+                is_stated = stone.parts <= {key for _, key in within}
+            if is_stated and stone.is_in_scope(scope):
+                stated += [(one, stone) for one in same]
+        return stated
 
     def shortening(self, memory: Memory) -> Update | None:
         """Return an update that removes all rejected statements from a memory, or None without any.
@@ -333,11 +323,11 @@ class Tombstones:
         return update is not None and update.body is None
 
     def suspected(self, memories: Sequence[Memory]) -> Sequence[Memory]:
-        """Return the memories that may match a tombstone, selected by short hashes of the keys."""
+        """Return the memories that may match, selected by short hashes of their statements."""
         if not self:
             return memories[:0]
         wanted = {_short(key) for key in (*self._exact, *self._stated)}
-        rule = "what a rejection may match"
+        rule = "what a decision may match"
         return [
             m for m in memories if not wanted.isdisjoint(m.once(rule, partial(_prints, m)).split())
         ]
@@ -346,123 +336,45 @@ class Tombstones:
         """Return a tombstone similar to a memory, which a person must then review, or None.
 
         Such a memory has only sources of a rejected statement, equals a former wording of it, or
-        shares at least `SIMILAR` of its words. For claims, each statement is also compared.
+        shares at least `SIMILAR` of its words or of one of its parts. For claims, each statement is
+        also compared.
         """
+        if not self:
+            return None
         units = {s.text_hash for s in memory.sources if s.text_hash}
         if units and units <= self._units.keys():
             return self._units[min(units)]
-        if stone := self._units.get(text_hash(memory.body)):
-            return stone
-        texts = [memory.body]
+        if (former := self._units.get(text_hash(memory.body))) is not None:
+            return former
+        said, known = [tokens(memory.body)], self._words
         if not memory.is_note:
-            if (stone := self._partly(memory)) is not None:
-                return stone
-            texts += [one.text for one in statements(memory.body) if not one.is_run]
-        first, *parts = map(tokens, texts)
-        words = [first, *(part for part in parts if len(part) >= MIN_PART_WORDS)]
+            inner = (one.text for one in statements(memory.body) if not one.is_run)
+            said, known = [*said, *map(tokens, inner)], [*known, *self._part_words]
         scored = (
-            (similarity(one, rejected), stone) for stone, rejected in self._tokens for one in words
+            (similarity(one, words), stone)
+            for stone, words in known
+            for one in said
+            if one is said[0]
+            or min(len(one), len(words)) >= MIN_PART_WORDS
+            or (one == words and len(one) >= MIN_WORDS)
         )
         score, stone = max(scored, key=lambda found: found[0], default=(0.0, None))
         return stone if score >= SIMILAR else None
 
-    def _partly(self, memory: Memory) -> Tombstone | None:
-        """Return the tombstone whose text, or a sufficient part of it, is in a claim, or None.
+    @cached_property
+    def _words(self) -> list[tuple[Tombstone, frozenset[str]]]:
+        """Return the words of each rejected text."""
+        return [(stone, tokens(stone.statement)) for stone in self.found.values()]
 
-        Sufficient is a part that is the whole claim, a part of several words, or two parts.
-        """
-        scope, text = memory.text("scope"), memory.body
-        for stone, key_of in self._matches(text, scope, whole=True):
-            keys = {key for _, key in key_of}
-            is_whole = stone.text in keys or stone.bare in keys
-            if not is_whole and _ROW.match(text) and leave_out(text, [one for one, _ in key_of]):
-                continue  # a table with rows of its own
-            long = any(len(tokens(one.text)) >= MIN_PART_WORDS for one, _ in key_of)
-            alone = any(one.text == text.strip() for one, _ in key_of)
-            if is_whole or long or alone or len(keys) > 1:
-                return stone
-        return None
-
-
-class Corrected(Tombstones):
-    """Superseded texts, and texts declared untrue, which must not return from other files.
-
-    They do not bar evidence with a later date. The files that stated the correction may revert it.
-    """
-
-    matches_without_context = False
-
-    def __init__(self, state: State) -> None:
-        self.correcting_sources: dict[str, frozenset[str]] = {}
-        """The source paths that stated each correction, by key."""
-        found = dict(self._superseded(state))
-        super().__init__(found)
-        self._former = dict(self._reworded(state))
-
-    def __bool__(self) -> bool:
-        return super().__bool__() or bool(self._former)
-
-    @property
-    def spelled(self) -> str:
-        """Return a string that represents all corrections. Equal corrections have equal strings."""
-        sources = [(key, sorted(names)) for key, names in sorted(self.correcting_sources.items())]
-        former = sorted((hash_, stone.key) for hash_, stone in self._former.items())
-        return repr((sorted(self.found.items()), sources, former))
-
-    def stated(
-        self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
-    ) -> list[tuple[Statement, Tombstone]]:
-        """Return the corrected statements within a text, including former wordings of memories."""
-        found = super().stated(text, names, scope, is_log=is_log)
-        for one in statements(text) if self._former else ():
-            stone = self._former.get(text_hash(one.text))
-            if stone is not None and one.text != text.strip() and not one.pair[0]:
-                found.append((one, stone))
-        return found
-
-    def _reworded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
-        """Yield (hash of a former text, tombstone) for each text that a person reworded."""
-        for memory in having(state.every, ("aliases", "former")):
-            stamp = memory.fields.get("generated")
-            if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
-                key = f"{memory.id}:{memory.id}"
-                self.correcting_sources[key] = frozenset()
-                stone = Tombstone(key=key, by=stamp.by, at=stamp.at or EARLIEST)
-                yield from ((hash_, stone) for hash_ in memory.former_hashes)
-
-    def _superseded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
-        for memory in (one for one in state.every if one.status == "superseded"):
-            named = memory.texts("superseded_by")
-            by = [state.memories[id_] for id_ in named if id_ in state.memories]
-            if by and all(one.status == "forgotten" for one in by):
-                continue  # the correction itself was wrong
-            sources = frozenset(s.resource for one in by for s in one.sources)
-            at = memory.time("superseded_at") or EARLIEST
-            yield self._bound(named[0] if named else "", memory, at, sources)
-
-    def _bound(
-        self, by: str, memory: Memory, at: datetime, sources: frozenset[str]
-    ) -> tuple[str, Tombstone]:
-        key = f"{by}:{memory.id}"
-        self.correcting_sources[key] = sources
-        made = tombstone_of(memory, reason="corrected", by=by, at=at)
-        return key, replace(made, key=key, units=(), memory="")
-
-    def bar_whole(self, memory: Memory) -> Tombstone | None:
-        """Return a correction that matches a memory. If the text is short, subjects must match."""
-        stone = super().bar_whole(memory)
-        if stone is None:
-            return None
-        return stone if self._is_same(stone, _whole(memory.body), _names(memory)) else None
-
-    def binds(self, stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:
-        """Return whether a correction bars a statement found in a source.
-
-        `captured` is the date of the statement, or empty. If `whole`, the complete source is read
-        again, including content from before the correction.
-        """
-        later = captured[:10] > stone.at.date().isoformat()
-        return not later and (whole or resource not in self.correcting_sources[stone.key])
+    @cached_property
+    def _part_words(self) -> list[tuple[Tombstone, frozenset[str]]]:
+        """Return the words of the parts of rejected texts. A new table may share some rows."""
+        return [
+            (stone, tokens(part))
+            for stone in self.found.values()
+            if not stone.statement.startswith("|")
+            for part in parts_of(stone.statement, MIN_PART_WORDS)
+        ]
 
 
 class Forgotten:
@@ -472,30 +384,14 @@ class Forgotten:
         gone = [m for m in state.every if m.status == "forgotten" and not m.is_note]
         rest = (m for m in state.every if m.status != "forgotten") if gone else ()
         hashes = {h for m in gone for h in _hashes(m)}.difference(*map(_hashes, rest))
-        self._keys = {key for m in gone for key in _whole(m.body).keys} | hashes
-
-    def __bool__(self) -> bool:
-        return bool(self._keys)
-
-    @property
-    def spelled(self) -> str:
-        """Return a string that represents all texts. Equal texts have equal strings."""
-        return " ".join(sorted(self._keys))
+        self.keys = frozenset({key for m in gone for key in _whole(m.body).keys} | hashes)
 
     def stated(self, text: str) -> list[Statement]:
         """Return the statements within a text that are a forgotten text, or its source."""
-        if not self:
+        if not self.keys:
             return []
         every = statements(text)
-        return [s for s in every if not self._keys.isdisjoint((*s.keys, text_hash(s.text)))]
-
-
-def _whole(text: str) -> Statement:
-    return Statement(start=0, end=0, text=text)
-
-
-def _hashes(memory: Memory) -> set[str]:
-    return {s.text_hash for s in memory.sources if s.text_hash} | {*memory.former_hashes}
+        return [s for s in every if not self.keys.isdisjoint((*s.keys, text_hash(s.text)))]
 
 
 def forgotten_in(state: State) -> Forgotten:
@@ -503,23 +399,47 @@ def forgotten_in(state: State) -> Forgotten:
     return state.once(Forgotten)
 
 
-def describe_bar(key: str) -> tuple[str, str]:
-    """Return why a statement is barred, such as `rejected as ts-…`, and how to undo the bar."""
-    by, _, memory = key.partition(":")
-    if memory == by:
-        return f"corrected by {by}", f"`memrepo edit {memory}`, if it is right after all"
-    if memory:
-        return f"corrected by {by}", f"`memrepo restore {memory}`, if it is right after all"
-    return f"rejected as {key}", f"`memrepo reject {key} --undo`, if it is right after all"
+def decided_against(state: State) -> Tombstones:
+    """Return what was rejected, superseded or reworded by a person. The result is cached."""
+    return state.once(_decided)
 
 
-def corrected_in(state: State) -> Corrected:
-    """Return the texts of a state that were superseded, or that a correction declared untrue."""
-    return state.once(Corrected)
+def _decided(state: State) -> Tombstones:
+    corrected = {one.key: one for one in (*_superseded(state), *_reworded(state))}
+    return Tombstones({**tombstones_in(state).found, **corrected}, tombstones_in(state).problems)
 
 
-REJECTED = "rejected-value"
-"""The rule for a file that contains a rejected statement."""
+def _reworded(state: State) -> Iterator[Corrected]:
+    """Yield the former texts of each memory that a person reworded, of which hashes are known."""
+    for memory in having(state.every, ("aliases", "former")):
+        stamp = memory.fields.get("generated")
+        if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
+            yield Corrected(
+                key=f"{memory.id}:{memory.id}",
+                heading=next(reversed(_names(memory)), ""),
+                units=memory.former_hashes,
+                by=stamp.by,
+                at=stamp.at or EARLIEST,
+            )
+
+
+def _superseded(state: State) -> Iterator[Corrected]:
+    for memory in (one for one in state.every if one.status == "superseded"):
+        named = memory.texts("superseded_by")
+        by = [state.memories[id_] for id_ in named if id_ in state.memories]
+        if by and all(one.status == "forgotten" for one in by):
+            continue  # the correction itself was wrong
+        stone = tombstone_of(memory, reason="", by="", at=memory.time("superseded_at") or EARLIEST)
+        yield Corrected(
+            key=f"{named[0] if named else ''}:{memory.id}",
+            statement=stone.statement,
+            scope=stone.scope,
+            claim=stone.claim,
+            heading=stone.heading,
+            sources=tuple(sorted({s.resource for one in by for s in one.sources})),
+            by=named[0] if named else "",
+            at=stone.at,
+        )
 
 
 def brought_back(memory: Memory, stone: Tombstone) -> Problem:
@@ -537,10 +457,8 @@ def brought_back(memory: Memory, stone: Tombstone) -> Problem:
 def held_against(state: State) -> State:
     """Return a copy of a state in which all barred memories are forgotten. No file is changed."""
     stones = tombstones_in(state)
-    if not stones:
-        return state
-    barred = ((memory, stones.bar(memory)) for memory in stones.suspected(state.every))
-    found = [(m, stone) for m, stone in barred if stone is not None and m.status != "forgotten"]
+    suspected = [m for m in stones.suspected(state.every) if m.status != "forgotten"]
+    found = [(memory, stone) for memory in suspected if (stone := stones.bar(memory)) is not None]
     if not found:
         return state
     memories = dict(state.memories)
@@ -622,8 +540,10 @@ def tombstone_bytes(stone: Tombstone) -> bytes:
 
 def join_tombstones(one: Tombstone, other: Tombstone) -> Tombstone:
     """Merge two tombstones of the same statement: the later decision, with the evidence of both."""
+    later, earlier = sorted((one, other), key=lambda s: (s.at, s.by, s.reason), reverse=True)
     return replace(
-        max(one, other, key=lambda s: (s.at, s.by, s.reason)),
+        later,
+        memory=later.memory or earlier.memory,
         units=tuple(sorted({*one.units, *other.units})),
         forgotten=tuple(sorted({*one.forgotten, *other.forgotten})),
     )

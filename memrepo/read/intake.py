@@ -25,7 +25,13 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
-from memrepo.merge.tombstones import corrected_in, forgotten_in, tombstones_in
+from memrepo.merge.tombstones import (
+    Tombstone,
+    binds,
+    decided_against,
+    forgotten_in,
+    tombstones_in,
+)
 from memrepo.policies.claims import SHORT
 from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
@@ -301,7 +307,7 @@ class Reader:
         self._size = size
         self._state = state
         self._whole = whole
-        self.left_out: dict[tuple[str, str], str] = {}
+        self.left_out: dict[tuple[str, str], Tombstone] = {}
         """Maps source and text hash of a shortened unit to the tombstone or correction."""
         self.missing: set[str] = set()
         """Requested blobs that are not in the repository. They are read as empty."""
@@ -344,7 +350,7 @@ class Reader:
 
     def _allowed(self, units: tuple[UnitT, ...]) -> tuple[UnitT, ...]:
         state = self._state
-        if state is None or not (units and (tombstones_in(state) or corrected_in(state))):
+        if state is None or not (units and decided_against(state)):
             return units
         return tuple(self._shortened(state, unit) for unit in units)
 
@@ -355,21 +361,20 @@ class Reader:
         returned unchanged.
         """
         names = (*unit.headings, *filter(None, (getattr(unit, "lead", ""),)))
-        is_log = isinstance(unit, NoteUnit)
-        stated = tombstones_in(state).stated(unit.text, names, is_log=is_log)
-        if not is_log:  # a log is the record of its day
-            corrected = corrected_in(state)
+        if isinstance(unit, NoteUnit):  # a log is the record of its day
+            stated = tombstones_in(state).stated(unit.text)
+        else:
             places = [t.resource for t in self._current.values() if t.name == unit.resource]
             resource = places[0] if places else unit.resource
-            stated += [
+            stated = [
                 (one, stone)
-                for one, stone in corrected.stated(unit.text, names)
-                if corrected.binds(stone, resource, unit.captured, whole=self._whole)
+                for one, stone in decided_against(state).stated(unit.text, names)
+                if binds(stone, resource, unit.captured, whole=self._whole)
             ]
         rest = leave_out(unit.text, (one for one, _ in stated)) if stated else ""
         if not rest:
             return unit
-        self.left_out[unit.resource, unit.text_hash] = stated[0][1].key
+        self.left_out[unit.resource, unit.text_hash] = stated[0][1]
         if isinstance(unit, NoteUnit):
             return replace(unit, text=rest)
         named = unit.value in rest

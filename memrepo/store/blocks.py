@@ -392,12 +392,12 @@ def _has_corrected(path: str, data: bytes | None) -> bool:
 
 def _rejected_hash(state: State) -> str:
     """Compute a hash of what search must not show. Return "" if there is nothing."""
-    from memrepo.merge.tombstones import corrected_in, forgotten_in, tombstones_in
+    from memrepo.merge.tombstones import decided_against, forgotten_in
 
-    stones, corrected, forgotten = tombstones_in(state), corrected_in(state), forgotten_in(state)
-    if not (stones or corrected or forgotten):
+    against, forgotten = decided_against(state), sorted(forgotten_in(state).keys)
+    if not (against or forgotten):
         return ""
-    return _digest(repr([*stones.found.values()]), corrected.spelled, forgotten.spelled)
+    return _digest(repr([*against.found.values()]), " ".join(forgotten))
 
 
 def _follow_sources(base: sqlite3.Connection, wanted: Indexed, found: _SourceChanges) -> None:
@@ -492,18 +492,17 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit | NoteU
     The reader has removed such statements, except where nothing else would remain.
     """
     from memrepo.core.memory import Source
-    from memrepo.merge.tombstones import corrected_in, tombstones_in
+    from memrepo.merge.tombstones import binds, decided_against, tombstones_in
 
     shortened = (unit.resource, unit.text_hash) in reader.left_out
     source = Source(resource=text.resource, text_hash="" if shortened else unit.text_hash)
     context = _context(text, unit.headings, unit)
     fields = {"type": "fact", "context": context, "sources": (source,)}
     draft = Memory.of(text.resource, fields, body=unit.text)
-    stones, corrected = tombstones_in(state), corrected_in(state)
-    if stones and (stones.bar(draft) or stones.near(draft)):
+    if tombstones_in(state).near(draft):
         return False
-    stone = corrected.bar(draft) if corrected else None
-    return stone is None or not corrected.binds(stone, text.resource, unit.captured, whole=True)
+    against = decided_against(state).barring(draft)
+    return not any(binds(s, text.resource, unit.captured, whole=True) for s in against)
 
 
 def _context(text: SourceText, headings: Sequence[str], unit: Unit | NoteUnit | None) -> str:

@@ -67,7 +67,7 @@ def test_a_rejection_forgets_every_memory_that_says_it_and_shortens_the_others(r
     assert found[away].body == f"{KEY} {GATE}"
     (stone,) = listed(repo)
     assert stone["forgotten"] == sorted((one, other, same))
-    assert (stone["memory"], stone["path"]) == (same, found[same].path)
+    assert (stone["memory"], stone["statement"]) == (same, found[same].body)
     done(repo, "reject", "--undo", same, now=NEXT_DAY)
     assert {i for i, m in memories(repo).items() if m.status == "active"} == {
         one, other, same, long,
@@ -81,7 +81,7 @@ def test_a_statement_of_a_memory_leaves_the_rest_and_binds_no_memory(repo: Path)
     assert answer["id"] == long
     assert active(repo) == {GATE}
     (stone,) = listed(repo)
-    assert (stone["memory"], stone["path"], stone["forgotten"]) == ("", "", [only])
+    assert (stone["memory"], stone["statement"], stone["forgotten"]) == ("", KEY, [only])
 
 
 def test_rejecting_again_changes_nothing_but_after_lifting_it_does(repo: Path) -> None:

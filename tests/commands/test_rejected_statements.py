@@ -120,6 +120,7 @@ def test_a_rejection_shortens_the_memories_that_hold_the_statement(tmp_path: Pat
     "argv",
     [
         ("add", f"The pier is new. {SAID}"),
+        ("add", "Nobody has seen it since May.", "--title", SAID),
         ("add", f"The pier is new.\n\n- {SAID}\n- It has a roof."),
         ("edit", "COACH", "--text", f"Ove coaches on Mondays. {SAID}"),
     ],

@@ -8,14 +8,12 @@ from hypothesis import strategies as st
 
 from memrepo.merge.statements import (
     Statement,
-    contains,
     leave_out,
     look,
     parts_of,
     plain,
     statements,
     text_key,
-    tokens,
 )
 
 KEY = "The guest key hangs behind the blue door."
@@ -152,20 +150,12 @@ def test_a_text_is_split_into_statements(text: str, expected: list[str], runs: l
         ("The roof leaks.", ()),
         ("The roof leaks. No.", ("The roof leaks.",)),
         ("The roof leaks.\n\nThe lamp is new.", ("The roof leaks.", "The lamp is new.")),
+        ("# Home\n\nThe roof leaks.", ("The roof leaks.",)),
+        ("| what | how it is |\n|---|---|\n| lamp | new |", ("| lamp | new |",)),
     ],
 )
 def test_parts_are_sentences_or_lines_with_enough_words(text: str, parts: tuple[str, ...]) -> None:
     assert parts_of(text, 2) == parts
-
-
-def test_one_statement_contains_all_words() -> None:
-    text = "The roof leaks.\n\nThe lamp is new."
-    for words, is_found in (("roof leaks", True), ("roof lamp", False), ("leaks the", True)):
-        assert contains(tokens_of(words), text) is is_found
-
-
-def tokens_of(text: str) -> frozenset[str]:
-    return frozenset().union(*(tokens(word) for word in text.split()))
 
 
 @pytest.mark.parametrize(

@@ -10,20 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import cases, memories
 
+from memrepo.core import codec
+from memrepo.core.ids import text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, read_state
+from memrepo.merge.statements import look, plain, similarity, tokens
 from memrepo.merge.states import merge_states
 from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
-    look,
+    held_against,
+    is_tombstone,
     path_of,
     read_tombstone,
     read_tombstones,
-    similarity,
-    tokens,
     tombstone_bytes,
     tombstone_of,
 )
@@ -79,7 +81,7 @@ def test_a_text_without_its_accents_is_the_same_and_other_marks_tell_apart(
         assert stones(fact(one, **triple)).bar(fact(other, OTHER)) is not None
     assert stones(fact("かき")).bar(fact("がき", OTHER)) is None
     assert stones(fact("мои")).bar(fact("мой", OTHER)) is None
-    assert not stone(fact(without)).bare
+    assert plain(without) == without
 
 
 @pytest.mark.parametrize(
@@ -167,8 +169,6 @@ def test_what_rests_only_on_rejected_units_is_close() -> None:
 
 
 def test_a_former_wording_is_close() -> None:
-    from memrepo.core.ids import text_hash
-
     found = stones(fact(former=(text_hash("It was worded otherwise."),)))
     assert found.near(fact("It was worded otherwise.", OTHER))
 
@@ -234,11 +234,27 @@ def test_a_damaged_file_is_a_problem_and_bars_nothing(data: bytes) -> None:
     assert [p.rule for p in found.problems] == ["tombstone-unreadable"]
 
 
-def state(*memories: Memory, **files: bytes) -> State:
-    from memrepo.core import codec
+def test_a_tombstone_lies_in_its_area_as_markdown() -> None:
+    for prefix in ("", "memrepo/"):
+        layout = Layout(prefix)
+        assert is_tombstone(layout, path_of(layout, "ts-0"))
+        assert not is_tombstone(layout, f"{prefix}tombstones/ts-0.json")
+        assert not is_tombstone(layout, f"{prefix}runs/ts-0.md")
+    assert not is_tombstone(Layout("memrepo/"), "tombstones/ts-0.md")
 
+
+def state(*memories: Memory, **files: bytes) -> State:
     found = {memory.path: codec.encode(memory) for memory in memories}
     return read_state({**found, **files}, Layout())
+
+
+def test_a_state_is_read_with_what_is_rejected_forgotten() -> None:
+    made = stone(fact())
+    files = {path_of(Layout(), made.key): tombstone_bytes(made)}
+    read = held_against(state(fact(), fact("The barn is red.", "mem-" + "2" * 16), **files))
+    assert [m.status for m in read.memories.values()] == ["forgotten", "active"]
+    assert [p.rule for p in read.problems] == ["rejected-value"]
+    assert held_against(read).problems == read.problems
 
 
 def test_a_merge_forgets_what_the_other_side_rejected() -> None:

@@ -18,7 +18,6 @@ from memrepo.core.judge import Candidate
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
-from memrepo.merge.tombstones import describe_bar
 from memrepo.policies.ageing import nominated
 from memrepo.read.intake import (
     Cursor,
@@ -143,11 +142,11 @@ def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:
     seen: set[tuple[str, int, str]] = set()
     new: list[Placed | PlacedNote] = [*intake.placed, *intake.notes]
     for one in new:
-        key = reader.left_out.get((one.unit.resource, one.unit.text_hash), "")
-        place = (one.resource, one.unit.lines[0], key)
-        if key and place not in seen:
+        stone = reader.left_out.get((one.unit.resource, one.unit.text_hash))
+        place = (one.resource, one.unit.lines[0], stone.key if stone else "")
+        if stone is not None and place not in seen:
             seen.add(place)
-            what, fix = describe_bar(key)
+            what, fix = stone.why
             rule = "rejected" if what.startswith("rejected") else "corrected"
             yield Problem(
                 path=one.resource,

@@ -11,7 +11,7 @@ Secrets are excluded where commits are built (`actions.guard`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -30,17 +30,15 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.merge.statements import contains
 from memrepo.merge.tombstones import (
     Corrected,
     Tombstone,
     Tombstones,
-    corrected_in,
-    describe_bar,
+    binds,
+    decided_against,
     tombstones_in,
 )
 from memrepo.policies.upkeep import interlock
-from memrepo.read.intake import Reader
 from memrepo.store import history
 from memrepo.store.history import LogEntry
 
@@ -50,11 +48,10 @@ REVERTED = "reverted-left-out"
 """The rule of the warning about changes that a person reverted or discarded before."""
 
 
-def leave_out_rejected(plan: RunPlan, found: Decisions, reader: Reader | None) -> None:
+def leave_out_rejected(plan: RunPlan, found: Decisions) -> None:
     """Remove what a person rejected, reverted or discarded from the steps, with a warning each."""
     whole = plan.mode == "reconciliation"
-    left_out = reader.left_out if reader else {}
-    steps, problems, barred = bar_rejected(plan.state, found.steps, left_out, whole=whole)
+    steps, problems, barred = bar_rejected(plan.state, found.steps, whole=whole)
     stay, out = _split_by_print(steps, barred | plan.decided)
     if not out and stay == found.steps:
         return
@@ -214,20 +211,15 @@ _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 
 
 def bar_rejected(
-    state: State,
-    steps: Sequence[Step],
-    left_out: Mapping[tuple[str, str], str],
-    *,
-    whole: bool,
+    state: State, steps: Sequence[Step], *, whole: bool
 ) -> tuple[tuple[Step, ...], tuple[Problem, ...], frozenset[str]]:
     """Return the shortened steps, the problems, and the fingerprints of rejected statements.
 
-    `left_out` maps a source text to the tombstone that shortened its unit. `whole` marks a
-    reconciliation, which also reads corrected statements that are still in their sources.
+    `whole` marks a reconciliation, which also reads corrected statements that are still in their
+    sources.
     """
     stones = tombstones_in(state)
-    corrected = corrected_in(state) if steps else None
-    if not (stones or corrected):
+    if not (steps and decided_against(state)):
         return tuple(steps), stones.problems, frozenset()
     barred: set[str] = set()
     problems: list[Problem] = []
@@ -238,19 +230,10 @@ def bar_rejected(
             memory = _stating(state, change)
             if memory is not None:
                 change, memory = _shortened(stones, change, memory)
-                rule, what = "rejected", "left out: it says"
-                prints = prints_of(step.op, change)
-                stone = _correcting(corrected, memory, whole) if corrected else None
+                stone, rule = _decided(state, memory, whole=whole)
                 if stone is not None:
-                    rule = "corrected"
-                stone = stone or stones.bar(memory)
-                if stone is not None:
-                    barred |= prints
-                    problems.append(_problem(memory, stone, f"{rule}-left-out", what))
-                elif stone := stones.near(memory) or _repeats_left_out(stones, memory, left_out):
-                    barred |= prints
-                    what = "left out: it is close to"
-                    problems.append(_problem(memory, stone, "rejected-similar", what))
+                    barred |= prints_of(step.op, change)
+                    problems.append(_problem(memory, stone, rule))
             changes.append(change)
         found.append(replace(step, changes=tuple(changes)))
     return tuple(found), (*stones.problems, *problems), frozenset(barred)
@@ -284,37 +267,29 @@ def _shortened(stones: Tombstones, change: Change, memory: Memory) -> tuple[Chan
             return change, shorter
 
 
-def _correcting(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone | None:
-    """Return the correction that bars a new memory's text wherever it occurs, or None.
+def _decided(state: State, memory: Memory, *, whole: bool) -> tuple[Tombstone | None, str]:
+    """Return a decision against a new text and the rule of its warning, or (None, "").
 
-    Memories without sources, such as those written by a person, are never barred.
+    A correction bars texts that are read from sources, not texts that a person writes.
     """
-    stone = corrected.bar_whole(memory) if memory.sources else None
-    if stone is None:
-        return None
-    dated = (
-        (s.resource, "" if s.captured_from == "commit" else s.captured) for s in memory.sources
-    )
-    return stone if all(corrected.binds(stone, *place, whole=whole) for place in dated) else None
+    for stone in decided_against(state).barring_whole(memory) if memory.sources else ():
+        dated = ((s.resource, s.captured * (s.captured_from != "commit")) for s in memory.sources)
+        if isinstance(stone, Corrected) and all(binds(stone, *at, whole=whole) for at in dated):
+            return stone, "corrected-left-out"
+    stones = tombstones_in(state)
+    if (rejected := stones.bar(memory)) is not None:
+        return rejected, "rejected-left-out"
+    return stones.near(memory), "rejected-similar"
 
 
-def _repeats_left_out(
-    stones: Tombstones, memory: Memory, left_out: Mapping[tuple[str, str], str]
-) -> Tombstone | None:
-    """Return the tombstone that shortened a memory's source, if the memory repeats its words."""
-    hashes = {s.text_hash for s in memory.sources} if not memory.is_note else set()
-    keys = (key for (_, text), key in left_out.items() if text in hashes)
-    found = (stone for key in keys if (stone := stones.found.get(key)) is not None)
-    return next((stone for stone in found if contains(stone.tokens, memory.body)), None)
-
-
-def _problem(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
-    how, fix = describe_bar(stone.key)
+def _problem(memory: Memory, stone: Tombstone, rule: str) -> Problem:
+    how, fix = stone.why
+    what = "is close to" if rule == "rejected-similar" else "says"
     return Problem(
         path=memory.path,
         rule=rule,
         severity="warning",
-        message=f"{memory.id} {what} what was {how}",
+        message=f"{memory.id} left out: it {what} what was {how}",
         fix=fix,
     )
 

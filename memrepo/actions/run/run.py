@@ -310,7 +310,7 @@ def propose(work: Work, plan: RunPlan) -> Proposal:
     if "purify" in plan.stages:
         given = gather_sources(work, plan)
         found = decide(plan, given, judge(plan, given))
-    leave_out_rejected(plan, found, given.reader)
+    leave_out_rejected(plan, found)
     if plan.mode == "incremental":
         mark_removals(plan, found, given.intake.alarms)
         add_upkeep(work, plan, found)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
 from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.guard import (
-    back_in_recall,
-    barred_ids,
-    refuse_lifting,
-    with_pages,
-    written,
-)
+from memrepo.actions.guard import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
-from memrepo.core.changes import Change, Delete, Step, Update
+from memrepo.core.changes import Change, Delete, Step, Update, Write
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import SUBJECT_LENGTH, fold, words_of
@@ -30,6 +23,7 @@ from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
+    join_tombstones,
     path_of,
     tombstone_bytes,
     tombstone_of,
@@ -60,23 +54,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-class Rejection(msgspec.Struct, frozen=True, kw_only=True):
-    """A tombstone. `path` is empty if the rejected memory is no longer in the tree."""
-
-    key: str
-    memory: str
-    path: str
-    scope: str
-    reason: str
-    by: str
-    at: datetime
-    forgotten: tuple[str, ...]
-
-
 class Rejections(VerbResult, frozen=True, kw_only=True):
     """The list of rejections, oldest first."""
 
-    rejected: tuple[Rejection, ...]
+    rejected: tuple[Tombstone, ...]
 
 
 def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
@@ -113,34 +94,19 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         stone = tombstone_of(rejected, reason=reason, by=actor, at=work.call.now)
         if request.statement:
             stone = replace(stone, units=(), memory="")
-        stone = _set_again(tombstones_in(state).found.get(stone.key), stone)
-        only_this = Tombstones({"": stone})
-        shorter = [
-            update
-            for m in only_this.suspected(state.every)
-            if m.status != "forgotten"
-            and only_this.bar_whole(m) is None
-            and (update := only_this.shortening(m)) is not None
-        ]
-        emptied = {update.id for update in shorter if update.body is None}
-        gone = barred_ids(
-            state, stone, lambda m: m.id in emptied or only_this.bar_whole(m) is not None
-        )
-        stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
-        known = tombstones_in(state).found.get(stone.key)
-        if (
-            known is not None
-            and replace(stone, by=known.by, at=known.at, reason=known.reason) == known
-        ):
-            return unchanged(memory, f"is rejected already as {stone.key}")
-        updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
-        updates += [update for update in shorter if update.body is not None]
-        file = path_of(state.layout, stone.key), tombstone_bytes(stone)
+        updates = _updates(state, stone)
+        gone = [update.id for update in updates if update.body is None]
+        stone = replace(stone, forgotten=tuple(sorted(gone)))
+        if (known := tombstones_in(state).found.get(stone.key)) is not None:
+            stone = join_tombstones(stone, known)
+            if replace(stone, by=known.by, at=known.at, reason=known.reason) == known:
+                return unchanged(memory, f"is rejected already as {stone.key}")
+        file = Write(path=path_of(state.layout, stone.key), data=tombstone_bytes(stone))
         return Step(
             op="reject",
             what=f"Reject {memory.type}: {words_of(memory, SUBJECT_LENGTH)}",
             memories=(memory.id,),
-            changes=with_pages(state, written(*file, updates), pages),
+            changes=with_pages(state, (file, *updates), pages),
         )
 
     return write(work, request, draft)
@@ -172,33 +138,24 @@ def _there_or_waiting(work: Work, state: State, word: str) -> Memory:
         raise
 
 
-def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
-    """Return the new tombstone, merged with an existing tombstone of the same key."""
-    if old is None:
-        return new
-    return replace(
-        new,
-        units=tuple(sorted({*old.units, *new.units})),
-        forgotten=old.forgotten,
-        memory=new.memory or old.memory,
-    )
+def _updates(state: State, stone: Tombstone) -> list[Update]:
+    """Return the updates that forget or shorten what states a rejection, its own memory first."""
+    found, only_this = list[Update](), Tombstones({"": stone})
+    for memory in only_this.suspected(state.every):
+        if memory.status == "forgotten":
+            continue
+        update = only_this.shortening(memory)
+        if only_this.bar_whole(memory) is not None:
+            update = Update(id=memory.id, fields={"status": "forgotten"})
+        found += [update] if update is not None else []
+    return sorted(found, key=lambda one: (one.id != stone.memory, one.id))
 
 
 def _listed(work: Work) -> Rejections:
-    """List the tombstones. The text of a memory is shown only while the memory is in the tree."""
-    state = work.tree.state()
-    stones = tombstones_in(state)
+    """List the tombstones, oldest first."""
+    stones = tombstones_in(work.tree.state())
     shown = sorted(stones.found.values(), key=lambda s: (s.at, s.key))
-    return Rejections(
-        rejected=tuple(_rejection(state, stone) for stone in shown), notices=stones.problems
-    )
-
-
-def _rejection(state: State, stone: Tombstone) -> Rejection:
-    memory = state.memories.get(stone.memory)
-    names = (name for name in Rejection.__struct_fields__ if name != "path")
-    same = {name: getattr(stone, name) for name in names}
-    return Rejection(path=memory.path if memory else "", **same)
+    return Rejections(rejected=tuple(shown), notices=stones.problems)
 
 
 def _lifted(work: Work, request: Request) -> Written:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from memrepo.actions.review import diff as diffing
     from memrepo.actions.review import resolve as resolving
     from memrepo.actions.takeback import revert as reverting
-    from memrepo.actions.takeback.reject import Rejection
     from memrepo.actions.write.commit import Unchanged, Written
+    from memrepo.merge.tombstones import Tombstone
 
 TEXT = 160
 MAX_ITEMS = 200
@@ -264,13 +264,12 @@ def reject(request: object, result: Written | Unchanged | Rejections, colour: bo
     return written(request, result, colour=colour)
 
 
-def _rejection(stone: Rejection) -> str:
-    slug = stone.path.rsplit("/", 1)[-1].removesuffix(".md")
+def _rejection(stone: Tombstone) -> str:
     scope = f" in {visible(stone.scope)}" if stone.scope else ""
+    statement = cut(visible(" ".join(stone.statement.split())), TEXT)
     return (
-        f"{stone.key}  {stone.at:%Y-%m-%d}  {stone.by}"
-        f"  {slug or f'{stone.memory} (no longer in the tree)'}{scope}\n"
-        f"    {visible(stone.reason)}"
+        f"{stone.key}  {stone.at:%Y-%m-%d}  {stone.by}{scope}: {visible(stone.reason)}\n"
+        f"    {statement}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Access to the user's crontab, in which each repository owns one marked block of lines.
+"""Access to the user's crontab, in which the lines of each repository end in a comment of it.
 
 The program `crontab` is found on the PATH and called only here. A failed read is never treated as
 an empty table, because the next write would delete its contents.
@@ -62,50 +62,30 @@ def _output(done: subprocess.CompletedProcess[bytes]) -> str:
     return text or f"exit code {done.returncode}"
 
 
-def with_block(table: bytes, name: str, lines: Sequence[str]) -> bytes:
-    """Return a crontab in which block `name` has the given lines, or is removed without lines.
+def with_entries(table: bytes, name: str, commands: Sequence[str]) -> bytes:
+    """Return a crontab in which the given lines are the entries of `name`, after all others.
 
-    A block keeps its position, and a new one is appended. Raises CrontabFailed if the block's
-    markers do not match, and ValueError for a line break in a name or line.
+    Each ends in a comment that names their owner. Every other line stays as it is.
     """
-    if any("\n" in part or "\r" in part for part in (name, *lines)):
-        raise ValueError("a crontab cannot contain a line break in an entry")
-    begin, end = _marks(name)
-    rows = table.splitlines(keepends=True)
-    found = _found(rows, begin, end)
-    if found is None:
-        if not lines:
-            return table
-        found = (len(rows), len(rows))
-        if rows and not rows[-1].endswith(b"\n"):
-            rows[-1] += b"\n"
-    new = [begin, *(os.fsencode(line) for line in lines), end] if lines else []
-    rows[found[0] : found[1]] = [row + b"\n" for row in new]
-    return b"".join(rows)
+    rows = [row for row in table.splitlines(keepends=True) if not _is_of(row, name)]
+    if commands and rows and not rows[-1].endswith(b"\n"):
+        rows[-1] += b"\n"
+    return b"".join((*rows, *(os.fsencode(f"{line}{_tag(name)}\n") for line in commands)))
 
 
-def block(table: bytes, name: str) -> tuple[str, ...]:
-    """Return the lines of a block without its markers. Raises CrontabFailed if it is damaged."""
-    rows = table.splitlines(keepends=True)
-    found = _found(rows, *_marks(name))
-    if found is None:
-        return ()
-    return tuple(os.fsdecode(row.rstrip(b"\n")) for row in rows[found[0] + 1 : found[1] - 1])
+def entries(table: bytes, name: str) -> tuple[str, ...]:
+    """Return the entries of `name`, without the comment at their end."""
+    rows = (os.fsdecode(row.rstrip(b"\r\n")) for row in table.splitlines() if _is_of(row, name))
+    return tuple(row.removesuffix(_tag(name)) for row in rows)
 
 
-def _marks(name: str) -> tuple[bytes, bytes]:
-    raw = os.fsencode(name)
-    return b"# memrepo begin " + raw, b"# memrepo end " + raw
+def _is_of(row: bytes, name: str) -> bool:
+    return os.fsdecode(row.rstrip(b"\r\n")).endswith(_tag(name))
 
 
-def _found(rows: Sequence[bytes], begin: bytes, end: bytes) -> tuple[int, int] | None:
-    starts = [i for i, row in enumerate(rows) if row.rstrip(b"\r\n") == begin]
-    ends = [i for i, row in enumerate(rows) if row.rstrip(b"\r\n") == end]
-    if not starts and not ends:
-        return None
-    if len(starts) != 1 or len(ends) != 1 or starts[0] > ends[0]:
-        raise CrontabFailed("markers", marker=os.fsdecode(begin))
-    return starts[0], ends[0] + 1
+def _tag(name: str) -> str:
+    escaped = name.replace("%", r"\%")  # a bare percent sign ends a command
+    return f" # memrepo {escaped}"
 
 
 def machine_zone() -> ZoneInfo:

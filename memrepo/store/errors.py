@@ -114,7 +114,4 @@ class NoCrontab(StoreError):
 
 
 class CrontabFailed(StoreError):
-    """Raised when the crontab cannot be read or written, or when a block is damaged.
-
-    A failed read or a damaged block changes nothing.
-    """
+    """Raised when the crontab cannot be read or written. A failed read changes nothing."""

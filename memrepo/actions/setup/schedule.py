@@ -179,7 +179,7 @@ def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
         by=settings.get(work.store.repo, BY),
         state=state,
         zone=config.zone.key,
-        crontab=tuple(_block(work)) if state else (),
+        crontab=tuple(_entries(work)) if state else (),
         next=tuple(one for fire in fires if (one := next_of(fire))),
         changed=changed,
         notices=(undelivered,) if is_undelivered else (),
@@ -191,7 +191,7 @@ def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
 
 def install(work: Work, *, dry_run: bool = False) -> bool:
     """Write a repository's entries to the crontab. Return whether the crontab changed."""
-    changed = _write(work, _block(work), dry_run=dry_run)
+    changed = _write(work, _entries(work), dry_run=dry_run)
     if not dry_run:
         _record(work, "crontab")
     return changed
@@ -199,8 +199,8 @@ def install(work: Work, *, dry_run: bool = False) -> bool:
 
 def out_of_step(work: Work) -> str:
     """Return how the crontab differs from the configuration; empty if it does not."""
-    present = crontab.block(crontab.read(), str(work.store.root))
-    if list(present) == _block(work):
+    present = crontab.entries(crontab.read(), str(work.store.root))
+    if list(present) == _entries(work):
         return ""
     what = "different from the configuration" if present else "not there"
     return f"the crontab's entries are {what} (`memrepo schedule install`)"
@@ -229,10 +229,10 @@ def _remove(work: Work, *, dry_run: bool) -> Removed:
     return Removed(changed=changed, by=by)
 
 
-def _write(work: Work, block: Sequence[str], *, dry_run: bool) -> bool:
-    """Replace or remove the repository's block, and return whether the crontab changed."""
+def _write(work: Work, entries: Sequence[str], *, dry_run: bool) -> bool:
+    """Replace or remove the repository's entries, and return whether the crontab changed."""
     table = crontab.read()
-    new = crontab.with_block(table, str(work.store.root), block)
+    new = crontab.with_entries(table, str(work.store.root), entries)
     if new != table and not dry_run:
         crontab.write(new)
     return new != table
@@ -248,30 +248,26 @@ def _record(work: Work, by: str) -> None:
         settings.put(work.store.repo, SINCE, format_time(work.call.now))
 
 
-def _block(work: Work) -> list[str]:
-    """Return a repository's block: each job as a comment, and one line per kind of run.
+def _entries(work: Work) -> list[str]:
+    """Return the lines of a repository: one for each kind of run.
 
     cron starts the line at the jobs' minutes of every hour. `schedule due` then decides in the
     repository's time zone, so neither cron's zone nor summer time matters.
     """
-    jobs = list(work.config.schedule.jobs())
-    head = f"# {work.config.zone.key}; written by `memrepo schedule install`, which overwrites it"
-    lines = [head] if jobs else []
-    for mode in reversed(MODES):
-        crons = [cron for _, one, cron in jobs if one == mode]
-        lines += [f"# {name}: {cron}" for name, one, cron in jobs if one == mode]
-        if crons:
-            minutes = minutes_of(crons, work.config.zone, crontab.machine_zone(), work.call.now)
-            lines.append(f"{minutes} * * * * {_command(work, mode)}")
-    return lines
+    zone, now = work.config.zone, work.call.now
+    return [
+        f"{minutes_of(crons, zone, crontab.machine_zone(), now)} * * * * {_command(work, mode)}"
+        for mode in reversed(MODES)
+        if (crons := work.config.schedule.of(mode))
+    ]
 
 
 def _command(work: Work, mode: RunMode) -> str:
     """Return the shell command of a crontab line, whose percent signs are escaped."""
     root, log = str(work.store.root), local_folder(work) / "log"
-    if "\n" in root or "\r" in root:
+    if not root.isprintable():
         raise UsageError(
-            "a crontab cannot hold a path with a line break", fix="move the repository"
+            "a crontab cannot hold a path with control characters", fix="move the repository"
         )
     memrepo = (*crontab.program(), "-C", root)
     limit = crontab.timeout_words(work.config.schedule.timeout_s)
@@ -283,7 +279,7 @@ def _command(work: Work, mode: RunMode) -> str:
     before += f"mkdir -p {shlex.quote(str(log))} && "
     logged = f">> {shlex.quote(str(log / 'cron.log'))} 2>&1"
     command = f"{before}{{ {is_due} && {run}; }} {logged}".replace("%", r"\%")
-    if len(command.encode()) > MAX_COMMAND:
+    if len(f"{command} # memrepo {root}".encode()) > MAX_COMMAND:
         raise UsageError(
             f"the command is longer than {MAX_COMMAND} bytes, which crons cut off",
             fix="move the repository to a shorter path, or use `schedule install --launcher`",

@@ -204,6 +204,7 @@ def schedule(request: scheduling.Request, result: VerbResult, colour: bool) -> s
             return "\n".join([*map(_job, result.entries), *_next(result.next, result.zone)])
         case scheduling.Jobs():
             lines = [result.state, *(f"  {line}" for line in result.crontab)]
+            lines += [f"{row.name}: {row.cron} {row.zone}" for row in result.entries]
             return "\n".join([*lines, *_next(result.next, result.zone)])
     raise AssertionError(result)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
@@ -283,42 +281,14 @@ def _is_own(work: Work, where: Path) -> bool:
 
 
 def place(where: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below a folder: atomically if it is new or empty, otherwise one by one.
-
-    Other files in the folder are not changed.
-    """
-    where = where.resolve()
-    where.parent.mkdir(parents=True, exist_ok=True)
-    with _drafted(where, files) as draft:
-        if not where.exists() or not any(where.iterdir()):
-            draft.replace(where)
-            return
-        for name in files:
-            target = where / name
-            if target.is_dir() and not target.is_symlink():
-                raise NoPlace(target, "is a folder, expected a file", "move it away")
-        for name in files:
-            target = where / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            (draft / name).replace(target)
-
-
-@contextmanager
-def _drafted(where: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
-    """Write all files to a temporary sibling folder and yield its path.
+    """Write files below a folder, each one atomically. Other files there are not changed.
 
     Invisible characters could hide instructions from whoever looks at the files, so they are left
-    out. The folder is removed afterwards.
+    out.
     """
-    base = Path(tempfile.mkdtemp(prefix=f".{where.name}-", dir=where.parent))
-    draft = base / "new"
-    draft.mkdir()
-    try:
-        for name, data in files.items():
-            target = draft / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            text = strip_deceptive(data.decode("utf-8", "surrogateescape"))
-            target.write_bytes(text.encode("utf-8", "surrogateescape"))
-        yield draft
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
+    for name in files:
+        if (where / name).is_dir() and not (where / name).is_symlink():
+            raise NoPlace(where / name, "is a folder, expected a file", "move it away")
+    for name, data in files.items():
+        text = strip_deceptive(data.decode("utf-8", "replace"))
+        run_files.write_file(where.resolve() / name, text, within=None)

@@ -1,56 +1,38 @@
-"""Rules about texts: deceptive characters, sizes, the order of keys, links and references."""
+"""Rules about texts: deceptive characters, nesting, links and references."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from memrepo.checks.rules import Scene, body_line, report
-from memrepo.core import header as headers
-from memrepo.core.header import Entry
 from memrepo.core.ids import find_deceptive, visible
-from memrepo.core.lines import MAX_DEPTH, join_lines, split_lines, too_deep
-from memrepo.core.memory import ORDER, REFERENCES, Memory
+from memrepo.core.lines import MAX_DEPTH, too_deep
+from memrepo.core.memory import REFERENCES, Memory
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
-LINE_LENGTH = 20_000
-
 
 def find_too_long(scene: Scene) -> Iterator[Problem]:
-    """Check the line lengths and the nesting depth of each memory's body."""
+    """Check the nesting depth of each memory's body."""
     for memory in scene.memories:
         if len(memory.body) <= MAX_DEPTH:  # too short to break a rule
             continue
-        lines = memory.body.split("\n")
-        first = body_line(scene.files[memory.path])
-        if deep := too_deep(lines):
+        if deep := too_deep(memory.body.split("\n")):
             yield report(
                 "body-nesting",
                 memory.path,
                 f"lists or quotes are nested more than {MAX_DEPTH} levels deep",
-                line=first + deep - 1,
+                line=body_line(scene.files[memory.path]) + deep - 1,
                 column=1,
                 fix="reduce the nesting, or move the text to sources/",
             )
-        for number, line in enumerate(lines, start=first):
-            if len(line) > LINE_LENGTH:
-                yield report(
-                    "body-line",
-                    memory.path,
-                    f"found a line of {len(line)} characters",
-                    line=number,
-                    column=1,
-                    fix="break it into shorter lines, or move the text to sources/",
-                )
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Check the characters of every memory file, and the order of its keys."""
+    """Check the characters of every memory file."""
     for path in scene.decoded:
         text = scene.files[path].decode("utf-8", "replace")
         yield from _characters(path, text)
-    for memory in scene.memories:
-        yield from _order(memory.path, scene.files[memory.path])
 
 
 def _characters(path: str, text: str) -> Iterator[Problem]:
@@ -70,42 +52,6 @@ def _characters(path: str, text: str) -> Iterator[Problem]:
                 column=at - text.rfind("\n", 0, at),
                 fix="remove it (`memrepo check --fix` does)",
             )
-
-
-def _order(path: str, data: bytes) -> Iterator[Problem]:
-    before: Entry | None = None
-    for entry in headers.split(data, path).entries:
-        if entry.key not in ORDER:
-            continue
-        if before is not None and ORDER[entry.key] < ORDER[before.key]:
-            yield report(
-                "key-order",
-                path,
-                f"found {entry.key} below {before.key}",
-                line=entry.first,
-                column=1,
-                key=entry.key,
-                fix=f"move it above {before.key} (`memrepo check --fix` does)",
-            )
-            return
-        before = entry
-
-
-def ordered(data: bytes, path: str) -> bytes:
-    """Return a memory file with its memrepo keys sorted in schema order.
-
-    Comments and blank lines above a key move with it. Other keys keep their positions.
-    """
-    header = headers.split(data, path)
-    lines = split_lines(data.decode("utf-8"))
-    blocks, start = [], headers.FIRST_LINE
-    for entry in header.entries:
-        blocks.append((entry.key, lines[start - 1 : entry.last]))
-        start = entry.last + 1
-    own = iter(sorted((b for b in blocks if b[0] in ORDER), key=lambda b: ORDER[b[0]]))
-    sorted_ = [next(own) if key in ORDER else (key, block) for key, block in blocks]
-    inner = [line for _, block in sorted_ for line in block]
-    return join_lines([*lines[: headers.FIRST_LINE - 1], *inner, *lines[start - 1 :]]).encode()
 
 
 _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -174,7 +120,7 @@ def _lost_link(scene: Scene, memory: Memory, at: int, what: str) -> Problem:
 
 
 def find_broken_references(scene: Scene) -> Iterator[Problem]:
-    """Check every reference of the checked memories, and all references to deleted memories."""
+    """Check every reference of the checked memories."""
     if scene.layout is None or scene.merging:
         return  # the next command repairs a manual merge
     if any(
@@ -187,17 +133,3 @@ def find_broken_references(scene: Scene) -> Iterator[Problem]:
         for finding in broken({**scene.by_id, **nameless}):
             if finding.problem.path in scene.files:
                 yield finding.problem
-    yield from _deleted(scene)
-
-
-def _deleted(scene: Scene) -> Iterator[Problem]:
-    for id_, old in scene.earlier.items():
-        if old.path not in scene.gone or id_ in scene.by_id:
-            continue
-        for path in sorted({*scene.around.naming(id_)} - {*scene.files, *scene.gone}):
-            yield report(
-                "reference-deleted",
-                path,
-                f"refers to {id_}, but its file {old.path} is deleted",
-                fix=f"restore the file and use `memrepo forget {id_}`, or remove the reference",
-            )

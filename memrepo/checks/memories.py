@@ -44,11 +44,6 @@ def find_unreadable(scene: Scene) -> Iterator[Problem]:
             yield report("file-conflict", path, message, line=line, column=1, fix=fix)
 
 
-_NOT_ON_WINDOWS = regex(
-    r'[<>:"\\|?*]|[. ](?=/|$)|(?:^|/)(?i:con|prn|aux|nul|com\d|lpt\d)(?=[./]|$)'
-)
-
-
 def find(scene: Scene) -> Iterator[Problem]:
     """Check each memory, and report paths that collide on some file systems."""
     seen: dict[str, str] = {}
@@ -66,9 +61,6 @@ def find(scene: Scene) -> Iterator[Problem]:
             yield from _id(scene, memory, seen)
         yield from _place(memory)
         yield from _decay(scene, memory)
-    for path in scene.files:
-        if scene.is_memory(path) or scene.area(path) == "sources":
-            yield from _portable(path)
     yield from _collisions(scene)
 
 
@@ -111,16 +103,6 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
             f"found a file name that does not end in -{digits}.md, the first digits of the id",
             key="id",
             fix=f"rename the file so that it ends in -{digits}.md",
-        )
-
-
-def _portable(path: str) -> Iterator[Problem]:
-    if found := _NOT_ON_WINDOWS.search(path):
-        yield report(
-            "path-windows",
-            path,
-            f"found {shown(found[0].strip('/'))} in the name, which Windows does not allow",
-            fix="rename the file; if it is a copy from the workspace, rename the original",
         )
 
 

@@ -124,11 +124,6 @@ class Around:
         del folder
         return {}
 
-    def naming(self, text: str) -> Collection[str]:
-        """Return the paths of memory files that contain a given text, such as an id."""
-        del text
-        return ()
-
 
 class Wants(msgspec.Struct, frozen=True, kw_only=True):
     """The repository settings that checks use.

@@ -136,14 +136,6 @@ class StagedFiles(Around):
             return {path: self.git.read(blob) for path, blob in known if path.startswith(folder)}
         return dict(self._files([f":(top,literal){folder}"]))
 
-    def naming(self, text: str) -> Collection[str]:
-        """Return the paths of the index's memory files that contain a given text."""
-        area = self.layout.area("memories")
-        found = self.git.call(
-            "grep", "--cached", "-l", "-z", "-F", "-e", text, "--", area, accepted=1
-        )
-        return [path for path in found.split("\0") if path]
-
     def _files(self, patterns: Collection[str]) -> Iterator[tuple[str, bytes]]:
         for path, mode, blob in listed(self.git, *patterns):
             if mode in FILES:

@@ -72,10 +72,6 @@ _SECTIONS: Mapping[str, str] = {
 """Headings of the parts of the first page."""
 _MARKUP = regex(r"(?P<code>`[^`]+`)|(\\*)([<`\[\]])")
 _ESCAPED = regex(r"(?P<code>(?<!\\)`[^`]+`)|(\\*)\\([<`\[\]])")
-_BULLET = regex(r"- (.*) (?:↑[0-9-]*\([^()]*\))?←(\S+?\.md|mem-[0-9a-f]{16})(?:\[pin\])?")
-_OURS = regex(
-    r"|# Memory|## .*|→ Full version: .*|[0-9]+ more (?:are|stand) in:|- \S+/|<!-- .* -->"
-)
 _LEFT_OUT = "## Left out"
 _REASON = regex(rf"[0-9]+ sessions|{REQUEST}|{CRITICAL}|{SYNC}")
 """The four reasons in a tag. A reason from an import or an older version is shown as the last."""
@@ -117,19 +113,6 @@ def hot_changes(state: State, rules: HotRules) -> list[Change]:
         ours = there is not None and standing_of("hot", there) != "foreign"
         return [*others, *([Delete(path=path)] if ours else [])]
     return [*others, *([Write(path=path, data=page)] if there != page else [])]
-
-
-def parse_line(line: str) -> tuple[str, str] | None:
-    """Parse a line of the hot page. Return the text as written, and the path or id in its tag.
-
-    The latter is empty without a tag. Return None for lines that memrepo writes between bullets.
-    """
-    line = line.rstrip()
-    if found := _BULLET.fullmatch(line):
-        return found[1], found[2]
-    if _OURS.fullmatch(line) or line in (*_INTRO, _EMPTY):
-        return None
-    return line.removeprefix("- "), ""
 
 
 def plain(memory: Memory) -> str:

@@ -35,7 +35,7 @@ def test_a_page_as_memrepo_wrote_it_passes(hot_repo: Path) -> None:
 
 
 @pytest.mark.parametrize("argv", [(), ("MEMORY.md",)])
-def test_a_reworded_bullet_is_offered_as_an_edit_that_then_passes(
+def test_a_reworded_bullet_is_named_and_an_edit_passes(
     hot_repo: Path, argv: tuple[str, ...]
 ) -> None:
     (id_,) = memories(hot_repo)
@@ -43,30 +43,11 @@ def test_a_reworded_bullet_is_offered_as_an_edit_that_then_passes(
     answer = memrepo(hot_repo, "check", *argv)
     (problem,) = answer.data["problems"]
     assert (answer.exit, problem["rule"], problem["line"]) == (1, "hot-edited", 7)
-    assert problem["message"] == (
-        f"found \"The shed isn't red.\", where {id_} says 'The shed is red.'"
-    )
-    command = f"memrepo edit {id_} --text 'The shed isn'\"'\"'t red.'"
-    assert problem["fix"] == f"`git restore -SW MEMORY.md`, then `{command}`"
+    assert problem["fix"].startswith("`git restore -SW MEMORY.md`, then `memrepo edit`")
     git(hot_repo, "restore", "-SW", "MEMORY.md")
     done(hot_repo, "edit", id_, "--text", "The shed isn't red.", now=LATER)
     assert memrepo(hot_repo, "check").exit == 0
     assert "The shed isn't red. ←" in (hot_repo / "MEMORY.md").read_text()
-
-
-def test_a_line_of_ones_own_is_offered_as_a_memory(hot_repo: Path) -> None:
-    with (hot_repo / "MEMORY.md").open("a") as page:
-        page.write("- Mind $(the) dog\n")
-    (problem,) = memrepo(hot_repo, "check").data["problems"]
-    assert problem["fix"].endswith("then `memrepo add 'Mind $(the) dog'`")
-
-
-def test_a_bullet_taken_out_is_told_of_the_page(hot_repo: Path) -> None:
-    page = hot_repo / "MEMORY.md"
-    page.write_text("".join(x for x in page.read_text().splitlines(True) if SAID not in x))
-    (problem,) = memrepo(hot_repo, "check").data["problems"]
-    assert (problem["rule"], problem["line"]) == ("hot-edited", 0)
-    assert "--off`" in problem["fix"]
 
 
 def test_the_hook_stops_a_commit_of_an_edited_page_and_not_of_a_foreign_one(hot_repo: Path) -> None:

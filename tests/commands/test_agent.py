@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,13 @@ def install(repo: Path, host: str, into: Path, what: str = "install") -> dict[st
     return done(repo, "agent", what, host, "--into", into)
 
 
-def everything(folder: Path) -> dict[str, bytes]:
-    return {str(p): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+def everything(folder: Path) -> dict[str, object]:
+    """Return what all files hold: of JSON the values in their order, of others the bytes."""
+    return {
+        str(p): str(json.loads(p.read_bytes())) if p.suffix == ".json" else p.read_bytes()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }
 
 
 def hook(
@@ -252,14 +258,26 @@ def test_a_dry_run_writes_nothing(repo: Path, project: Path) -> None:
     assert everything(project) == before
 
 
-def test_settings_that_are_not_json_are_left_alone(repo: Path, project: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{\n  // mine\n  "model": "opus"\n}\n', "line 2"),
+        ("[]", "expected an object"),
+        ('{"hooks": []}', "hooks: expected an object"),
+        ('{"hooks": {"Stop": {}}}', "hooks.Stop: expected a list"),
+        ("[" * 100_000, "recursion"),
+    ],
+    ids=["comment", "list", "hooks", "event", "depth"],
+)
+def test_settings_that_cannot_be_edited_are_left_alone(
+    repo: Path, project: Path, text: str, said: str
+) -> None:
     path = project / ".claude" / "settings.json"
-    path.write_text('{\n  // mine\n  "model": "opus"\n}\n', encoding="utf-8")
-    before = everything(project)
+    path.write_text(text, encoding="utf-8")
     answer = memrepo(repo, "agent", "install", "claude-code", "--into", project)
     assert answer.exit == 2
-    assert "line 2" in answer.error["message"]
-    assert everything(project) == before
+    assert said in answer.error["message"]
+    assert path.read_text(encoding="utf-8") == text
 
 
 def test_without_a_folder_it_goes_where_a_host_keeps_what_holds_for_all(
@@ -436,3 +454,12 @@ def test_the_line_in_the_settings_never_fails(repo: Path, tmp_path: Path) -> Non
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         )
         assert ("systemMessage" in json.loads(ran.stdout or "{}")) is (where != repo)
+
+
+def test_a_block_of_a_toml_file_goes_without_a_trace() -> None:
+    part = hosts.block_part(Path("x"), "codex", "[mcp_servers.memrepo]\ncommand = 1", ("# ", ""))
+    for text in ("", "a = 1\n", 'a = 1\n\n[t]\nb = "# memrepo:begin"\n'):
+        made = part.put(text)
+        assert tomllib.loads(made)["mcp_servers"] == {"memrepo": {"command": 1}}
+        assert part.put(made) == made
+        assert part.take(made) == text

@@ -49,7 +49,7 @@ def test_all_memories_of_a_run_pass(ugly_repo: Path) -> None:
     found = {p["rule"] for p in answer.data["problems"]}
     assert (answer.exit, found) == (
         0,
-        {"character-bidirectional", "character-invisible", "path-windows"},
+        {"character-bidirectional", "character-invisible"},
     )
     assert answer.data["files"] > len(memories(ugly_repo))
 
@@ -202,11 +202,6 @@ def test_a_memory_moved_out_of_its_layer_is_read_and_windows_names_are_warned_ab
     git(repo, "commit", "-q", "-m", "Move")
     assert done(repo, "search", "bees")["hits"][0]["id"] == id_
     assert memrepo(repo, "check", "--all").data["problems"] == []
-    odd = repo / "memories" / "knowledge" / f"what is it?-{path.name[-9:]}"
-    odd.parent.mkdir(exist_ok=True)
-    git(repo, "mv", str(repo / "memories" / path.name), str(odd))
-    (problem,) = memrepo(repo, "check", "--staged").data["problems"]
-    assert (problem["rule"], problem["severity"]) == ("path-windows", "warning")
 
 
 def test_what_is_broken_is_not_touched_by_a_fix(small_repo: Path) -> None:

@@ -66,18 +66,6 @@ def test_add_names_what_is_alike_and_links_nothing(tmp_path: Path) -> None:
     assert "of the same matter" not in said.out
 
 
-def test_a_hook_names_what_still_refers_to_a_deleted_memory(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo)
-    one, two = (
-        done(repo, "add", text)["id"] for text in (ONE.strip("- \n"), "The boat is painted green.")
-    )
-    done(repo, "link", two, "supports", one)
-    git(repo, "rm", "-q", memories(repo)[one].path)
-    answer = memrepo(repo, "hooks", "run", "pre-commit", as_json=False)
-    assert f"{memories(repo)[two].path}: reference-deleted" in answer.out
-
-
 def test_what_a_memory_replaced_is_related_to_it_and_the_other_way_round(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo = tmp_path / "repo"

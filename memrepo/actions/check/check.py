@@ -17,7 +17,7 @@ from memrepo.actions.check import scenes
 from memrepo.actions.check.scenes import Checked
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.checks import characters, memories
+from memrepo.checks import memories
 from memrepo.checks.memories import completed, message_problems, respelled
 from memrepo.checks.rules import GROUPS, Group, Scene
 from memrepo.config import ConfigError
@@ -282,7 +282,7 @@ def _formatted(data: bytes, path: str) -> bytes:
         return data
     clean = strip_deceptive(text).encode("utf-8")
     memory, _ = codec.decode(path, clean)
-    return data if memory is None else characters.ordered(clean, path)
+    return data if memory is None else clean
 
 
 def _restored(scene: Scene, memory: Memory) -> Memory:

@@ -284,11 +284,6 @@ class TreeAt(Around):
         files = self._state.files
         return {path: files[path] for path in files if path.startswith(folder)}
 
-    def naming(self, text: str) -> Collection[str]:
-        """Return the paths of the memories whose files contain a text."""
-        files, wanted = self._state.files, text.encode()
-        return [m.path for m in self._state.memories.values() if wanted in files[m.path]]
-
 
 def _secrets(
     work: Work, layout: Layout, files: Collection[str], base: str, tip: str

@@ -2,7 +2,7 @@
 
 Claude Code, OpenClaw and Codex are installed. For other programs the parts of their files are
 printed. Each part names its program, so that uninstalling one keeps the others' parts. What
-a person wrote in the same files stays byte for byte.
+a person wrote in the same files stays: text byte for byte, JSON with its values and their order.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from string import Template
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -26,7 +26,6 @@ from memrepo.actions.work import Work
 from memrepo.assets import asset, own_text
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import slugify
-from memrepo.core.jsontext import NotJson, put_item, put_member, take_item, take_member
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.store import crontab
@@ -182,7 +181,7 @@ def parts_of(host: str, into: Path, work: Work, scope: str) -> Iterator[FilePart
         case "claude-code":
             yield _settings(into / ".claude" / "settings.json", program, scope)
             if not is_home:
-                yield _server(into / ".mcp.json", ("mcpServers", "memrepo"), program, scope)
+                yield _server(into / ".mcp.json", program, scope)
             yield block_part(into / ".claude" / "CLAUDE.md", host, tools)
         case "codex":
             table = "\n".join(_toml(program, scope))
@@ -240,21 +239,60 @@ def hook_line(
 
 
 def _settings(path: Path, program: Sequence[str], scope: str) -> FilePart:
-    def take(text: str) -> str:
-        for event in CLAUDE_EVENTS if text.strip() else ():
-            text = take_item(text, ("hooks", event), is_hook)
-        return text
+    def others(data: Json, event: str) -> list[object]:
+        groups = _inner(data, "hooks").get(event, [])
+        if not isinstance(groups, list):
+            raise ValueError(f"hooks.{event}: expected a list")
+        return [group for group in groups if not is_hook(group)]
 
-    def put(text: str) -> str:
-        text = take(text)
+    def take(data: Json) -> None:
+        for event in CLAUDE_EVENTS:
+            if groups := others(data, event):
+                data["hooks"][event] = groups
+            elif event in data.get("hooks", {}):
+                del data["hooks"][event]
+        if not data.get("hooks", True):
+            del data["hooks"]
+
+    def put(data: Json) -> None:
         for event, kind in CLAUDE_EVENTS.items():
             line = hook_line(program, "claude-code", kind, scope)
             seconds = PATIENCE if kind == "end" else int(DEADLINES[kind]) + PATIENCE
             hook = {"type": "command", "command": line, "timeout": seconds}
-            text = put_item(text, ("hooks", event), {"hooks": [hook]})
-        return text
+            groups = others(data, event)
+            data.setdefault("hooks", {})[event] = [{"hooks": [hook]}, *groups]
 
-    return FilePart(path=path, put=put, take=take)
+    return _json_part(path, put, take)
+
+
+Json: TypeAlias = dict[str, Any]
+
+
+def _json_part(path: Path, put: Callable[[Json], None], take: Callable[[Json], None]) -> FilePart:
+    """Return the part of a JSON file, which is written in the indentation found there."""
+
+    def edit(text: str, change: Callable[[Json], None]) -> str:
+        data = json.loads(text) if text.strip() else {}
+        if not isinstance(data, dict):
+            raise ValueError("expected an object")
+        before = json.dumps(data)
+        change(data)
+        if json.dumps(data) == before:
+            return text
+        indent = _INDENT.search(text)
+        return json.dumps(data, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+
+    return FilePart(path=path, put=lambda text: edit(text, put), take=lambda text: edit(text, take))
+
+
+_INDENT = regex(r'\{\r?\n([ \t]+)"')
+
+
+def _inner(data: Json, key: str) -> Json:
+    found = data.get(key, {})
+    if not isinstance(found, dict):
+        raise ValueError(f"{key}: expected an object")
+    return found
 
 
 def is_hook(group: object) -> bool:
@@ -266,18 +304,23 @@ def is_hook(group: object) -> bool:
     )
 
 
-def _server(path: Path, keys: Sequence[str], program: Sequence[str], scope: str) -> FilePart:
+def _server(path: Path, program: Sequence[str], scope: str) -> FilePart:
     """Return the part that sets the MCP server's entry in a JSON file."""
     entry = {"command": program[0], "args": _arguments(program, scope)}
 
-    def is_server(found: object) -> bool:
-        args = found.get("args") if isinstance(found, Mapping) else None
-        return isinstance(args, list) and "mcp" in args
+    def take(data: Json) -> None:
+        servers = _inner(data, "mcpServers")
+        found = servers.get("memrepo")
+        args = found.get("args") if isinstance(found, dict) else None
+        if isinstance(args, list) and "mcp" in args:
+            del servers["memrepo"]
+        if not data.get("mcpServers", True):
+            del data["mcpServers"]
 
-    def take(text: str) -> str:
-        return take_member(text, keys, is_server) if text.strip() else text
+    def put(data: Json) -> None:
+        data["mcpServers"] = {**_inner(data, "mcpServers"), "memrepo": entry}
 
-    return FilePart(path=path, put=lambda text: put_member(take(text), keys, entry), take=take)
+    return _json_part(path, put, take)
 
 
 def _hook_folder(folder: Path, program: Sequence[str]) -> Iterator[FilePart]:
@@ -449,7 +492,7 @@ def _edit(part: FilePart, *, out: bool) -> tuple[str | None, str | None]:
         return None, None
     try:
         after = part.take(before or "") if out else part.put(before or "")
-    except NotJson as error:
+    except (ValueError, RecursionError) as error:
         raise Unreadable(part.path, str(error)) from error
     is_bare = out and after != before and "".join(after.split()) in ("", "{}")
     return before, None if is_bare else after

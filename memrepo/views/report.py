@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from memrepo import __version__
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted_as
 from memrepo.core.patterns import regex
@@ -95,52 +96,40 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 # -- events ----------------------------------------------------------------------------------------
 
 
-def started_event(run: RunRecord, version: str) -> dict[str, object]:
-    """Return the telemetry event for the start of a run of a version of memrepo."""
-    return _event(run, run.started, "run_started", "started") | {
-        "token_usage": _tokens({}, None),
-        "details": {"package_version": version},
-    }
-
-
-def ended_event(run: RunRecord) -> dict[str, object]:
-    """Return the telemetry event for the end of a run."""
-    details: dict[str, object] = {
-        "run": run.run,
-        "claims_new": run.counts.get("memories_new", 0),
-        "claims_total": run.claims_total,
-        "contradiction_count": run.counts.get("contested", 0),
-        "supersession_count": run.counts.get("superseded", 0),
-        "rendered_views": list(run.views),
-        "warnings_count": len(run.warnings),
-        "partial_failures_count": run.quarantined,
-        "downstream_wiki_ingest_suggested": run.landed,
-        "cost_usd": run.cost_usd,
-        "duration_s": int((run.finished - run.started).total_seconds()),
-    }
-    if run.why:
-        details["reason"] = run.why
-    if run.event == "run_skipped":
-        details["next_schedule"] = run.next_schedule
-    return _event(run, run.finished, run.event, run.status) | {
-        "token_usage": _tokens(run.tokens, 0),
-        "details": details,
-    }
-
-
-def _event(run: RunRecord, when: datetime, event: Event, status: str) -> dict[str, object]:
+def event_of(run: RunRecord) -> dict[str, object]:
+    """Return the telemetry event for the start of a run, or for its end."""
+    is_started = run.status == "started"
+    details: dict[str, object] = {"package_version": __version__}
+    if not is_started:
+        details = {
+            "run": run.run,
+            "claims_new": run.counts.get("memories_new", 0),
+            "claims_total": run.claims_total,
+            "contradiction_count": run.counts.get("contested", 0),
+            "supersession_count": run.counts.get("superseded", 0),
+            "rendered_views": list(run.views),
+            "warnings_count": len(run.warnings),
+            "partial_failures_count": run.quarantined,
+            "downstream_wiki_ingest_suggested": run.landed,
+            "cost_usd": run.cost_usd,
+            "duration_s": int((run.finished - run.started).total_seconds()),
+            **({"reason": run.why} if run.why else {}),
+            **({"next_schedule": run.next_schedule} if run.event == "run_skipped" else {}),
+        }
     return {
-        "timestamp": when.astimezone(ZoneInfo(run.zone)).isoformat(),
-        "timestamp_utc": format_time(when),
+        "timestamp": run.finished.astimezone(ZoneInfo(run.zone)).isoformat(),
+        "timestamp_utc": format_time(run.finished),
         "timezone": run.zone,
         "domain": "memory",
         "component": run.component,
-        "event": event,
+        "event": run.event,
         "run_id": run.run_id,
-        "status": status,
+        "status": run.status,
         "agent": run.agent,
         "profile": run.profile,
         "mode": run.mode,
+        "token_usage": _tokens(run.tokens, None if is_started else 0),
+        "details": details,
     }
 
 
@@ -230,52 +219,43 @@ def chat(run: RunRecord, *, enabled: bool, mode: str) -> str:
     """
     if not enabled or mode == "silent" or run.event == "run_skipped":
         return ""
-    if run.event == "run_failed" or run.status == "held":
-        return f"{one_line(run)}\n{_next_step(run)}"
-    if mode == "summary":
-        return one_line(run)
-    lines = [one_line(run), *(f"- {line}" for line in _count_lines(run))]
-    if tokens := _token_lines(run):
-        lines += ["Token usage", *(f"- {line}" for line in tokens)]
+    lines = [one_line(run)]
+    if run.status == "held":
+        lines.append("`memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides")
+    elif run.event == "run_failed":
+        lines.append(_line(run.fix) or "`memrepo doctor` shows why")
+    elif mode == "full":
+        lines += [f"- {line}" for line in _count_lines(run)]
+        if tokens := _token_lines(run):
+            lines += ["Token usage", *(f"- {line}" for line in tokens)]
     return "\n".join(lines)
 
 
 def summary(run: RunRecord) -> str:
     """Return the result of a run in a few words."""
-    counts = ", ".join(counts_in_words(run.counts))
+    counts, why = ", ".join(counts_in_words(run.counts)), _line(run.why)
     match run.status:
         case "ok":
             return (counts or "no new memory") + quarantined(run.quarantined)
         case "partial":
-            return f"{counts or 'nothing'} landed, the rest waits: {_line(run.why)}"
+            return f"{counts or 'nothing'} landed, the rest waits: {why}"
         case "held":
-            return f"waits for review: {_line(run.why)}"
+            return f"waits for review: {why}"
         case "skipped":
             return "nothing new"
         case "skipped_superseded" | "locked":
-            return f"skipped: {_line(run.why)}"
+            return f"skipped: {why}"
         case "upgrade_required":
-            return f"the run was refused: {_line(run.why)}"
+            return f"the run was refused: {why}"
         case _:
-            return f"the run failed: {_line(run.why)}"
+            return f"the run failed: {why}"
 
 
 def one_line(run: RunRecord) -> str:
     """Return the program's name and the result of a run on one line."""
-    name = f" run {run.run}" if run.run else " run"
-    match run.status:
-        case "ok" | "partial":
-            return f"memrepo{name}: {summary(run)}"
-        case "held":
-            return f"memrepo: a run {summary(run)}"
-        case _:
-            return f"memrepo: {summary(run)}"
-
-
-def _next_step(run: RunRecord) -> str:
-    if run.status == "held":
-        return "`memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
-    return _line(run.fix) or "`memrepo doctor` shows why"
+    if run.status in ("ok", "partial"):
+        return f"memrepo run{run.run and f' {run.run}'}: {summary(run)}"
+    return f"memrepo: {'a run ' if run.status == 'held' else ''}{summary(run)}"
 
 
 def _line(text: object) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo import __version__
 from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.request import VerbResult
 from memrepo.actions.run.guard import marked_in
@@ -48,9 +47,8 @@ from memrepo.store.workspace import find_unread
 from memrepo.views.report import (
     RunRecord,
     counts_in_words,
-    ended_event,
+    event_of,
     last_run,
-    started_event,
 )
 
 WIDTH = 90
@@ -293,7 +291,7 @@ def record_run(
         finished=first.call.now,
         status="started",
     )
-    problems = [*_log(place, started_event(start, __version__))]
+    problems = [*_log(place, event_of(start))]
 
     def ended(status: str, **more: Any) -> RunRecord:
         at = first.call.now + timedelta(seconds=int(time.monotonic() - begun))
@@ -367,7 +365,7 @@ def _recorded(at: Work, place: ReportPlace, run: RunRecord) -> list[Problem]:
     If the run could not get the lock, only the event is written. The report and record belong to
     the other run.
     """
-    problems = [*_log(place, ended_event(run))]
+    problems = [*_log(place, event_of(run))]
     if run.status == "locked":
         return problems
     path = local_folder(at) / LAST

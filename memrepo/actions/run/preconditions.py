@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from memrepo.actions.landing import prepare, retried
-from memrepo.actions.setup.config import set_key
+from memrepo.actions.setup.configuration import set_key
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update

@@ -20,9 +20,9 @@ from memrepo.actions.run.guard import marked_in
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.plan import Mode, Outcome
 from memrepo.actions.run.preconditions import UpgradeRequired
-from memrepo.actions.run.report import Report
 from memrepo.actions.run.timetable import (
     LAST,
+    Report,
     last_record,
     local_folder,
     next_of,

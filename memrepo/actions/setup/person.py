@@ -6,7 +6,7 @@ list yet, which `init`, `status` and `sync` say.
 
 from __future__ import annotations
 
-from memrepo.actions.setup.config import set_key
+from memrepo.actions.setup.configuration import set_key
 from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
 from memrepo.core.problems import Problem

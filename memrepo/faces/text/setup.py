@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memrepo.actions.request import VerbResult
     from memrepo.actions.run.timetable import Next
     from memrepo.actions.setup import agent as agents
-    from memrepo.actions.setup import config as configuration
+    from memrepo.actions.setup import configuration
     from memrepo.actions.setup import doctor as checkup
     from memrepo.actions.setup import hooks as hooking
     from memrepo.actions.setup import init as init_

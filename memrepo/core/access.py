@@ -2,58 +2,38 @@
 
 Each record stores only the newest entries (30 days, 16 retrievals, 64 sessions). Merging records in
 any order or grouping therefore gives the same result. Times are whole seconds since 1970 (UTC).
-Days are counted in UTC.
+Days are counted in UTC. msgspec writes and reads all of it as JSON.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from heapq import nlargest
-from types import MappingProxyType
-from typing import Any
+from typing import Literal
 
 import msgspec
 
 DAYS, RECENT, SESSIONS = 30, 16, 64
 DAY_S = 86_400
-RETRIEVAL, SESSION = "retrieval", "session"
-KINDS = (RETRIEVAL, SESSION)
+RETRIEVAL: Literal["retrieval"] = "retrieval"
+SESSION: Literal["session"] = "session"
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class Event(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """A usage event: `kind` is "retrieval" (of a memory) or "session" (a session start).
 
     `memory` is empty for session events. `at` is in seconds since 1970.
     """
 
-    kind: str
+    kind: Literal["retrieval", "session"]
     at: int
     session: str
     memory: str = ""
 
-    def line(self) -> str:
-        """Format the event as one line of JSON with a trailing newline."""
-        parts = [self.kind, self.at, self.session, self.memory]
-        return json.dumps(parts, ensure_ascii=True, separators=(",", ":")) + "\n"
 
-
-def read_event(line: str) -> Event | None:
-    """Parse a line written by `Event.line`. Return None for any other text or a truncated line."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    match found:
-        case [str(kind), int(at), str(session), str(memory)] if kind in KINDS:
-            return Event(kind=kind, at=at, session=session, memory=memory)
-        case _:
-            return None
-
-
-class Access(msgspec.Struct, frozen=True):
+class Access(msgspec.Struct, frozen=True, array_like=True):
     """The usage record of one memory: total retrievals, counts per day, and newest retrievals.
 
     `days` has (day number, count) pairs and `recent` has (second, session) pairs. Both are ordered
@@ -76,8 +56,7 @@ class Access(msgspec.Struct, frozen=True):
 
     def after(self, cutoff: datetime) -> Access:
         """Return a usage record that contains only the entries of `recent` after `cutoff`."""
-        recent = self.since(cutoff)
-        return Access(len(recent), tuple(Counter(at // DAY_S for at, _ in recent).items()), recent)
+        return _access(self.since(cutoff))
 
     def within(self, days: int, now: datetime) -> int:
         """Count the retrievals in the last `days` days (UTC), including today."""
@@ -93,34 +72,23 @@ class Access(msgspec.Struct, frozen=True):
             tuple(nlargest(RECENT, (*self.recent, *other.recent))),
         )
 
-    def as_json(self) -> list[Any]:
-        """Return the record as a list to write to a JSON ledger file."""
-        return [self.total, [list(p) for p in self.days], [list(p) for p in self.recent]]
-
-
-def read_access(found: Any) -> Access:
-    """Parse a list returned by `Access.as_json`. Raise ValueError for any other structure."""
-    match found:
-        case [int(total), [*days], [*recent]]:
-            return Access(
-                total,
-                tuple((int(d), int(n)) for d, n in days),
-                tuple((int(t), str(s)) for t, s in recent),
-            )
-        case _:
-            raise ValueError("not an account")
-
 
 NEVER = Access()
 
 
-class Accesses(msgspec.Struct, frozen=True, kw_only=True):
+def _access(times: Iterable[tuple[int, str]]) -> Access:
+    times = tuple(times)
+    days = Counter(at // DAY_S for at, _ in times)
+    return Access(len(times), tuple(nlargest(DAYS, days.items())), tuple(nlargest(RECENT, times)))
+
+
+class Accesses(msgspec.Struct, frozen=True, kw_only=True, rename={"by_memory": "memories"}):
     """Usage records by memory id, and the newest sessions, computed from the ledger of events.
 
     `sessions` has (second, id) pairs. A session reported more than once is counted once.
     """
 
-    by_memory: Mapping[str, Access] = msgspec.field(default_factory=lambda: MappingProxyType({}))
+    by_memory: dict[str, Access] = msgspec.field(default_factory=dict)
     sessions: tuple[tuple[int, str], ...] = ()
 
     def of(self, memory: str) -> Access:
@@ -141,27 +109,22 @@ def united(parts: Iterable[Accesses]) -> Accesses:
         for memory, access in part.by_memory.items():
             merged[memory] = merged[memory] + access if memory in merged else access
         sessions = tuple(nlargest(SESSIONS, {*sessions, *part.sessions}))
-    return Accesses(by_memory=MappingProxyType(merged), sessions=sessions)
+    return Accesses(by_memory=merged, sessions=sessions)
 
 
 def fold(events: Iterable[Event]) -> Accesses:
     """Count events by memory and collect sessions. The order of events does not matter."""
     times: dict[str, list[tuple[int, str]]] = {}
-    sessions: list[tuple[int, str]] = []
+    sessions: set[tuple[int, str]] = set()
     for event in events:
         if event.kind == SESSION:
-            sessions.append((event.at, event.session))
+            sessions.add((event.at, event.session))
         else:
             times.setdefault(event.memory, []).append((event.at, event.session))
     return Accesses(
-        by_memory=MappingProxyType({memory: _account(found) for memory, found in times.items()}),
-        sessions=tuple(nlargest(SESSIONS, set(sessions))),
+        by_memory={memory: _access(found) for memory, found in sorted(times.items())},
+        sessions=tuple(nlargest(SESSIONS, sessions)),
     )
-
-
-def _account(found: list[tuple[int, str]]) -> Access:
-    days = Counter(at // DAY_S for at, _ in found)
-    return Access(len(found), tuple(nlargest(DAYS, days.items())), tuple(nlargest(RECENT, found)))
 
 
 def seconds(when: datetime) -> int:

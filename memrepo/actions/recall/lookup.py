@@ -84,8 +84,8 @@ def current(work: Work) -> Event:
     neither exists, each day counts as one session.
     """
     day = work.call.now.astimezone(work.config.zone).replace(hour=0, minute=0, second=0)
-    if work.call.id:
-        return Event(kind=SESSION, at=seconds(day), session=work.call.id)
+    if id_ := work.call.id.encode("utf-8", "replace").decode():
+        return Event(kind=SESSION, at=seconds(day), session=id_)
     with suppress(OSError, UnicodeDecodeError):
         at, _, id_ = (work.store.folder / CURRENT).read_text(encoding="utf-8").partition(" ")
         if at.isdecimal() and id_.strip():

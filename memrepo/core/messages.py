@@ -39,9 +39,9 @@ _MARKUP = regex(r"^(?:[#>*+-]+\s+)+|\*\*")
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Values shared by all commits of a command: run id (or empty), actor, and reverted commits.
 
-    `settles` are merges made by git and corrected by this commit. `prints` are the fingerprints of
-    a step that is written again without its changes. `lines` are listed in the body. `written` are
-    a time and a path for each copied source whose text is older than the copy.
+    `prints` are the fingerprints of a step that is written again without its changes. `lines` are
+    listed in the body. `written` are a time and a path for each copied source whose text is older
+    than the copy.
     """
 
     actor: str
@@ -49,7 +49,6 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     reverts: tuple[str, ...] = ()
     extra: Mapping[str, str] | None = None
     prints: tuple[str, ...] = ()
-    settles: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
 
@@ -148,7 +147,6 @@ def message(
     if reason := fold(step.reason, REASON_LENGTH):
         trailers.append(("Reason", reason))
     trailers += [("Reverts", commit) for commit in context.reverts]
-    trailers += [("Settles", commit) for commit in context.settles]
     if step.op in BULK_OPS and step.op != "create":
         trailers += [("Print", p) for c in step.changes for p in sorted(prints_of(step.op, c))]
     trailers += [("Print", p) for p in context.prints]

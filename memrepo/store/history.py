@@ -38,7 +38,6 @@ _KEYS = (
     "Reason",
     "Reverts",
     "Print",
-    "Settles",
     "Discards",
     "Written",
 )

@@ -16,8 +16,7 @@ import pytest
 import standing
 
 from memrepo.core.errors import Exit
-from memrepo.store.errors import Locked
-from memrepo.store.lock import lock
+from memrepo.store.lock import keep_newest
 from memrepo.store.repo import open_repository
 
 HOLDER = """
@@ -80,16 +79,6 @@ def test_a_command_that_waited_long_enough_for_the_write_lock_gives_up(
     driving.done(repo, *argv, now=driving.LATER)
 
 
-def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    with held(tmp_path, "run") as holder:
-        with pytest.raises(Locked), lock(tmp_path, "run"):
-            pass
-        os.kill(holder.pid, signal.SIGKILL)
-        holder.wait()
-        with lock(tmp_path, "run"):
-            pass
-
-
 @pytest.mark.parametrize(("argv", "name"), [(("run",), "run"), (("ingest",), "write")])
 def test_work_trees_of_one_repository_share_the_locks(
     repo: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], name: str
@@ -113,3 +102,12 @@ def test_a_run_goes_on_where_another_was_killed(repo: Path) -> None:
             holder.wait()
         driving.done(repo, "run", now=driving.LATER)
     assert driving.git(repo, "rev-parse", "HEAD") != head
+
+
+def test_the_newest_files_stay(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.json").write_text("x")
+    (tmp_path / "other.txt").write_text("x")
+    keep_newest(tmp_path, "*.json", 3)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["6.json", "7.json", "8.json", "other.txt"]
+    keep_newest(tmp_path / "none", "*", 3)

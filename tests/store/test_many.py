@@ -154,21 +154,6 @@ def test_writers_and_syncs_at_the_same_time_lose_nothing(machines: tuple[Path, P
 # -- races -------------------------------------------------------------------------------------
 
 
-def test_two_clones_that_push_at_once_both_arrive(machines: tuple[Path, Path]) -> None:
-    repo, desk = machines
-    for turn in range(ROUNDS):
-        for where in machines:
-            done(where, "add", f"{where.name} in round {turn}.")
-        codes = together(
-            lambda: memrepo(repo, "sync", now=LATER).exit,
-            lambda: memrepo(desk, "sync", now=LATER).exit,
-        )
-        assert codes == [0, 0]
-    hubs.converge(repo, desk, now=LATER)
-    assert len(bodies(repo)) == 2 * ROUNDS + 1
-    assert_sound(repo)
-
-
 def meddling(
     monkeypatch: pytest.MonkeyPatch, before: Callable[[], object], times: int
 ) -> list[str]:

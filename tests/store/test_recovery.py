@@ -21,7 +21,7 @@ from driving import git
 from memrepo.store import repo as journal
 from memrepo.store.repo import open_repository
 
-NOW = driving.LATER
+NOW, THEN, DONE = driving.LATER, "2026-03-04T09:00:00Z", "2026-03-05T09:00:00Z"
 LOCKS = ("index.lock", "HEAD.lock", "refs/heads/main.lock")
 
 
@@ -51,29 +51,88 @@ def uncommitted(repo: Path) -> str:
     return standing.status(repo)
 
 
+def ingest(repo: Path) -> tuple[str, ...]:
+    return ("ingest",)
+
+
+def run(repo: Path) -> tuple[str, ...]:
+    driving.done(repo, "ingest", now=NOW)
+    return ("run",)
+
+
+def revert(repo: Path) -> tuple[str, ...]:
+    return ("revert",)
+
+
+def add(repo: Path) -> tuple[str, ...]:
+    return "add", "Vera keeps the spare key under the third pot."
+
+
+def some_memory(repo: Path) -> str:
+    return min(i for i, m in driving.memories(repo).items() if not m.is_note)
+
+
+def revert_the_older(repo: Path) -> tuple[str, ...]:
+    """Land two runs and a write; the older run is to go, field by field."""
+    run = driving.done(repo, "run", now=NOW)["run"]
+    driving.done(repo, "add", "Vera keeps the spare key under the third pot.", now=THEN)
+    return "revert", run
+
+
+def accept(repo: Path) -> tuple[str, ...]:
+    assert driving.memrepo(repo, "run", "--mode", "reconciliation", now=THEN).exit == 3
+    return ("accept",)
+
+
+def restore(repo: Path) -> tuple[str, ...]:
+    id_ = some_memory(repo)
+    git(repo, "rm", "-q", driving.memories(repo)[id_].path)
+    git(repo, "commit", "-qm", "prune", "--no-verify")
+    return "restore", id_
+
+
+def reject(repo: Path) -> tuple[str, ...]:
+    return "reject", some_memory(repo), "--reason", "never"
+
+
+def unreject(repo: Path) -> tuple[str, ...]:
+    driving.done(repo, *reject(repo), now=THEN)
+    return "reject", "--undo", some_memory(repo)
+
+
+def undo(repo: Path) -> tuple[str, ...]:
+    driving.done(repo, *reject(repo), now=THEN)
+    return ("undo",)
+
+
 @pytest.mark.parametrize(
-    "argv",
-    [("ingest",), ("run",), ("revert",), ("add", "Vera keeps the spare key under the third pot.")],
-    ids=lambda a: a[0],
+    "prepare",
+    [
+        *(ingest, run, revert, add, revert_the_older, accept, restore, reject, unreject, undo),
+    ],
 )
 def test_dying_at_any_moment_leaves_the_old_state_or_the_new(
-    repo: Path, tmp_path: Path, argv: tuple[str, ...]
+    repo: Path, tmp_path: Path, prepare: Callable[[Path], tuple[str, ...]]
 ) -> None:
-    if argv == ("run",):
-        driving.done(repo, "ingest", now=NOW)
+    argv = prepare(repo)
     old, before = head(repo), uncommitted(repo)
     whole = Path(shutil.copytree(repo.parent, tmp_path / "whole", symlinks=True)) / "repo"
-    driving.done(whole, *argv, now=NOW)
+    driving.done(whole, *argv, now=DONE)
     new, seen = head(whole), set()
-    for turn, copy in crashing.deaths(repo.parent, tmp_path / "dead", *argv, now=NOW):
+    for turn, copy in crashing.deaths(repo.parent, tmp_path / "dead", *argv, now=DONE):
         recover(copy)
         assert head(copy) in (old, new), turn
         seen.add(head(copy))
         sound(copy, before)
-        driving.memrepo(copy, *argv, now=NOW)
+        if prepare is undo and head(copy) == new:
+            continue  # an undo that landed would be undone
+        driving.memrepo(copy, *argv, now=DONE)
         assert head(copy) == new, turn
         assert standing.status(copy) == before
-    assert seen == {old, new}
+        if prepare is accept:
+            assert git(copy, "for-each-ref", "refs/heads/run/") == ""
+    assert old in seen
+    assert new in seen or prepare not in (ingest, run, revert, add)
 
 
 @pytest.mark.parametrize("argv", [("init", "--from", "../ws"), ("init",)], ids=["new", "adopted"])
@@ -234,30 +293,22 @@ def test_committing_after_the_branch_moved_keeps_the_run(repo: Path) -> None:
     sound(repo, "")
 
 
-def test_an_inbox_file_survives_a_crash_and_a_commit(repo: Path) -> None:
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_an_inbox_file_survives_a_crash_and_a_commit(repo: Path, is_staged: bool) -> None:
     """The file lay there before the ingest that died: taking it back must not delete it."""
     driving.done(repo, "ingest", now=NOW)
     path = repo / "sources" / "inbox" / "a.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("- Holt moved to Bergen.\n")
+    if is_staged:
+        git(repo, "add", str(path))
     crashing.stopped_before_merge(repo.parent, "ingest", now=NOW)
     git(repo, "commit", "-q", "--allow-empty", "-m", "x", "--only")
     recover(repo)
     assert path.read_text() == "- Holt moved to Bergen.\n"
-    assert git(repo, "status", "--porcelain", "-uall") == "?? sources/inbox/a.md\n"
+    wanted = f"{'A ' if is_staged else '??'} sources/inbox/a.md\n"
+    assert git(repo, "status", "--porcelain", "-uall") == wanted
     assert driving.done(repo, "ingest", now=NOW)["added"] == ["sources/inbox/a.md"]
-
-
-def test_an_inbox_file_a_person_staged_stays_staged(repo: Path) -> None:
-    driving.done(repo, "ingest", now=NOW)
-    path = repo / "sources" / "inbox" / "a.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("- Holt moved to Bergen.\n")
-    git(repo, "add", str(path))
-    crashing.stopped_before_merge(repo.parent, "ingest", now=NOW)
-    git(repo, "commit", "-q", "--allow-empty", "-m", "x", "--only")
-    recover(repo)
-    assert git(repo, "status", "--porcelain", "-uall") == "A  sources/inbox/a.md\n"
 
 
 def test_what_a_person_wrote_into_the_half_state_is_kept_and_named(repo: Path) -> None:
@@ -282,23 +333,18 @@ def test_what_a_person_wrote_into_the_half_state_is_kept_and_named(repo: Path) -
     driving.done(repo, "run", now=NOW)
 
 
-def test_a_crash_in_the_middle_of_a_persons_merge_waits(repo: Path) -> None:
+@pytest.mark.parametrize("what", ["a merge", "detached"])
+def test_a_crash_waits_for_the_end_of_what_a_person_does(repo: Path, what: str) -> None:
     driving.done(repo, "ingest", now=NOW)
     _, tip, _ = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
-    (repo / ".git" / "MERGE_HEAD").write_text(head(repo) + "\n")
+    if what == "a merge":
+        (repo / ".git" / "MERGE_HEAD").write_text(head(repo) + "\n")
+    else:
+        git(repo, "switch", "-q", "--detach")
     answer = driving.memrepo(repo, "run", now=NOW)
-    assert (answer.exit, "a merge" in answer.error["message"]) == (5, True)
+    assert (answer.exit, what in answer.error["message"]) == (5, True)
     assert journal.load_journal(repo / ".git" / "memrepo") is not None
-    (repo / ".git" / "MERGE_HEAD").unlink()
-    recover(repo)
-    assert head(repo) == tip
-
-
-def test_a_detached_head_after_a_crash_waits(repo: Path) -> None:
-    driving.done(repo, "ingest", now=NOW)
-    _, tip, _ = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
-    git(repo, "switch", "-q", "--detach")
-    assert driving.memrepo(repo, "run", now=NOW).exit == 5
+    (repo / ".git" / "MERGE_HEAD").unlink(missing_ok=True)
     git(repo, "switch", "-q", "main")
     recover(repo)
     assert head(repo) == tip

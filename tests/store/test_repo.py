@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import driving
@@ -103,129 +102,43 @@ def test_a_filter_on_a_path_to_be_written_is_refused(repo: Path, where: str) -> 
     refused(repo, 5, "git filter 'crypt'", "run")
 
 
-def other_content(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("a person's work\n")
+TRACKED = {
+    "modified": 'echo mine > "$p"',
+    "staged": 'echo mine > "$p"; git add "$p"',
+    "staged and restored": 'cp "$p" ../old; echo mine > "$p"; git add "$p"; cp ../old "$p"',
+    "removed": 'git rm -q "$p"',
+    "linked": 'rm "$p"; ln -s "$PWD/../elsewhere" "$p"',
+    "hidden": 'git update-index --assume-unchanged "$p"; echo mine > "$p"',
+    "skipped": 'git update-index --skip-worktree "$p"; echo mine > "$p"',
+    "replaced by a folder": 'rm "$p"; mkdir "$p"; echo mine > "$p/inside.txt"',
+    "made a pipe": 'rm "$p"; mkfifo "$p"',
+}
+"""What a person does with a tracked path `$p`."""
+NEW = {
+    "untracked": 'echo mine > "$p"',
+    "ignored": 'echo mine > "$p"; echo "/$p" >> .git/info/exclude',
+    "in an ignored folder": 'echo mine > "$p"; echo "/${p%/*}/" >> .git/info/exclude',
+    "staged": 'echo mine > "$p"; git add "$p"',
+    "intended": 'echo mine > "$p"; git add -N "$p"',
+    "a folder": 'mkdir "$p"; echo mine > "$p/inside.txt"',
+    "a folder of ignored files": (
+        'mkdir "$p"; echo mine > "$p/inside.txt"; echo "/$p/inside.txt" >> .git/info/exclude'
+    ),
+}
+"""What a person makes of a path `$p` at which there is no file yet."""
 
 
-def staged(path: Path, repo: Path) -> None:
-    other_content(path)
-    git(repo, "add", "--", str(path))
-
-
-def staged_and_restored(path: Path, repo: Path) -> None:
-    old = path.read_bytes()
-    staged(path, repo)
-    path.write_bytes(old)
-
-
-def removed(path: Path, repo: Path) -> None:
-    git(repo, "rm", "-q", "--", str(path))
-
-
-def linked(path: Path, repo: Path) -> None:
-    path.unlink()
-    path.symlink_to(repo.parent / "elsewhere")
-
-
-def hidden(path: Path, repo: Path) -> None:
-    git(repo, "update-index", "--assume-unchanged", "--", str(path))
-    other_content(path)
-
-
-def skipped(path: Path, repo: Path) -> None:
-    git(repo, "update-index", "--skip-worktree", "--", str(path))
-    other_content(path)
-
-
-def replaced_by_folder(path: Path, repo: Path) -> None:
-    path.unlink()
-    other_content(path / "inside.txt")
-
-
-def made_a_pipe(path: Path, repo: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
-TRACKED: tuple[Callable[[Path, Path], None], ...] = (
-    lambda path, repo: other_content(path),
-    staged,
-    staged_and_restored,
-    removed,
-    linked,
-    hidden,
-    skipped,
-    replaced_by_folder,
-    made_a_pipe,
-)
-
-
-@pytest.mark.parametrize(
-    "spoil", TRACKED, ids=lambda f: f.__name__ if f.__name__ != "<lambda>" else "modified"
-)
-def test_uncommitted_work_on_a_tracked_path_to_be_written_is_left_alone(
-    repo: Path, spoil: Callable[[Path, Path], None]
-) -> None:
+@pytest.mark.parametrize("how", [*TRACKED, *(f"new: {how}" for how in NEW)])
+def test_a_persons_work_on_a_path_to_be_written_is_left_alone(repo: Path, how: str) -> None:
     driving.done(repo, "ingest", now=driving.LATER)
-    path = next(p for p in standing.paths_of_next_run(repo) if (repo / p).exists())
-    spoil(repo / path, repo)
-    refused(repo, 5, path, "run")
-
-
-def untracked(path: Path, repo: Path) -> None:
-    other_content(path)
-
-
-def ignored(path: Path, repo: Path) -> None:
-    other_content(path)
-    with (repo / ".git" / "info" / "exclude").open("a") as file:
-        file.write(f"/{path.relative_to(repo).as_posix()}\n")
-
-
-def in_an_ignored_folder(path: Path, repo: Path) -> None:
-    other_content(path)
-    with (repo / ".git" / "info" / "exclude").open("a") as file:
-        file.write(f"/{path.parent.relative_to(repo).as_posix()}/\n")
-
-
-def staged_new(path: Path, repo: Path) -> None:
-    staged(path, repo)
-
-
-def intent_to_add(path: Path, repo: Path) -> None:
-    other_content(path)
-    git(repo, "add", "-N", "--", str(path))
-
-
-def folder_there(path: Path, repo: Path) -> None:
-    other_content(path / "inside.txt")
-
-
-def folder_of_ignored_files(path: Path, repo: Path) -> None:
-    ignored(path / "inside.txt", repo)
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        untracked,
-        ignored,
-        in_an_ignored_folder,
-        staged_new,
-        intent_to_add,
-        folder_there,
-        folder_of_ignored_files,
-    ],
-)
-def test_something_else_where_a_new_file_is_to_be_is_left_alone(
-    repo: Path, spoil: Callable[[Path, Path], None]
-) -> None:
-    driving.done(repo, "ingest", now=driving.LATER)
+    is_new, script = how.startswith("new: "), {**TRACKED, **{f"new: {k}": NEW[k] for k in NEW}}[how]
     path = next(
-        p for p in standing.paths_of_next_run(repo) if not (repo / p).exists() and "/notes/" in p
+        p
+        for p in standing.paths_of_next_run(repo)
+        if (repo / p).exists() != is_new and (not is_new or "/notes/" in p)
     )
-    spoil(repo / path, repo)
+    (repo / path).parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["sh", "-ec", script], cwd=repo, env={**os.environ, "p": path}, check=True)
     refused(repo, 5, path, "run")
 
 

@@ -24,7 +24,6 @@ from memrepo.core.patterns import regex
 from memrepo.policies.standing import contradicts
 from memrepo.text.languages import ENGLISH, bare, language_asked, patterns, small_words, tables
 from memrepo.text.languages import table as language_table
-from memrepo.text.sentences import sentences
 from memrepo.text.words import terms
 
 if TYPE_CHECKING:
@@ -400,32 +399,6 @@ def line_after(old: tuple[str, str], new: tuple[str, str]) -> str:
                 or _shared_with_next(one, two, line)
             ):
                 return line
-    return ""
-
-
-def lines_with(text: str, asked: frozenset[str]) -> list[str]:
-    """Return the lines of a text that contain a term of a question, or all if none does."""
-    lines = text.splitlines()[:MAX_LINES]
-    return [line for line in lines if not asked.isdisjoint(terms(line))] or lines
-
-
-def line_about(old: str, new: str, asked: frozenset[str]) -> str:
-    """Return the line of a newer text about what a question asks an older one, or "".
-
-    Its sentences are compared with the lines of the older text that contain a term of the question.
-    One shares a name with a digit with such a line, or two content words of which one is a name, or
-    all the line's terms of the question and another content word.
-    """
-    earlier = [(read(one), asked.intersection(terms(one))) for one in lines_with(old, asked)]
-    for line in new.splitlines()[:MAX_LINES]:
-        for begin, end in sentences(line):
-            two, held = read(line[begin:end]), asked.intersection(terms(line[begin:end]))
-            for one, wanted in earlier:
-                shared = (one.content | one.names) & (two.content | two.names)
-                named = shared & (one.names | two.names)
-                is_named = len(shared) > 1 and (named or (wanted and wanted <= held))
-                if not two.is_open and (is_named or any(map(str.isdigit, "".join(named)))):
-                    return line
     return ""
 
 

@@ -47,9 +47,8 @@ MIN_SHARE = 0.2
 """Minimum share of the question, weighted by rarity, that a block of a source must contain."""
 MAX_CANDIDATES, MAX_DATED = 200, 100
 """Maximum number of blocks that are ranked: by their words, and by the days of a question."""
-RIVALS, MAX_NEWER, MAX_COMPARED = 50, 12, 3
-"""The number of results among which something newer is looked for, of newer ones that are read, and
-of hits they are read for."""
+MAX_NEWER = 40
+"""Maximum number of newer blocks that are compared with a hit."""
 PATHS = "held"
 """Name of a temporary table of paths, for a search that is limited to some memories."""
 _FIELDS = (
@@ -117,8 +116,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     held: Held = msgspec.field(default_factory=Held)
     nearby: str = ""
     """The lines around a memory's own in its source."""
-    newer: tuple[Block, ...] = ()
-    """Newer blocks that also match, latest first."""
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +129,14 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     def matches(self) -> list[Found]:
         """Return the memories that were found."""
         return [one for one in self.found if one.block.id]
+
+
+class NewerBlocks(NamedTuple):
+    """Blocks of later days, with the number of blocks that contain each term, and of all blocks."""
+
+    blocks: list[Block]
+    holders: Mapping[str, int]
+    size: int
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,18 +183,46 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
                 likeness = self._likeness(queries, " ".join((text, *also)), waits=waits)
             blocks = queries.candidates(question, [*likeness])
             best = rank(
-                *(question, blocks, max(only.limit, RIVALS), weights, moment),
+                *(question, blocks, only.limit, weights, moment),
                 around=queries.around,
                 load=queries.load,
                 likeness=likeness,
             )
-            return _found(question, queries, best, only.limit, likeness, languages)
+            return _found(question, queries, best, likeness, languages)
 
         try:
             return self._ask(partial(ranked, waits=True))
         except _NotEmbeddedError:
             self.embed()  # without blocking other users of the index
             return self._ask(partial(ranked, waits=False))
+
+    def newer(self, day: str, path: str, found: Collection[str], only: Filter) -> NewerBlocks:
+        """Return blocks of later days with any of some terms, or of one source, best match first.
+
+        Archives and conflict copies are left out.
+        """
+        has_sources = self.wanted.sources is not None and not self.scope
+        only = self._bound(only)
+
+        def later(base: sqlite3.Connection) -> NewerBlocks:
+            _limit_to(base, only.paths)
+            queries = Queries(base, only, sources=has_sources)
+            return NewerBlocks(
+                queries.newer(day, path, found), queries.holders(found), queries.size()
+            )
+
+        return self._ask(later) if day and found else NewerBlocks([], {}, 0)
+
+    def people(self) -> frozenset[str]:
+        """Return the words of the names of the people and agents that have a profile."""
+        from memrepo.read.kinds import PROFILES
+
+        rows = self._ask(
+            lambda base: base.execute("SELECT DISTINCT subject, thread FROM block").fetchall()
+        )
+        files = ((subject, thread.rpartition(" ")[0]) for subject, thread in rows)
+        named = [subject for subject, name in files if name.rpartition("/")[2] in PROFILES]
+        return frozenset(word for subject in named for word in subject.split())
 
     def forget(self) -> None:
         """Delete the index file, so that the next question rebuilds the index."""
@@ -301,13 +334,11 @@ def _limit_to(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
 def _found(
     question: Question,
     queries: Queries,
-    every: Sequence[Ranked],
-    limit: int,
+    best: Sequence[Ranked],
     likeness: Mapping[int, float],
     languages: list[str],
 ) -> SearchResult:
-    """Return the best hits with what they hold, and newer matches of the first."""
-    best = every[:limit]
+    """Return the best hits with what they hold."""
     nearby = queries.nearby([one for one in best if one.block.id])
     forms = {form for term, own in question.terms.items() for form in (term, *own)}
     holders = queries.holders(forms)
@@ -316,7 +347,7 @@ def _found(
     known = {t for t, own in question.terms.items() if any(f in holders for f in (t, *own))}
     found: list[Found] = []
     passages = 0
-    for place, one in enumerate(best):
+    for one in best:
         block = one.block
         terms = queries.terms_of(block)
         if block.number in nearby:
@@ -329,7 +360,6 @@ def _found(
         if is_source and (held.share <= MIN_SHARE or passages == MAX_PASSAGES):
             continue
         passages += is_source
-        is_first = len(found) - passages < MAX_COMPARED
         found.append(
             Found(
                 block=block,
@@ -337,17 +367,9 @@ def _found(
                 parts={name: round(value, 4) for name, value in one.parts.items()},
                 held=held,
                 nearby=nearby[block.number][1] if block.number in nearby else "",
-                newer=() if is_source or not is_first else _newer(block, every[place + 1 :]),
             )
         )
     return SearchResult(found=found, languages=languages)
-
-
-def _newer(block: Block, others: Sequence[Ranked]) -> tuple[Block, ...]:
-    """Return the newer of some blocks, latest first, without archives and conflict copies."""
-    found = [one.block for one in others if one.block.day > block.day > ""]
-    found = [one for one in found[:MAX_NEWER] if one.id or not _is_inert(one.path)]
-    return tuple(sorted(found, key=lambda one: (one.day, one.path), reverse=True))
 
 
 def _is_inert(path: str) -> bool:
@@ -429,6 +451,22 @@ class Queries:
         blocks = self._select("m.number IN (SELECT value FROM json_each(?))", [json.dumps(best)])
         by_number = {block.number: block for block in blocks}
         return [by_number[number] for number in best]
+
+    def newer(self, day: str, path: str, found: Collection[str]) -> list[Block]:
+        """Return blocks of later days with any of some terms, or of one source."""
+        rows = self.base.execute(
+            f"""SELECT m.number FROM words
+            JOIN block AS m ON m.number = words.rowid WHERE words MATCH ? AND m.day > ?
+            AND {self._condition} ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608
+            (expression(sorted(found)), day, *self._values, MAX_NEWER),
+        ).fetchall()
+        best = self._select(
+            "m.number IN (SELECT value FROM json_each(?))", [json.dumps([n for (n,) in rows])]
+        )
+        here = f"ORDER BY m.day DESC, m.part LIMIT {MAX_NEWER}"
+        best += self._select("m.path = ? AND m.day > ?", [path, day], here)
+        known = {block.number: block for block in best if block.id or not _is_inert(block.path)}
+        return self._in_effect([*known.values()])
 
     def _scored(
         self, question: Question, asked: Sequence[str], blocks: Sequence[Block]

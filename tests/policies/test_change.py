@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memrepo.core.memory import Memory
-from memrepo.policies.change import change_of, line_about, line_after, says_the_same, table
+from memrepo.policies.change import change_of, line_after, says_the_same, table
 from memrepo.text.languages import tables
-from memrepo.text.words import terms
 
 
 def prior(text: str, under: str = "") -> Memory:
@@ -124,23 +123,3 @@ def test_each_table_is_read_and_ends_something(language: str) -> None:
     found = table(language)
     assert found.ended.pattern != table("czech").ended.pattern or language == "english"
     assert found.lists
-
-
-@pytest.mark.parametrize(
-    ("question", "new", "is_about"),
-    [
-        ("who drives the children", "Late shift. From May on Ruth drives the children.", True),
-        ("which host runs the wiki", "The wiki moved off Quartz-2 last night.", True),
-        ("which host runs the wiki", "Does the wiki run on Quartz-2?", False),
-        ("who drives the children", "The children had soup.", False),
-        ("which host runs the wiki", "Bought hooks for the hall.", False),
-    ],
-)
-def test_a_newer_line_about_what_a_question_asks_is_found(
-    question: str, new: str, is_about: bool
-) -> None:
-    old = (
-        "- Devon drives the children at eight.\n- Our wiki runs on Quartz-2.\n- Soup is on Mondays."
-    )
-    found = line_about(old, f"Fed the cat.\n{new}", frozenset(terms(question)))
-    assert found == (new if is_about else "")

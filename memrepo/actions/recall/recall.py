@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
@@ -18,7 +18,8 @@ from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.change import line_about, line_after, lines_with, newer_first
+from memrepo.policies.change import newer_first
+from memrepo.policies.later import Text, Topic, later_line, searched
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
@@ -29,7 +30,7 @@ from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Found, Index, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.text.paragraphs import Paragraph, paragraphs
-from memrepo.text.words import content_words, terms
+from memrepo.text.words import terms
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -422,56 +423,83 @@ def _recall(
     best = [replace(one, part=_part(one.memory, parts[one.memory.id])) for one in best]
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
-    terms_asked = frozenset(terms(" ".join((*words, *also))))
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
-    newer = {match.block.id: match.newer for match in matches}
+    blocks = {match.block.id: match.block for match in matches}
+    newer = NewerTexts(
+        index=index,
+        only=replace(only, limit=1),
+        question=" ".join((*words, *also)),
+        people=index.people() if answer.found else frozenset(),
+        languages=answer.languages,
+    )
     for place, one in enumerate(ordered):
-        likely = newer.get(one.memory.id, ())
-        later = _later(index, one.memory, likely)
-        if later is None and (place == 0 or one.memory.standing == "stale"):
-            # What came after it need not have the words of the query.
-            own = "\n".join(lines_with(one.memory.body, terms_asked))
-            wanted_words = sorted(content_words(own))
-            near = index.search(wanted_words, replace(only, limit=NEAR), used, moment)
-            about = (m.newer for m in near.matches if m.block.id == one.memory.id)
-            likely = (*likely, *next(about, ()))
-            later = _later(index, one.memory, likely) or _later(
-                index, one.memory, likely, terms_asked
-            )
-        ordered[place] = replace(one, later=later)
+        if place < MAX_COMPARED or one.memory.standing == "stale":
+            after = newer.later(blocks[one.memory.id], one.memory)
+            ordered[place] = replace(one, later=after[1] if after else None)
     hits = all_with_doubts(index, ordered)
     passages = [
         (sum(bool(other.block.id) for other in answer.found[:place]), one)
         for place, one in enumerate(answer.found)
         if not one.block.id
     ]
+    if passages and passages[0][0] == 0 and (after := newer.later(passages[0][1].block)):
+        first = replace(passages[0][1], block=after[0])
+        others = [one for one in passages if one[1].block.number != first.block.number]
+        passages = [(0, first), *others]
     return Answer(hits=hits, passages=passages, languages=answer.languages)
 
 
-NEAR = 5
-"""The number of memories in whose neighbourhood a later statement about a hit is looked for."""
+MAX_COMPARED = 3
+"""The number of hits below which a later statement is shown."""
 LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
 
 
-def _later(
-    index: Index, memory: Memory, newer: Sequence[Block], asked: frozenset[str] = frozenset()
-) -> Later | None:
-    """Return the first line of some newer blocks that says what became of a memory.
+class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
+    """The texts of an index in which something later about a hit is looked for."""
 
-    With the terms of a question, return the first about the thing that it asks for.
-    """
-    old = memory.body, memory.text("context")
-    for document in newer:
-        other = _memory(index, document) if document.id else None
-        text = document.text if other is None else other.body
-        under = document.context if other is None else other.text("context")
-        line = line_about(old[0], text, asked) if asked else line_after(old, (text, under))
-        if line:
-            number = document.lines[0] + text.splitlines().index(line)
-            place = other.id if other else f"{document.path}:{number}"
-            return Later(place=place, text=line.strip(), captured=document.day)
-    return None
+    index: Index
+    only: Filter
+    question: str
+    people: Collection[str]
+    languages: Collection[str]
+
+    def later(self, block: Block, memory: Memory | None = None) -> tuple[Block, Later] | None:
+        """Return the latest line about the same as a hit, with its block, or None.
+
+        For a hit that is no memory, the line is of a source.
+        """
+        hit = _text_of(block, memory)
+        topic = Topic(
+            hit=hit, question=self.question, unnamed=self.people, languages=self.languages
+        )
+        found = self.index.newer(block.day, hit.path, frozenset(searched(topic)), self.only)
+        texts: list[tuple[Block, Text]] = []
+        for one in found.blocks:
+            if not one.id:
+                texts.append((one, _text_of(one, None)))
+            elif memory is not None and one.id != memory.id:
+                texts.append((one, _text_of(one, _memory(self.index, one), one.part)))
+        best = later_line(topic, [text for _, text in texts], found.holders, found.size)
+        if best is None:
+            return None
+        text, line = best
+        newer = next(block for block, other in texts if other is text)
+        number = newer.lines[0] + text.text.splitlines().index(line)
+        place = newer.id or f"{newer.path}:{number}"
+        return newer, Later(place=place, text=line.strip(), captured=newer.day)
+
+
+def _text_of(block: Block, memory: Memory | None, part: int | None = None) -> Text:
+    """Return a block of a source, or a memory or one paragraph of it, as a text to compare."""
+    if memory is None:
+        return Text(text=block.text, context=block.context, day=block.day, path=block.path)
+    return Text(
+        text=memory.body if part is None else paragraphs(memory.body)[part].text,
+        context=memory.text("context"),
+        day=block.day,
+        path=memory.sources[0].resource if memory.sources else block.path,
+    )
 
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:

@@ -1,0 +1,188 @@
+"""Find the latest line of newer texts about the same as a search hit.
+
+Nothing is decided by it: recall shows the line below the hit. A line is about the same if it says
+what became of the hit (`policies.change`), or if it shares telling words with the lines of the hit
+that answer the question. A word that many texts have, a time and the name of the person or agent
+whose memory it is tell nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+
+import msgspec
+
+from memrepo.policies.change import line_after, read
+from memrepo.text.dates import find_date, is_time_heading, month_names
+from memrepo.text.languages import entries, fold
+from memrepo.text.sentences import sentences
+from memrepo.text.words import asked_terms, index_terms, is_spaceless, stems, words
+
+MAX_HOLDERS, MAX_SHARE = 8, 50
+"""A telling word is in at most this many blocks, or one of this many of all blocks."""
+MAX_LINES = 40
+"""Maximum lines of a text that are compared."""
+_NEAR = 0.6
+"""Of the lines with at least this share of the best score, the latest is shown."""
+
+Terms = Mapping[str, Collection[str]]
+"""Terms, each with its other forms."""
+
+
+class Text(msgspec.Struct, frozen=True, kw_only=True):
+    """A text with its day, its place, and the headings above it, outermost first."""
+
+    text: str
+    context: str
+    day: str
+    path: str = ""
+
+
+class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """What a hit says about a question. `unnamed` are words for the person or the agent."""
+
+    hit: Text
+    question: str
+    unnamed: Collection[str] = ()
+    languages: Collection[str] = ()
+
+    @cached_property
+    def asked(self) -> Terms:
+        """Return the telling terms of the question."""
+        return self._terms(self.question)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Return the lines of the hit that contain a term of the question, or all if none does."""
+        every = [line for line in self.hit.text.splitlines()[:MAX_LINES] if line.strip()]
+        forms = {form for term, others in self.asked.items() for form in (term, *others)}
+        found = [line for line in every if not forms.isdisjoint(index_terms(line).terms)]
+        return [line for line in found if not line.startswith("#")] or every
+
+    @cached_property
+    def own(self) -> Terms:
+        """Return the telling terms of these lines."""
+        return self._terms("\n".join(self.lines))
+
+    @cached_property
+    def head(self) -> Terms:
+        """Return the telling terms of the innermost heading that is no date."""
+        parts = [part for part in self.hit.context.split(" › ")[1:] if not is_time_heading(part)]
+        return self._terms(parts[-1]) if parts else {}
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return the names in these lines, and rare words of scripts without capitals."""
+        found = words(" ".join(name for line in self.lines for name in read(line).names))
+        return frozenset((*found, *stems(found), *filter(is_spaceless, self.own)))
+
+    @property
+    def every(self) -> Terms:
+        """Return all telling terms."""
+        return {**self.head, **self.asked, **self.own}
+
+    def _terms(self, text: str) -> Terms:
+        found = {term: {term, *forms} for term, forms in asked_terms(text, self.languages)}
+        dull = _times() | {*self.unnamed}
+        return {
+            term: forms
+            for term, forms in found.items()
+            if dull.isdisjoint(forms) and not (term.isdigit() or len(term) < 2)
+        }
+
+
+@lru_cache(maxsize=1)
+def _times() -> frozenset[str]:
+    """Return the words for times of all languages, and their stems."""
+    found = [*entries("change", "times"), *entries("dates", "weekdays"), *entries("dates", "times")]
+    plain = [fold(word) for word in found]
+    return frozenset((*plain, *stems(plain)))
+
+
+def later_line(
+    topic: Topic, newer: Sequence[Text], holders: Mapping[str, int], size: int
+) -> tuple[Text, str] | None:
+    """Return the latest line about the same as a hit, with its text, or None.
+
+    `holders` counts the blocks that contain each term, of `size` blocks.
+    """
+    most = max(MAX_HOLDERS, size // MAX_SHARE)
+    weights = {}
+    for term, forms in topic.every.items():
+        count = max((holders.get(form, 0) for form in forms), default=0)
+        if count <= most:
+            weights[term] = math.log(1 + max(size, 50) / max(count, 1))
+    found: list[tuple[float, Text, str]] = []
+    for text in newer:
+        is_next = _is_next_state(topic.hit, text)
+        is_same = text.path == topic.hit.path and is_time_heading(text.context.split(" › ")[-1])
+        for line in text.text.splitlines()[:MAX_LINES]:
+            if line.startswith((">", "#")):
+                continue
+            score = _score(topic, line, weights, is_near=is_same or is_next)
+            if not score and line_after(
+                ("\n".join(topic.lines), topic.hit.context), (line, text.context)
+            ):
+                score = max(weights.values(), default=1.0)
+            if score or (is_next and any(map(str.isalnum, line))):
+                found.append((score, text, line))
+    best = max((score for score, _, _ in found), default=0.0)
+    near = [one for one in found if one[0] >= _NEAR * best]
+    if not near:
+        return None
+    _, text, line = max(near, key=lambda one: (one[1].day, one[0]))
+    return text, line
+
+
+def _score(topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bool) -> float:
+    """Return the weight of the telling words that a line shares with a hit, or 0 if too few.
+
+    Two words are enough, or one that the question has too. So is a name or the hit's heading if the
+    line says that something is new. Questions, plans and quotes say nothing, and neither does a
+    line that only repeats the hit.
+    """
+    readings = [(line[a:b], read(line[a:b])) for a, b in sentences(line)]
+    told = [(text, reading) for text, reading in readings if not reading.is_open]
+    held = frozenset(t for text, _ in told for t in (*index_terms(text).terms, *words(text)))
+
+    def in_line(found: Terms) -> set[str]:
+        return {t for t, forms in found.items() if t in weights and not held.isdisjoint(forms)}
+
+    own, asked, head = in_line(topic.own), in_line(topic.asked), in_line(topic.head)
+    shared = own | asked | head
+    is_news = any(reading.is_news for _, reading in told)
+    if len(own) == len(topic.own) and not is_news:
+        return 0.0
+    names = {term for term in own if not topic.names.isdisjoint(topic.own[term])}
+    is_enough = (
+        (len(own) > 1 and bool(names or asked))
+        or bool(asked and own | head and len(shared) > (not asked & own))
+        or (is_news and bool(names or head))
+        or (is_near and bool(shared))
+    )
+    return sum(weights[term] for term in shared) if is_enough else 0.0
+
+
+def _is_next_state(old: Text, new: Text) -> bool:
+    """Return whether two texts are dated states of one thing: `As of 2026-01-31` and a later day.
+
+    Their headings are equal except for the date, and name more than the date.
+    """
+    one, two = old.context.split(" › "), new.context.split(" › ")
+    if old.path != new.path or one[:-1] != two[:-1] or is_time_heading(one[-1]):
+        return False
+    if not (find_date(one[-1]) and find_date(two[-1])):
+        return False
+    return _undated(one[-1]) == _undated(two[-1]) != []
+
+
+def _undated(heading: str) -> list[str]:
+    months = month_names()
+    return [word for word in words(heading) if not word.isdigit() and word not in months]
+
+
+def searched(topic: Topic) -> Iterable[str]:
+    """Return the terms by which newer texts are searched, with their other forms."""
+    return (form for forms in topic.every.values() for form in forms)

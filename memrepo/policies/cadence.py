@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
 
 import msgspec
-from cronsim import CronSim, CronSimError
+from cronsim import CronSim
 
 from memrepo.policies.rules import MODES, RunMode, Schedule
 
@@ -32,22 +32,6 @@ class Fire(msgspec.Struct, frozen=True, kw_only=True):
     when: datetime
     name: str
     mode: RunMode
-
-
-def cron_problem(expression: str) -> str:
-    """Return a description of the error in a cron expression, or an empty string if it is valid."""
-    if not expression.isprintable():
-        return "expected one line without control characters"
-    if len(expression.split()) != 5:
-        return "expected five fields: minute, hour, day of month, month, day of week"
-    try:
-        parsed = CronSim(expression, datetime(2000, 1, 1, tzinfo=UTC))
-        # cronsim stops searching after 50 years.
-        return "" if next(parsed, None) else "no date matches it"
-    except CronSimError as error:
-        return str(error).replace("Bad ", "wrong ")
-    except (AssertionError, ValueError, TypeError):  # not handled by the cronsim parser
-        return "wrong cron expression"
 
 
 def fires(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:

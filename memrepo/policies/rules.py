@@ -6,7 +6,7 @@ They are separate from the policies, so that reading a configuration does not lo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -50,10 +50,26 @@ RunMode = Literal["incremental", "reconciliation"]
 MODES: tuple[RunMode, ...] = ("reconciliation", "incremental")
 
 
+def cron_problem(expression: str) -> str:
+    """Return a description of the error in a cron expression, or an empty string if it is valid."""
+    from cronsim import CronSim, CronSimError  # slow to import
+
+    if not expression.isprintable():
+        return "expected one line without control characters"
+    if len(expression.split()) != 5:
+        return "expected five fields: minute, hour, day of month, month, day of week"
+    try:
+        parsed = CronSim(expression, datetime(2000, 1, 1, tzinfo=UTC))
+        # cronsim stops searching after 50 years.
+        return "" if next(parsed, None) else "no date matches it"
+    except CronSimError as error:
+        return str(error).replace("Bad ", "wrong ")
+    except (AssertionError, ValueError, TypeError):  # not handled by the cronsim parser
+        return "wrong cron expression"
+
+
 def _read_crons(found: Any) -> tuple[str, ...]:
     crons = msgspec.convert(found, tuple[str, ...])
-    from memrepo.policies.cadence import cron_problem
-
     for cron in crons:
         if fault := cron_problem(cron):
             raise Unfit(f"cron expressions ({cron!r}: {fault})")

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from memrepo.config import parse_config
 from memrepo.core.judge import Profile
 from memrepo.policies.cadence import (
-    cron_problem,
     fires,
     minutes_of,
     missed,
     upcoming,
 )
-from memrepo.policies.rules import Schedule
+from memrepo.policies.rules import Schedule, cron_problem
 
 MANILA, BERLIN = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin")
 CADENCES = {

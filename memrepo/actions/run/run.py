@@ -39,8 +39,16 @@ from memrepo.actions.run.preconditions import (
     take_over,
     upgrade_due,
 )
-from memrepo.actions.run.telemetry import Result, first_run, is_first, record_run, result_of
-from memrepo.actions.run.timetable import REPORTS, Report, collides_with_reconciliation
+from memrepo.actions.run.telemetry import (
+    REPORTS,
+    Report,
+    Result,
+    first_run,
+    is_first,
+    record_run,
+    result_of,
+)
+from memrepo.actions.run.timetable import collides_with_reconciliation
 from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey, unhooked_problems
 from memrepo.actions.work import Work, uncollected

@@ -9,20 +9,19 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.pending import PREFIX, all_waiting
-from memrepo.actions.request import VerbResult
+from memrepo.actions.pending import PREFIX, all_waiting, marked_memories, needs, tell
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.guard import marked_in
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.plan import Mode, Outcome
 from memrepo.actions.run.preconditions import UpgradeRequired
 from memrepo.actions.run.timetable import (
     LAST,
-    Report,
     last_record,
     local_folder,
     next_of,
@@ -39,6 +38,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.policies.cadence import next_fire
 from memrepo.policies.hotcache import hot_of
+from memrepo.read.marks import marked
 from memrepo.store import run_files
 from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
@@ -46,6 +46,7 @@ from memrepo.store.settings import workspace
 from memrepo.store.workspace import find_unread
 from memrepo.views.report import (
     RunRecord,
+    chat,
     counts_in_words,
     event_of,
     last_run,
@@ -53,6 +54,10 @@ from memrepo.views.report import (
 
 WIDTH = 90
 """Maximum characters shown of a pending text."""
+
+
+Report: TypeAlias = Literal["silent", "summary", "full"]
+REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
 
 
 class Landed(msgspec.Struct, frozen=True, kw_only=True):
@@ -382,12 +387,11 @@ def _recorded(at: Work, place: ReportPlace, run: RunRecord) -> list[Problem]:
 
 def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
     """Send notifications about conditions that need a person's attention. Return the errors."""
-    from memrepo.actions.pending import marked_memories, needs, tell
     from memrepo.actions.setup.survey import budgets, survey
 
     spent = budgets(at, 0, now).spent
-    marked = len(marked_memories(at.tree.state()))
-    found = needs(all_waiting(at), timetable(at, now), survey(at).contradictions, spent, marked)
+    waiting = len(marked_memories(at.tree.state()))
+    found = needs(all_waiting(at), timetable(at, now), survey(at).contradictions, spent, waiting)
     return tell(at, found)[1]
 
 
@@ -421,3 +425,51 @@ def _tried(path: Path, write: Callable[[], object]) -> tuple[Problem, ...]:
             ),
         )
     return ()
+
+
+# -- the verb `report` -----------------------------------------------------------------------------
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments of `report`."""
+
+    chat: Annotated[
+        bool, option("text for a chat; empty unless reporting.enabled is true", "--chat")
+    ] = False
+    report: Annotated[
+        Report | None,
+        option("level of detail for the chat (reporting.mode)", "--report", choices=REPORTS),
+    ] = None
+
+
+class Chat(VerbResult, frozen=True, kw_only=True):
+    """The text to send to a chat; empty if there is nothing to send."""
+
+    text: str
+    enabled: bool
+    mode: Report
+
+
+class LastRunReport(VerbResult, frozen=True, kw_only=True):
+    """The record of the last run, and its report for the operator."""
+
+    last: RunRecord | None
+    text: str
+
+
+def do(work: Work, request: Request) -> Chat | LastRunReport:
+    """Return the operator's report or, with --chat, the text to send to a chat."""
+    config, run = work.config, last_record(work).last
+    if request.chat:
+        enabled, mode = config.reporting.enabled, request.report or config.reporting.mode
+        text = chat(run, enabled=enabled, mode=mode) if run else ""
+        return Chat(text=text, enabled=enabled, mode=mode)
+    if run is None:
+        return LastRunReport(last=None, text="no run was recorded in this clone yet")
+    text = last_run(run)
+    if run.run:
+        text += f"\n## Changes\n\n- `memrepo diff {run.run}` lists them\n"
+    from memrepo.actions.setup.survey import budgets
+
+    text += f"\n## Spent\n\n- {budgets(work, 0, work.call.now).month.said}"
+    return LastRunReport(last=run, text=marked("report", text))

@@ -1,25 +1,19 @@
-"""What this clone recorded of its runs: the last one and its report, missed runs, the next one.
-
-`memrepo report` shows it for a person or a chat.
-"""
+"""What this clone recorded of its runs: the last one, missed runs, and the next one."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
-from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.times import format_time, parse_time
 from memrepo.policies.cadence import Fire, guard, missed, next_fire
 from memrepo.policies.rules import RunMode
-from memrepo.read.marks import marked
 from memrepo.store import run_files, settings
-from memrepo.views.report import RunRecord, chat, last_run
+from memrepo.views.report import RunRecord
 
 BY = "memrepo.schedule.by"
 SINCE = "memrepo.schedule.since"
@@ -147,54 +141,3 @@ def collides_with_reconciliation(work: Work, now: datetime) -> str:
         return ""
     local = f"{now.astimezone(zone):%H:%M} {zone.key}"
     return f"{local} is within an hour of a reconciliation, which has priority (--force runs now)"
-
-
-# -- the verb `report` -----------------------------------------------------------------------------
-
-Report: TypeAlias = Literal["silent", "summary", "full"]
-REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments of `report`."""
-
-    chat: Annotated[
-        bool, option("text for a chat; empty unless reporting.enabled is true", "--chat")
-    ] = False
-    report: Annotated[
-        Report | None,
-        option("level of detail for the chat (reporting.mode)", "--report", choices=REPORTS),
-    ] = None
-
-
-class Chat(VerbResult, frozen=True, kw_only=True):
-    """The text to send to a chat; empty if there is nothing to send."""
-
-    text: str
-    enabled: bool
-    mode: Report
-
-
-class LastRunReport(VerbResult, frozen=True, kw_only=True):
-    """The record of the last run, and its report for the operator."""
-
-    last: RunRecord | None
-    text: str
-
-
-def do(work: Work, request: Request) -> Chat | LastRunReport:
-    """Return the operator's report or, with --chat, the text to send to a chat."""
-    config, run = work.config, last_record(work).last
-    if request.chat:
-        enabled, mode = config.reporting.enabled, request.report or config.reporting.mode
-        text = chat(run, enabled=enabled, mode=mode) if run else ""
-        return Chat(text=text, enabled=enabled, mode=mode)
-    if run is None:
-        return LastRunReport(last=None, text="no run was recorded in this clone yet")
-    text = last_run(run)
-    if run.run:
-        text += f"\n## Changes\n\n- `memrepo diff {run.run}` lists them\n"
-    from memrepo.actions.setup.survey import budgets
-
-    text += f"\n## Spent\n\n- {budgets(work, 0, work.call.now).month.said}"
-    return LastRunReport(last=run, text=marked("report", text))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from memrepo.actions.past.why import History, MemoryCommit
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import session as judging
-    from memrepo.actions.run import timetable as reports
+    from memrepo.actions.run import telemetry as reports
     from memrepo.actions.run.telemetry import FirstRun, Result
     from memrepo.actions.write import add as adding
     from memrepo.actions.write import change

@@ -123,11 +123,10 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `text` has no list marker or checkbox. `context` is the path of headings, outermost first, and
     the line that introduces the text. `key` and `value` are the parts of a bold lead `**Key:**
-    value`, else empty. `task` is open, done or empty.
+    value`, else empty.
 
     `rank`, `fits` and `signs` are computed by the shelf (`read.shelf`), and `chosen` is whether the
-    candidate is on it. `same_as` is the id of a candidate with nearly the same text. `days` counts
-    distinct capture dates and `resources` distinct source files, including earlier evidence.
+    candidate is on it. `same_as` is the id of a candidate with nearly the same text.
 
     `retrieved` describes how often recall returned a nominated note. It is empty for other
     candidates. `changes` lists the ids of memories that the text changes. `about` is the subject of
@@ -141,10 +140,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     type_hint: str = "fact"
     key: str = ""
     value: str = ""
-    task: str = ""
     sources: tuple[Source, ...] = ()
-    days: int = 1
-    resources: int = 1
     retrieved: str = ""
     changes: tuple[str, ...] = ()
     about: str = ""

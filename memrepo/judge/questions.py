@@ -31,12 +31,16 @@ _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u20
 
 
 class Proposed(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation with the lines it cites, and the memory it names."""
+    """An operation with the lines it cites, and the memory it names.
+
+    `refused` is why its wording was refused. In that case its text quotes the lines.
+    """
 
     id: str
     op: Operation
     cited: Cited
     old: Memory | None = None
+    refused: str = ""
 
 
 def fence(text: str) -> str:

@@ -8,7 +8,7 @@ loses no file, and the next one asks the same questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -36,20 +36,6 @@ NOT_VERIFIED = "it was not verified"
 Refused = list[tuple[Proposed, Sequence[str]]]
 
 
-class Settled(msgspec.Struct, frozen=True, kw_only=True):
-    """An accepted operation. `id` names it, `memory` the memory or operation that it changes.
-
-    `refused` is why its wording was refused. In that case its text quotes the lines.
-    """
-
-    id: str
-    op: Operation
-    sources: tuple[Source, ...]
-    context: tuple[str, ...] = ()
-    memory: str = ""
-    refused: str = ""
-
-
 class ReadResult(msgspec.Struct, kw_only=True):
     """What became of some questions: settled operations, and the files that are still to read.
 
@@ -57,12 +43,18 @@ class ReadResult(msgspec.Struct, kw_only=True):
     error after which no further question was asked.
     """
 
-    settled: list[Settled] = msgspec.field(default_factory=list)
+    settled: list[Proposed] = msgspec.field(default_factory=list)
     waiting: set[str] = msgspec.field(default_factory=set)
     refused: dict[str, str] = msgspec.field(default_factory=dict)
     stopped: MemrepoError | None = None
     done: int = 0
     left: int = 0
+
+    def leave(self, batches: Iterable[Batch]) -> None:
+        """Leave the files of some questions to the next run."""
+        for batch in batches:
+            self.waiting.update(batch.resources)
+            self.left += 1
 
 
 class Reading:
@@ -87,48 +79,44 @@ class Reading:
         self._citing = citing
         self._count = 0
         self._spoken: list[str] = []
+        self._good: list[Proposed] = []
+        self._bad: Refused = []
+        self._found = ReadResult()
 
     def read(self, batches: Sequence[Batch]) -> ReadResult:
         """Ask every question and settle the operations, as long as the judge answers."""
-        found = ReadResult()
-        group: list[Batch] = []
-        good: list[Proposed] = []
-        bad: Refused = []
-        failed: set[str] = set()
+        found, group = self._found, list[Batch]()
         for number, batch in enumerate(batches):
             try:
-                self._take(batch, good, bad, found)
+                self._take(batch)
                 group.append(batch)
             except BadReply as error:
-                failed.update(batch.resources)
-                found.left += 1
+                found.leave([batch])
                 found.refused[", ".join(batch.resources)] = error.message
             except (JudgeFailed, BudgetReached) as error:
                 found.stopped = error
-            is_last = number == len(batches) - 1 or found.stopped is not None
-            if not (is_last or len(good) + len(bad) >= MAX_GROUP):
+                found.leave(batches[number:])
+            is_last = found.stopped is not None or number == len(batches) - 1
+            if not is_last and len(self._good) + len(self._bad) < MAX_GROUP:
                 continue
             try:
-                found.settled += self._settle(good, bad, found) if group else ()
+                found.settled += self._settle() if group else ()
                 found.done += len(group)
             except (JudgeFailed, BudgetReached) as error:
+                found.leave((*group, *(() if found.stopped else batches[number + 1 :])))
                 found.stopped = found.stopped or error
-                failed.update(r for one in group for r in one.resources)
-                found.left += len(group)
             if found.stopped is not None:
-                rest = batches[number + 1 :] if batch in group else batches[number:]
-                failed.update(r for one in rest for r in one.resources)
-                found.left += len(rest)
                 break
-            group, good, bad = [], [], []
-        found.waiting = failed
+            group = []
         # A file of several questions is read with its last one, or not at all.
         found.settled = [
-            one for one in found.settled if failed.isdisjoint(s.resource for s in one.sources)
+            one
+            for one in found.settled
+            if found.waiting.isdisjoint(p.document.resource for p in one.cited.places)
         ]
         return found
 
-    def _take(self, batch: Batch, good: list[Proposed], bad: Refused, found: ReadResult) -> None:
+    def _take(self, batch: Batch) -> None:
         """Ask a question, and sort the operations of its answer into good and bad ones."""
         known = related(self._view.values(), batch, self._citing(batch))
         try:
@@ -138,22 +126,28 @@ class Reading:
             if not halves:
                 raise
             for half in halves:
-                self._take(half, good, bad, found)
+                self._take(half)
             return
         named: set[str] = set()
         for item in answer.items:
             op, faults = _operation(item)
             if op is None:
-                found.refused[f"{batch.resources[0]}"] = "; ".join(faults)
+                self._found.refused[f"{batch.resources[0]}"] = "; ".join(faults)
                 continue
             one = self._proposed(op, batch, known)
             named.add(op.id)
             faults = faults or check(op, one.cited, known, self._accepted, self._spoken)
-            self._sort(one, faults, good, bad, found)
+            if not faults:
+                self._good.append(one)
+                self._learn(one)
+            elif one.cited.fault and not one.cited.places:
+                self._found.refused[op.lines[:80]] = f"{one.cited.fault} ({op.text[:80]})"
+            else:
+                self._bad.append((one, faults))
         for id_, value, line in leftovers(batch, known, named):
             op = Operation(op="close", id=id_, lines=line)
             why = f"the memory still states {value}, which an edit removed: replace or close it"
-            bad.append((self._proposed(op, batch, known), (why,)))
+            self._bad.append((self._proposed(op, batch, known), (why,)))
 
     @property
     def _accepted(self) -> tuple[str, ...]:
@@ -166,23 +160,6 @@ class Reading:
         cited = cite(op.lines, batch)
         return Proposed(id=f"op-{self._count}", op=op, cited=cited, old=known.get(op.id))
 
-    def _sort(
-        self,
-        one: Proposed,
-        faults: Sequence[str],
-        good: list[Proposed],
-        bad: Refused,
-        found: ReadResult,
-    ) -> None:
-        """Put an operation among the good or the bad ones. A good one is known from now on."""
-        if not faults:
-            good.append(one)
-            self._learn(one)
-        elif one.cited.fault and not one.cited.places:
-            found.refused[one.op.lines[:80]] = f"{one.cited.fault} ({one.op.text[:80]})"
-        else:
-            bad.append((one, faults))
-
     def _learn(self, one: Proposed) -> None:
         """Let later questions see what an operation makes of the memory."""
         op, old = one.op, one.old
@@ -193,41 +170,36 @@ class Reading:
         if op.op == "same" and old is not None and op.text and old.id in self._view:
             self._view[old.id] = self._view[old.id].with_fields({}, op.text)
         elif op.op in ("add", "replace"):
-            self._view[one.id] = _provisional(one, self._sources_of(one.cited, op))
+            self._view[one.id] = self._provisional(one)
+
+    def _provisional(self, one: Proposed) -> Memory:
+        """Return the memory that an operation would make, as later questions show it."""
+        sources = self._sources_of(one.cited, one.op)
+        fields = {"id": one.id, "type": one.op.type, "subject": one.op.subject, "sources": sources}
+        return Memory.of("", {k: v for k, v in fields.items() if v}, body=one.op.text)
 
     # -- settling ----------------------------------------------------------------------------
 
-    def _settle(self, good: list[Proposed], bad: Refused, found: ReadResult) -> list[Settled]:
+    def _settle(self) -> list[Proposed]:
         """Verify operations, ask once more for the refused ones, and quote the rest."""
-        settled: list[Settled] = []
+        good, bad, settled = self._good, self._bad, list[Proposed]()
+        self._good, self._bad = [], []
         for attempt in (1, 2):
             denied = dict(self._verify(good))
-            settled += (self._settled(one) for one in good if one.id not in denied)
+            settled += (one for one in good if one.id not in denied)
             bad = [*bad, *((one, (denied[one.id],)) for one in good if one.id in denied)]
             if attempt == 1 and bad:
-                good, bad = self._again(bad, found)
+                good, bad = self._again(bad)
         for one, reasons in bad:
             op = verbatim(one.op, one.cited) if not one.cited.fault else None
             if op is None or (op.op == "same" and one.old is None):
-                found.refused[one.op.lines[:80]] = "; ".join(reasons)
+                self._found.refused[one.op.lines[:80]] = "; ".join(reasons)
             else:
-                settled.append(self._settled(replace(one, op=op), "; ".join(reasons)))
+                settled.append(replace(one, op=op, refused="; ".join(reasons)))
+        for one in settled:
+            if one.op.op in ("add", "replace"):
+                self._view[one.id] = self._provisional(one)
         return sorted(settled, key=lambda one: int(one.id.partition("-")[2].partition(".")[0]))
-
-    def _settled(self, one: Proposed, refused: str = "") -> Settled:
-        names = () if one.op.op == "add" or one.old is None else (one.old.id,)
-        sources = self._sources_of(one.cited, one.op)
-        provisional = _provisional(one, sources)
-        if one.op.op in ("add", "replace"):
-            self._view[one.id] = provisional
-        return Settled(
-            id=one.id,
-            op=one.op,
-            sources=sources,
-            context=one.cited.above,
-            memory=next(iter(names), ""),
-            refused=refused,
-        )
 
     def _verify(self, proposed: Sequence[Proposed]) -> Iterator[tuple[str, str]]:
         """Yield (id, reason) for each operation that the lines do not state, as a model finds."""
@@ -242,7 +214,7 @@ class Reading:
                     reason = verdict.reason if verdict is not None else NOT_VERIFIED
                     yield one.id, f"{reason or 'not what the lines state'} (text: {one.op.text})"
 
-    def _again(self, refused: Refused, found: ReadResult) -> tuple[list[Proposed], Refused]:
+    def _again(self, refused: Refused) -> tuple[list[Proposed], Refused]:
         """Ask once more for refused operations. Return those that are accepted, and the others."""
         asked = again_question(refused, self._names)
         known = {one.op.id: one.old for one, _ in refused if one.old is not None}
@@ -270,7 +242,7 @@ class Reading:
                 self._spoken.append(op.text)
                 good.append(one)
         for first, reasons in left.values():
-            found.refused[first.op.lines[:80]] = f"left out: {'; '.join(reasons)}"
+            self._found.refused[first.op.lines[:80]] = f"left out: {'; '.join(reasons)}"
             self._view.pop(first.id, None)
         return good, bad
 
@@ -286,9 +258,3 @@ def _operation(item: object) -> tuple[Operation | None, list[str]]:
         )
         return op, [item.reason]
     return None, [item.reason if isinstance(item, Fault) else "no operation"]
-
-
-def _provisional(one: Proposed, sources: tuple[Source, ...]) -> Memory:
-    """Return the memory that an operation would make, as later questions show it."""
-    fields = {"id": one.id, "type": one.op.type, "subject": one.op.subject, "sources": sources}
-    return Memory.of("", {k: v for k, v in fields.items() if v}, body=one.op.text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from driving import NEXT_DAY, assert_sound, done, git, memrepo, operations, standing
 
@@ -48,38 +47,3 @@ def test_what_was_taken_back_is_not_flagged_again(small_repo: Path) -> None:
     done(small_repo, "run", now=THIRD_DAY)
     assert flags(small_repo) == 1
     assert done(small_repo, "resolve", "--list")["corrections"] == []
-
-
-def ops(answer: dict[str, Any]) -> set[str]:
-    return {c["op"] for c in answer["commits"]}
-
-
-def test_only_the_stages_asked_for_are_gone_through(small_repo: Path) -> None:
-    two(small_repo)
-    memory = small_repo.parent / "workspace" / "MEMORY.md"
-    memory.write_text(
-        memory.read_text() + "- The lighthouse keeper of Alpha is called Vera Holm.\n"
-    )
-    assert ops(done(small_repo, "run", "--only", "consolidation", now=NEXT_DAY)) == {
-        "flag",
-        "run",
-    }
-    assert done(small_repo, "run", "--only", "purify", now=NEXT_DAY)["status"] == "skipped"
-    moved = ops(done(small_repo, "run", "--only", "lifecycle", now=NEXT_DAY))
-    assert "tier" in moved
-    assert not moved & {"create", "flag", "ingest", "link"}
-    taken = done(small_repo, "run", "--only", "ingest,purify", now=NEXT_DAY)
-    assert {"ingest", "create"} <= ops(taken)
-    assert flags(small_repo) == 1
-    assert_sound(small_repo)
-
-
-def test_a_stage_that_is_none_or_that_a_reconciliation_lacks_is_refused(small_repo: Path) -> None:
-    before = standing(small_repo)
-    answer = memrepo(small_repo, "run", "--only", "purify,dreams")
-    assert answer.exit == 2
-    assert "found 'dreams', expected stages of ingest, purify" in answer.error["message"]
-    answer = memrepo(small_repo, "run", "--mode", "reconciliation", "--only", "lifecycle")
-    assert answer.exit == 2
-    assert "leave out lifecycle" in answer.error["message"]
-    assert standing(small_repo) == before

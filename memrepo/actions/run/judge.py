@@ -18,7 +18,8 @@ from memrepo.judge.checks import Cited
 from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack
 from memrepo.judge.interface import Operation
 from memrepo.judge.offline import read_statements
-from memrepo.judge.reading import Reading, Settled
+from memrepo.judge.questions import Proposed
+from memrepo.judge.reading import Reading
 from memrepo.policies.claims import route, type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, place_unit
@@ -47,20 +48,7 @@ def judge(plan: RunPlan, given: Input) -> Answers:
         names=sources.names,
         may_arrange=not partial,
         receipt=Receipt(batches_done=result.done, batches_left=result.left, partial=partial),
-        warnings=tuple(_quoted(one) for one in result.settled if one.refused),
-    )
-
-
-def _quoted(one: Settled) -> Problem:
-    """Return the warning about a wording that was refused twice and replaced by its lines."""
-    source = next(iter(one.sources), Source(resource=""))
-    return Problem(
-        path=source.resource,
-        line=source.lines[0],
-        rule="wording-refused",
-        severity="warning",
-        message=f"the judge's wording was rejected twice, so the line is quoted: {one.refused}",
-        fix="read the line; change the text with `memrepo edit`",
+        warnings=tuple(sources.quoted(one) for one in result.settled if one.refused),
     )
 
 
@@ -178,10 +166,23 @@ class SourceFiles:
             found.setdefault((resource, unit.text_hash), replace(source, lines=lines))
         return tuple(found.values())
 
-    def statement(self, one: Settled) -> Statement:
-        """Return a settled operation with its evidence, ready to be assembled."""
+    def quoted(self, one: Proposed) -> Problem:
+        """Return the warning about a wording that was refused twice and replaced by its lines."""
+        source = next(iter(self.sources_of(one.cited, one.op)), Source(resource=""))
+        return Problem(
+            path=source.resource,
+            line=source.lines[0],
+            rule="wording-refused",
+            severity="warning",
+            message=f"the judge's wording was rejected twice, so the line is quoted: {one.refused}",
+            fix="read the line; change the text with `memrepo edit`",
+        )
+
+    def statement(self, one: Proposed) -> Statement:
+        """Return a settled operation with its evidence."""
         op, profile = one.op, self._plan.profile
-        touched = [(u, s.resource) for s in one.sources for u in self._of(s)]
+        sources = self.sources_of(one.cited, op)
+        touched = [(u, s.resource) for s in sources for u in self._of(s)]
         kind = type_in_profile(op.type, profile)
         unit, resource = touched[0] if touched else (None, "")
         about = (
@@ -198,11 +199,11 @@ class SourceFiles:
             subject=op.subject,
             standing="unresolved" if kind == "open_question" else "resolved",
             home=route(kind, profile),
-            sources=one.sources,
+            sources=sources,
             context=spelled_context(filter(None, context)),
             units=tuple((r, u.hash) for u, r in touched),
             former=frozenset((p.resource, p.former) for p in placed if p and p.former),
-            memory=one.memory,
+            memory=one.old.id if op.op != "add" and one.old is not None else "",
             still=op.still,
             until=op.until,
             is_quoted=False,

@@ -29,8 +29,6 @@ from memrepo.read.intake import Cursor, Intake, Reader, SourceText
 from memrepo.store.history import LogEntry
 
 Mode = Literal["incremental", "reconciliation"]
-STAGES = ("ingest", "purify", "lifecycle", "consolidation")
-"""The stages of a run in order. A reconciliation has only the first two."""
 
 
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +39,6 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     desk: Desk | None = None
     """Where a model is asked, or None if the rules judge."""
     mode: Mode = "incremental"
-    stages: frozenset[str] = frozenset(STAGES)
     max_change_pct: float = 20.0
     has_own_limit: bool = False
     """Whether the limit was given for this run."""
@@ -113,24 +110,6 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Problem, ...] = ()
 
 
-class Decisions(msgspec.Struct, kw_only=True):
-    """The steps of a run and what its manifest records. Each stage after `decide` adds to it.
-
-    `warnings` are recorded in the manifest, `problems` are only shown. `room` is how many more
-    memories may leave recall.
-    """
-
-    steps: tuple[Step, ...] = ()
-    consumed: tuple[Consumed, ...] = ()
-    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
-    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    quarantined: tuple[Mapping[str, str], ...] = ()
-    warnings: tuple[Problem, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    receipt: Receipt = msgspec.field(default_factory=Receipt)
-    room: int = 0
-
-
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """A finished chain of commits that has not been written yet.
 
@@ -150,10 +129,22 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(step for step in self.steps if step.op not in ("view", "run"))
 
 
-class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """A run computed at one commit: its decisions, and a draft if there is anything to write."""
+class Decisions(msgspec.Struct, kw_only=True):
+    """The steps of a run and what its manifest records. Each stage after `decide` adds to it.
 
-    decisions: Decisions
+    `warnings` are recorded in the manifest, `problems` are only shown. `room` is how many more
+    memories may leave recall. `draft` is None if there is nothing to write.
+    """
+
+    steps: tuple[Step, ...] = ()
+    consumed: tuple[Consumed, ...] = ()
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    quarantined: tuple[Mapping[str, str], ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
+    room: int = 0
     draft: Draft | None = None
 
 
@@ -169,7 +160,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     base: str = ""
     head: str = ""
     ingested: Ingested = msgspec.field(default_factory=Ingested)
-    proposal: Proposal = msgspec.field(default_factory=lambda: Proposal(decisions=Decisions()))
+    decisions: Decisions = msgspec.field(default_factory=Decisions)
     has_landed: bool = False
     branch: str = ""
     commits: tuple[LogEntry, ...] = ()

@@ -30,7 +30,7 @@ from memrepo.actions.run.land import (
     put_on_branch,
     waiting_of,
 )
-from memrepo.actions.run.plan import STAGES, Decisions, Input, Mode, Outcome, Proposal, RunPlan
+from memrepo.actions.run.plan import Decisions, Mode, Outcome, RunPlan
 from memrepo.actions.run.preconditions import (
     claim_edits,
     refuse_emptied,
@@ -53,7 +53,7 @@ from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey, unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
-from memrepo.core.errors import MemrepoError, UsageError
+from memrepo.core.errors import MemrepoError
 from memrepo.core.judge import Usage
 from memrepo.judge.ask import Desk, Failure
 from memrepo.store import history
@@ -71,15 +71,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             "incremental (default): read what is new; reconciliation: read all again, for review",
             "--mode",
             choices=("incremental", "reconciliation"),
-        ),
-    ] = None
-    only: Annotated[
-        frozenset[str] | None,
-        option(
-            f"go through these stages only: {', '.join(STAGES)}; views always follow",
-            "--only",
-            metavar="STAGE,...",
-            read=_stages,
         ),
     ] = None
     acknowledge_upgrade: Annotated[
@@ -135,14 +126,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             choices=REPORTS,
         ),
     ] = None
-
-
-def _stages(text: str) -> frozenset[str]:
-    """Parse a comma-separated list of stages. Raises ValueError for an unknown stage."""
-    found = [word.strip() for word in text.split(",")]
-    if wrong := [word for word in found if word not in STAGES]:
-        raise ValueError(f"found {wrong[0]!r}, expected stages of {', '.join(STAGES)}")
-    return frozenset(found)
 
 
 def do(work: Work, request: Request) -> Result:
@@ -225,9 +208,8 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
             at.store.work.restore(lost)
     desk, stored = _desk(first, request)
     plan = replace(plan, desk=desk)
-    if "ingest" in plan.stages:
-        done.ingested = take_in(at, force=request.force, dry_run=request.dry_run, for_run=True)
-        ready = done.ingested.commit or ready
+    done.ingested = take_in(at, force=request.force, dry_run=request.dry_run, for_run=True)
+    ready = done.ingested.commit or ready
     if plan.mode == "reconciliation" and not plan.has_own_limit:
         waits = [one for one in waiting_of(at, plan.mode) if one.base == (ready or base)]
         if waits:  # nothing changed since it was computed
@@ -235,14 +217,13 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
             done.why = waits[-1].entry.trailer("Reason")
             return done
 
-    def attempt() -> Proposal:
+    def attempt() -> Decisions:
         nonlocal ready
         first.store.refuse_switched()
         if ready and first.store.head() != base:  # another commit landed: start on top of it
             claim_edits(first)
-            if "ingest" in plan.stages:
-                again = take_in(first.refreshed(), force=request.force)
-                done.ingested = replace(again, news=done.ingested.news)
+            again = take_in(first.refreshed(), force=request.force)
+            done.ingested = replace(again, news=done.ingested.news)
             ready = ""
         there = first.at_commit(ready) if ready else first.refreshed()
         found = propose(there, plan)
@@ -256,7 +237,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     try:
         if ready and stored is not None:  # before a question is paid for
             at.store.work.clear_way(at.store.work.changed(base, ready))
-        done.proposal = retried(first.store, attempt)
+        done.decisions = retried(first.store, attempt)
     except BaseException as error:
         if ready and not isinstance(error, CannotSign):
             with suppress(MemrepoError):  # the copies of the sources stay
@@ -287,7 +268,7 @@ def _conclude(
     at: Work, done: Outcome, stored: SavedAnswers | None, failures: Sequence[Failure]
 ) -> None:
     """Complete the outcome of a run: its branch if it waits, its status and its commits."""
-    made, found = done.proposal.draft, done.proposal.decisions
+    found, made = done.decisions, done.decisions.draft
     keep_unusable_answers(at, failures, made.run if made else "run")
     done.has_landed = made is not None and not made.wait
     if made is not None and made.wait:
@@ -310,13 +291,11 @@ def _conclude(
             stored.billed()  # the manifest of the run has the receipt
 
 
-def propose(work: Work, plan: RunPlan) -> Proposal:
+def propose(work: Work, plan: RunPlan) -> Decisions:
     """Compute a run at a commit without writing anything."""
     plan = read_commit(work, plan)
-    given, found = Input(), Decisions()
-    if "purify" in plan.stages:
-        given = gather_sources(work, plan)
-        found = decide(plan, given, judge(plan, given))
+    given = gather_sources(work, plan)
+    found = decide(plan, given, judge(plan, given))
     leave_out_rejected(plan, found)
     if plan.mode == "incremental":
         mark_removals(plan, found, given.intake.alarms)
@@ -325,7 +304,8 @@ def propose(work: Work, plan: RunPlan) -> Proposal:
         usage = desk.carried + desk.usage
         found.receipt = replace(found.receipt, usage=usage, prompt_hash=desk.prompt_hash)
     found.problems = (*plan.problems, *found.problems)
-    return Proposal(decisions=found, draft=draft(work, plan, found))
+    found.draft = draft(work, plan, found)
+    return found
 
 
 def _asked(first: Work, request: Request) -> RunPlan:
@@ -335,17 +315,10 @@ def _asked(first: Work, request: Request) -> RunPlan:
         raise due
     is_wide = due is not None or request.mode == "reconciliation"
     mode: Mode = "reconciliation" if is_wide else "incremental"
-    stages: frozenset[str] = request.only or frozenset(STAGES)
-    if is_wide and request.only and (more := stages - {"ingest", "purify"}):
-        raise UsageError(
-            f"a reconciliation is always complete: leave out {', '.join(sorted(more))}",
-            fix="leave --only out, or run in the mode incremental",
-        )
     limit = request.max_change_pct
     return RunPlan(
         now=first.call.now,
         mode=mode,
-        stages=stages,
         max_change_pct=float(first.config.run.max_change_pct if limit is None else limit),
         has_own_limit=limit is not None,
         is_upgrade=due is not None,

@@ -119,7 +119,7 @@ def _settle_pair(
     elif found.change.is_next:
         _outdate(known, newer, older, f"{why}; {dated}" if dated else why)
     else:
-        _supersede(known, newer, older, f"{why}; {dated}" if dated else why, sure)
+        supersede(known, newer, older, f"{why}; {dated}" if dated else why, sure)
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
@@ -146,7 +146,7 @@ def _replace(known: Known, one: Statement, new: str) -> Iterator[_Doubt]:
         # A program does not overwrite a person's text. Both remain, and contest each other.
         yield _Doubt(new=new, old=edited, why="its source was edited, and a person had worded it")
     elif known.is_active(edited):
-        _supersede(known, new, edited, "the line that stated it was edited")
+        supersede(known, new, edited, "the line that stated it was edited")
     old = known.made.get(one.memory, one.memory)
     if one.op != "replace" or old in (edited, new) or not known.is_active(old):
         return
@@ -159,7 +159,7 @@ def _replace(known: Known, one: Statement, new: str) -> Iterator[_Doubt]:
         _shorten(known, new, old, one)
     else:
         why = _dated(known, new, old) or "a newer answer to the same question"
-        _supersede(known, new, old, why, SURE)
+        supersede(known, new, old, why, SURE)
 
 
 def _shorten(known: Known, new: str, old: str, one: Statement) -> None:
@@ -212,7 +212,7 @@ def _replace_left_behind(plan: RunPlan, known: Known, doubt: _Doubt) -> bool:
     if not old.sources or known.stands(old) or not known.stands(new):
         return False
     why = f"{doubt.why}; the older statement is in no source any more"
-    _supersede(known, doubt.new, doubt.old, why, doubt.sure)
+    supersede(known, doubt.new, doubt.old, why, doubt.sure)
     return True
 
 
@@ -223,7 +223,13 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*ids, id_)))
 
 
-def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> None:
+def superseded(known: Known, old: Memory, new: str) -> dict[str, object]:
+    """Return the fields of a memory that another one supersedes."""
+    by = _with(old.texts("superseded_by"), new)
+    return {"status": "superseded", "superseded_by": by, "superseded_at": known.now}
+
+
+def supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> None:
     """Let the memory `new` supersede the memory `old`."""
     before, after = known.current(old), known.current(new)
     gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
@@ -238,17 +244,12 @@ def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None
         gains["duplicate_of"] = None  # a replacement is not a duplicate
         if after.standing == "probable_duplicate":
             gains["standing"] = None
-    losses = {
-        "status": "superseded",
-        "superseded_by": _with(before.texts("superseded_by"), new),
-        "superseded_at": known.now,
-    }
     known.add(
         Step(
             op="supersede",
             reason=reason,
             changes=(
-                Update(id=old, fields=losses),
+                Update(id=old, fields=superseded(known, before, new)),
                 Update(id=new, fields=gains),
                 _case_of(known, new, old, kept=new, reason=reason, sure=sure),
             ),

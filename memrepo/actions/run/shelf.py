@@ -13,7 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from memrepo.actions.run.known import Known
+from memrepo.actions.run.overtake import SURE
 from memrepo.actions.run.plan import Answers, RunPlan
+from memrepo.actions.run.settle import supersede, superseded
 from memrepo.actions.run.upkeep import is_allowed
 from memrepo.core.changes import Step, Update
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
@@ -68,7 +70,7 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
         return replace(receipt, arranged=True)  # the memories stay as they were worded
     except (JudgeFailed, BudgetReached) as error:
         return replace(receipt, partial=why_stopped(error))
-    survivors = _change(plan, known, given, shown, confirmed)
+    survivors = _change(known, given, shown, confirmed)
     page = [shown[id_].id for id_ in dict.fromkeys(answer.page) if id_ in shown]
     if page and plan.has_composed_page:
         _put_on_page(plan, known, dict.fromkeys(survivors.get(id_, id_) for id_ in page))
@@ -161,7 +163,6 @@ def _confirm(
 
 
 def _change(
-    plan: RunPlan,
     known: Known,
     given: Sequence[Change],
     shown: Mapping[str, Memory],
@@ -176,35 +177,25 @@ def _change(
     for number, change in enumerate(given):
         members = [m for m in _members(change, shown) if m.id not in touched]
         with known.attempt(f"shelf: {change.change} {' '.join(m.id for m in members)}"):
-            step = _step(plan, change, members, is_confirmed=number in confirmed)
-            if step is None:
-                continue
-            known.add(step)
-            touched.update(m.id for m in members)
-            for update in step.changes:
-                if isinstance(update, Update) and update.fields.get("superseded_by"):
-                    survivors[update.id] = update.fields["superseded_by"][-1]
+            if change.change == "join" and number in confirmed and len(members) > 1:
+                _join(known, change, members)
+            elif change.change == "overtake" and number in confirmed and len(members) == 2:
+                old, new = members
+                supersede(known, new.id, old.id, "a newer answer to the same question", SURE)
+            elif change.change == "drop":
+                _drop(known, members)
+            elif change.change == "retype" and members:
+                updates = tuple(Update(id=m.id, fields={"type": change.type}) for m in members)
+                why = "the judge corrected the type"
+                known.add(Step(op="edit", reason=why, changes=updates))
+            touched.update(m.id for m in members if known.current(m.id) is not m)
+            for id_ in (m.id for m in members):
+                survivors[id_] = next(iter(known.current(id_).texts("superseded_by")[-1:]), id_)
     return survivors
 
 
-def _step(
-    plan: RunPlan, change: Change, members: Sequence[Memory], *, is_confirmed: bool
-) -> Step | None:
-    """Return the step of one change of an answer, or None if it changes nothing."""
-    if change.change == "join" and is_confirmed and len(members) > 1:
-        return _join(plan, change, members)
-    if change.change == "overtake" and is_confirmed and len(members) == 2:
-        return _replace(plan, *members)
-    if change.change == "drop" and members:
-        return _drop(plan, members)
-    if change.change == "retype" and members:
-        updates = tuple(Update(id=m.id, fields={"type": change.type}) for m in members)
-        return Step(op="edit", reason="the judge corrected the type", changes=updates)
-    return None
-
-
-def _join(plan: RunPlan, change: Change, members: Sequence[Memory]) -> Step | None:
-    """Return the step that gives one member the joined text, and lets it replace the others."""
+def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:
+    """Give one member the joined text, and let it replace the others."""
     best = next((m for m in members if m.body == change.text), members[0])
     others = [m for m in members if m.id != best.id]
     sources = best.sources
@@ -213,43 +204,23 @@ def _join(plan: RunPlan, change: Change, members: Sequence[Memory]) -> Step | No
     fields: dict[str, object] = {
         "type": change.type,
         "sources": sources,
-        "generated": Stamp(by=OWN_ACTOR, at=plan.now),
+        "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "former": tuple(dict.fromkeys((*best.former_hashes, best.own_hash))),
         "supersedes": tuple(dict.fromkeys((*best.texts("supersedes"), *(m.id for m in others)))),
     }
-    if storage_fault(best.with_fields(fields, change.text)):
-        return None
-    return Step(
-        op="supersede",
-        reason="they state the same, and were joined",
-        changes=(
-            *(_superseded(plan, other, best.id) for other in others),
-            Update(id=best.id, fields=fields, body=change.text),
-        ),
-    )
+    if not storage_fault(best.with_fields(fields, change.text)):
+        ended = (Update(id=m.id, fields=superseded(known, m, best.id)) for m in others)
+        kept = Update(id=best.id, fields=fields, body=change.text)
+        why = "they state the same, and were joined"
+        known.add(Step(op="supersede", reason=why, changes=(*ended, kept)))
 
 
-def _superseded(plan: RunPlan, old: Memory, new: str) -> Update:
-    by = tuple(dict.fromkeys((*old.texts("superseded_by"), new)))
-    fields = {"status": "superseded", "superseded_by": by, "superseded_at": plan.now}
-    return Update(id=old.id, fields=fields)
-
-
-def _replace(plan: RunPlan, old: Memory, new: Memory) -> Step:
-    """Return the step by which one memory replaces an older one."""
-    gains = {"supersedes": tuple(dict.fromkeys((*new.texts("supersedes"), old.id)))}
-    return Step(
-        op="supersede",
-        reason="a newer answer to the same question",
-        changes=(_superseded(plan, old, new.id), Update(id=new.id, fields=gains)),
-    )
-
-
-def _drop(plan: RunPlan, members: Sequence[Memory]) -> Step | None:
-    """Return the step that archives memories which nobody will need."""
-    steps = [archive(m, plan.now, "the judge found that nobody will need it") for m in members]
+def _drop(known: Known, members: Sequence[Memory]) -> None:
+    """Archive memories which nobody will need, in one step."""
+    steps = [archive(m, known.now, "the judge found that nobody will need it") for m in members]
     changes = tuple(change for step in steps for change in step.changes)
-    return Step(op=steps[0].op, reason=steps[0].reason, changes=changes)
+    if steps:
+        known.add(Step(op=steps[0].op, reason=steps[0].reason, changes=changes))
 
 
 def _put_on_page(plan: RunPlan, known: Known, page: Iterable[str]) -> None:

@@ -187,7 +187,7 @@ _EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
 
 def result_of(done: Outcome, report: Report, notices: tuple[Problem, ...]) -> Result:
     """Return the result of a run. `report` is how much of it to print."""
-    made, found = done.proposal.draft, done.proposal.decisions
+    found, made = done.decisions, done.decisions.draft
     is_skipped = done.status == "skipped"
     words = counts_in_words(made.counts) if made else []
     problems = (*done.ingested.problems, *found.problems, *found.warnings)

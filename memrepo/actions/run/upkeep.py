@@ -41,21 +41,15 @@ PACED = ("pruned", "archived", "summarised")
 
 def add_upkeep(work: Work, plan: RunPlan, found: Decisions) -> None:
     """Add maintenance steps, computed on the state that the previous steps lead to."""
-    if not plan.stages & {"lifecycle", "consolidation"}:
-        return
     # If the judge failed on new text, do not ask it about existing memories.
     asks = not found.receipt.partial and plan.asks_about_old
     desk = plan.desk if asks else None
-    life = _lifecycle(work, plan, found, desk)
-    if "lifecycle" in plan.stages:
-        found.steps += life
-    if "consolidation" in plan.stages:
-        found.steps += _consolidation(work, plan, found, desk)
+    found.steps += _lifecycle(work, plan, found, desk)
+    found.steps += _consolidation(work, plan, found, desk)
 
 
 def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -> tuple[Step, ...]:
     """Return the steps due to age and use. Set how many more memories may leave recall."""
-    is_wanted = "lifecycle" in plan.stages
     accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, found.steps)
     back = _drop_lost_links(state)
     state = state_after(state, back)
@@ -70,8 +64,6 @@ def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -
     )
     # Compress at most once per moment, because the groups depend on all remaining memories.
     found.room = 0 if any(c.get("summaries") for c in counts) else due.room
-    if not is_wanted:
-        return ()
     found.problems += due.problems
     if desk is None:
         return (*back, *due.steps)

@@ -296,7 +296,8 @@ class _Words(NamedTuple):
 
     label: re.Pattern[str]
     sort_of: Mapping[str, str]
-    stems: tuple[str, ...]
+    stems: Mapping[str, bool]
+    """A part of each label, and whether it may be inside a word. Lines without are not searched."""
     stated: re.Pattern[str]
     harmless: re.Pattern[str]
     names: frozenset[str]
@@ -328,7 +329,6 @@ def _words() -> _Words:
     table = _sections()
     sorts = "password pass key token secret weak pin cvv card login credentials".split()
     sort_of = {word.lstrip("*"): sort for sort in sorts for word in table[sort]}
-    parts = {max(word.split(), key=len) for word in (*sort_of, *table["code"])}
     every = [word for sort in sorts for word in table[sort]]
 
     def any_of(name: str, *, is_wide: bool = False) -> str:
@@ -380,7 +380,7 @@ def _words() -> _Words:
     return _Words(
         label=spelled(label),
         sort_of={_bare(word): sort for word, sort in sort_of.items()},
-        stems=tuple(part for part in parts if not any(p in part for p in parts - {part})),
+        stems=_stems((*every, *(f"*{word}" for word in table["code"]))),
         stated=spelled(stated),
         harmless=spelled(
             lambda: rf"(?:(?<![^\W_])(?:{_any(table['harmless'])})[ _-]{{0,2}}|[?&])\Z"
@@ -479,7 +479,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
     """Yield values that are named by a label. `folded` is the text in lower case."""
     words, read_to, table_to = _words(), 0, 0
     below: list[Find] = []
-    for start, end in _lines_with(folded, words.stems):
+    for start, end in _labelled_lines(folded, words.stems):
         last, columns = ("", 0), 0
         if start >= table_to and (rows := _rows_below(text, start, end)):
             columns, table_to = _MAX_COLUMNS, rows[1]
@@ -507,6 +507,30 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
             *spots, (_, read_to) = _below(text, folded, start, end, *last)
             below += ((*spot, _KINDS.get(last[0], "token")) for spot in spots)
     yield from below
+
+
+def _stems(labels: Iterable[str]) -> Mapping[str, bool]:
+    found: dict[str, bool] = {}
+    for label in labels:
+        parts = label.lstrip("*").split()
+        part = parts[0] if len(parts[0]) > 2 else max(parts, key=len)
+        is_inner = label[0] == "*" or _is_wide(label) or part != parts[0]
+        found[part] = found.get(part, False) or is_inner
+    return found
+
+
+def _labelled_lines(folded: str, stems: Mapping[str, bool]) -> Sequence[Span]:
+    """Return the sorted spans of lines with a stem, at the start of a word if it must be."""
+    found: set[Span] = set()
+    for stem, is_inner in stems.items():
+        at = folded.find(stem)
+        while at >= 0:
+            end = at + 1
+            if is_inner or not at or not folded[at - 1].isalnum():
+                end = _line_end(folded, at)
+                found.add((folded.rfind("\n", 0, at) + 1, end))
+            at = folded.find(stem, end)
+    return sorted(found)
 
 
 _COMPOUND = regex(r"[ \t]([^\W\d_]{3,20})[:：]")

@@ -38,7 +38,6 @@ from memrepo.core.memory import Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
 from memrepo.policies.rules import DecayRules, TierRules
-from memrepo.text.dates import future_date
 
 ORDER = ("permanent", "session", "active", "checkpoint")
 TABLE = Path(__file__).with_name("decay.toml")
@@ -273,7 +272,11 @@ def held_until(memory: Memory) -> datetime | None:
     """Return the end of the latest day in the text that is later than the text's own date."""
     created = memory.time("created")
     stated = parse_time(memory.captured[:10]) if memory.captured else created
-    found = future_date(memory.body, stated) if stated else None
+    if not stated:
+        return None
+    from memrepo.text.dates import future_date  # has the tables of all languages
+
+    found = future_date(memory.body, stated)
     return found + _DAY if found else None
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 
 from memrepo.core.memory import Memory, Source
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, spelled
 from memrepo.policies.standing import contradicts
 from memrepo.text.languages import ENGLISH, bare, language_asked, patterns, small_words, tables
 from memrepo.text.languages import table as language_table
@@ -82,7 +82,8 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
     now: re.Pattern[str]
     ended: re.Pattern[str]
-    replaced: tuple[re.Pattern[str], ...]
+    replaced: tuple[tuple[frozenset[str], re.Pattern[str]], ...]
+    """The words of each phrase, and its pattern."""
     open: re.Pattern[str]
     negation: frozenset[str]
     bounds: frozenset[str]
@@ -159,7 +160,7 @@ def table(language: str) -> Table:
     return Table(
         **phrases,
         **words,
-        replaced=tuple(_any_of([phrase]) for phrase in found.get("replaced", ())),
+        replaced=tuple((_fixed(one), _any_of([one])) for one in found.get("replaced", ())),
         negation=frozenset(word for phrase in found.get("negation", ()) for word in _cut(phrase)),
         bounds=frozenset(word for phrase in found.get("bounds", ()) for word in _cut(phrase)),
         lists=frozenset(_plain(key) for key in found.get("lists", "").split(",")),
@@ -171,11 +172,21 @@ _PHRASES = ("now", "ended", "open")
 _WORDS = ("articles", "times", "labels")
 
 
-def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+def _any_of(phrases: Collection[str]) -> re.Pattern[str]:
     """Return a pattern that matches any of the phrases in tokens joined by blanks."""
-    rows = (map(_part, phrase.split()) for phrase in sorted(phrases, key=len, reverse=True))
-    found = "|".join(" ".join(row) for row in rows)
-    return re.compile(rf"(?<!\S)(?:{found or '(?!)'})(?!\S)")
+
+    def spell() -> str:
+        rows = (map(_part, phrase.split()) for phrase in sorted(phrases, key=len, reverse=True))
+        found = "|".join(" ".join(row) for row in rows)
+        return rf"(?<!\S)(?:{found or '(?!)'})(?!\S)"
+
+    return spelled(spell)
+
+
+def _fixed(phrase: str) -> frozenset[str]:
+    """Return the tokens of a phrase without its placeholders."""
+    parts = (part for part in phrase.split() if part not in ("...", "{old}", "{new}"))
+    return frozenset(token for part in parts for token in _cut(part))
 
 
 def _part(part: str) -> str:
@@ -336,7 +347,8 @@ def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
 
     If the phrase does not contain the replacement, the word before the phrase is the replacement.
     """
-    for pattern in of.replaced:
+    held = frozenset(joined.split())
+    for pattern in (one for fixed, one in of.replaced if fixed <= held):
         for found in pattern.finditer(joined):
             groups, before = found.groupdict(), joined[: found.start()].split()
             old, new = _bare(groups["old"], of), groups.get("new")

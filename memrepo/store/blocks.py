@@ -477,7 +477,7 @@ def _shown_lines(
         for number in range(first, last + 1):
             if number in lines:
                 lines[number], shown = shown, ""
-    if state is None:
+    if state is None or not lines:
         return [*lines.items()]
     shown = "\n".join(lines.values())
     for one in forgotten_in(state).stated(shown):

@@ -255,10 +255,12 @@ def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     """
     wanted = set(paths)
     found: dict[str, datetime] = {}
+    if not wanted:
+        return found
     tops = {path.split("/", 1)[0] if "/" in path else "." for path in wanted}
     where = tops.pop() if len(tops) == 1 else "."
     words = ("--first-parent", "-m", head, "--", where)
-    newest = commits_with_files(repo, "-1", *words) if wanted else ()
+    newest = commits_with_files(repo, "-1", *words)
     older = commits_with_files(repo, *words)  # not walked if the newest commit changed all paths
     for entry in chain(newest, older):
         rows = (row.split(" ", 1) for row in entry.trailers.get("Written", ()))

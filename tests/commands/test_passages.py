@@ -268,6 +268,7 @@ def test_no_copy_of_what_a_person_forgot_is_a_passage(repo: Path, copy: str) -> 
         "memory/2026-03-02.md",
         f"# 2026-03-02\n\n## Cleanup\n\n{text}\nIt rained on Friday.\n",
     )
+    place(repo, "memory/2026-03-01.md", "")
     done(repo, "run", now=NEXT_DAY)
     for words in ("launch ramp closed Mondays", "Friday rained cleanup"):
         answer_ = memrepo(repo, "search", words, now=NEXT_DAY)

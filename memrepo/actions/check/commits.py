@@ -205,6 +205,8 @@ def errors_since(work: Work, commit: str) -> tuple[Problem, ...]:
     walk = hand_commits(git, f"{commit}..{work.tree.commit}")
     # `git revert` of a run takes its manifest away, as a revert by memrepo does.
     hands = [hand.commit for hand in walk if not hand.subject.startswith(GIT_REVERTS)]
+    if not hands:
+        return ()  # without reading the memories
     known = {(p.path, p.rule) for p in work.tree.state().problems}  # reported for the tree itself
     return tuple(
         replace(p, severity="warning", message=f"{p.message} (commit {commit[:10]})")

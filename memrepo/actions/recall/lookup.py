@@ -6,7 +6,6 @@ hits of a query count. Retrievals are recorded in the ledger by session.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -67,6 +66,8 @@ def find(state: State, word: str) -> Memory:
         raise Ambiguous(word, sorted(m.id for m in found))
     names = {m.id[: max(len(word), 10)]: m.id for m in state.memories.values()}
     names |= {name: name for m in state.memories.values() for name in (m.slug[:-7], m.slug)}
+    import difflib  # only a wrong id needs it
+
     near = difflib.get_close_matches(word, names, n=1)
     raise NoSuchMemory(word, [names[name] for name in near])
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.fields import Node, bare, node_of
 from memrepo.core.ids import digest
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import KINDS, ChangeKind, Difference
@@ -50,14 +50,17 @@ _PLACES = frozenset(("promote", "demote", "tier", "link"))
 """Operations that change a memory's place and not its content."""
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A source of a memory, marked as new, gone or kept, with its recorded lines.
 
     `text` contains (line number, line) pairs. It is empty if the recorded text is not available.
     """
 
-    source: Source
     mark: Literal["new", "gone", "kept"]
+    resource: str
+    lines: tuple[int, int]
+    blob: str = ""
+    captured: str = ""
     text: tuple[tuple[int, str], ...] = ()
 
 
@@ -93,79 +96,36 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         given = [d.reason for d in own if d.reason]
         return given[-1] if given else ""
 
-    def record(self) -> ChangeRecord:
-        """Return the change as a record for programs."""
+    def record(self) -> dict[str, object]:
+        """Return the change as a record for programs.
+
+        `op` is the main kind of change, `before` and `after` are the texts, and `values` are the
+        (before, after) values of the changed fields, as written in a file.
+        """
         found, memory = self.difference, self.difference.memory
-        return ChangeRecord(
-            op=found.kind,
-            kinds=tuple(found.kinds),
-            id=memory.id,
-            path=memory.path,
-            type=memory.type,
-            before=found.before.body if found.before else None,
-            after=found.after.body if found.after else None,
-            reason=self.why,
-            fields=tuple(found.fields),
-            values={name: _values(found, name) for name in found.fields},
-            superseded_by=tuple(m.id for m in self.successors),
-            supersedes=tuple(self.replaces),
-            against=tuple(m.id for m in self.against),
-            decisions=tuple(replace(d, together=()) for d in self.decisions),
-            evidence=tuple(map(_evidence, self.evidence)),
-            judged=self.judged,
-        )
-
-
-class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A source of a memory as a record for programs, marked as new, gone or kept."""
-
-    mark: Literal["new", "gone", "kept"]
-    resource: str
-    lines: tuple[int, ...]
-    blob: str
-    captured: str
-
-
-class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A change to one memory, as a record for programs."""
-
-    op: ChangeKind
-    kinds: tuple[ChangeKind, ...]
-    id: str
-    path: str
-    type: str
-    before: str | None
-    """The former text."""
-    after: str | None
-    """The new text."""
-    reason: str
-    fields: tuple[str, ...]
-    """The names of the changed fields."""
-    values: Mapping[str, tuple[Any, Any]]
-    """The (before, after) values by field, as written in a file."""
-    superseded_by: tuple[str, ...]
-    supersedes: tuple[str, ...]
-    against: tuple[str, ...]
-    """The other sides of a contradiction."""
-    decisions: tuple[Reason, ...]
-    evidence: tuple[EvidenceRecord, ...]
-    judged: str
+        return {
+            "op": found.kind,
+            "kinds": found.kinds,
+            "id": memory.id,
+            "path": memory.path,
+            "type": memory.type,
+            "before": found.before.body if found.before else None,
+            "after": found.after.body if found.after else None,
+            "reason": self.why,
+            "fields": found.fields,
+            "values": {name: _values(found, name) for name in found.fields},
+            "superseded_by": [m.id for m in self.successors],
+            "supersedes": self.replaces,
+            "against": [m.id for m in self.against],
+            "decisions": [replace(d, together=()) for d in self.decisions],
+            "evidence": self.evidence,
+            "judged": self.judged,
+        }
 
 
 def _values(found: Difference, name: str) -> tuple[Node | None, Node | None]:
     old, new = (None if v in (None, ()) else bare(node_of(v)) for v in found.value(name))
     return old, new
-
-
-def _evidence(found: Evidence) -> EvidenceRecord:
-    source = found.source
-    return EvidenceRecord(
-        mark=found.mark,
-        resource=source.resource,
-        lines=tuple(source.lines),
-        blob=source.blob,
-        captured=source.captured,
-    )
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -344,7 +304,7 @@ def headline(memory: Memory) -> str:
     return next((line for line in memory.body.split("\n") if line.strip()), memory.slug)
 
 
-def place_of(source: Source) -> str:
+def place_of(source: Evidence) -> str:
     """Return the place of a source as text, such as `sources/MEMORY.md:3-5`."""
     first, last = source.lines
     if not first:

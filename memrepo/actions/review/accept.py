@@ -9,7 +9,6 @@ them, `discard` confirms them, so that no later run marks them for the same reas
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -28,7 +27,6 @@ from memrepo.actions.pending import (
     the_waiting,
 )
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.run.land import count_of_entries, headline
 from memrepo.actions.run.upkeep import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
@@ -36,9 +34,8 @@ from memrepo.core.changes import BULK_OPS, Change, Plan, Step, Update, fingerpri
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import Context, message
-from memrepo.core.state import Effect, State, apply, play
+from memrepo.core.state import Effect, apply, play
 from memrepo.merge.states import MergeResult, merge_states
-from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
 from memrepo.store.history import DISCARDS
@@ -53,14 +50,7 @@ class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     run: Annotated[str, option(_RUN, metavar="RUN")] = ""
     dry_run: DryRun = False
-    reason: Annotated[str, option("why, for the commit", "--reason")] = ""
-
-
-class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that was left out, because it changed after the run was computed."""
-
-    memory: str
-    kind: str
+    reason: Reason = ""
 
 
 class AcceptResult(VerbResult, frozen=True, kw_only=True):
@@ -72,9 +62,8 @@ class AcceptResult(VerbResult, frozen=True, kw_only=True):
     """The memories that changed as the run proposed."""
     left_out: tuple[str, ...]
     """Memories whose changes are not in effect and are not proposed again."""
-    conflicts: tuple[LeftOut, ...] = ()
-    rejected: tuple[str, ...] = ()
-    """Memories that state what a person rejected."""
+    conflicts: tuple[MergeConflict, ...] = ()
+    """Why they are not: later work changed the same."""
 
 
 class DecidedRemovals(VerbResult, frozen=True, kw_only=True):
@@ -112,34 +101,29 @@ class _Merge:
             for i in self.base.memories.keys() | self.tip.memories.keys()
             if self.base.memories.get(i) != self.tip.memories.get(i)
         )
-        self.rejected = self._rejected()
-        self.left = self.rejected
-        self.conflicts: tuple[LeftOut, ...] = ()
-
-    def _rejected(self) -> frozenset[str]:
-        stones, theirs = tombstones_in(self.ours), self.tip.memories
-        if not stones:
-            return frozenset()
-        new = ((i, theirs[i]) for i in self.changed if i in theirs)
-        return frozenset(i for i, m in new if m.status != "forgotten" and stones.bars_all(m))
+        self.left = frozenset[str]()
+        self.conflicts: tuple[MergeConflict, ...] = ()
 
     def merged(self) -> MergeResult:
         """Return HEAD with the run's changes. A memory in conflict is left out."""
         work, waits = self.work, self.waits
         people = _edited_by_people(work, waits)
         changed = frozenset(work.store.work.changed(waits.base, waits.tip))
-        found: list[LeftOut] = []
+        found: list[MergeConflict] = []
 
         def settle(conflict: MergeConflict) -> Side:
             if conflict.kind == "removed-and-edited" and conflict.id not in people:
                 return ""
-            found.append(LeftOut(memory=conflict.id, kind=conflict.kind))
+            found.append(conflict)
             return "ours"
 
-        tip = _without(self.base, self.tip, self.rejected)
-        result = merge_states(self.base, self.ours, tip, changed=changed, settle=settle)
+        result = merge_states(self.base, self.ours, self.tip, changed=changed, settle=settle)
         self.conflicts = tuple(found)
-        self.left |= {one.memory for one in found}
+        # What was rejected meanwhile is forgotten by the merge.
+        known, theirs = result.state.memories, self.tip.memories
+        shared = self.changed & known.keys() & theirs.keys()
+        barred = {i for i in shared if known[i].status == "forgotten" != theirs[i].status}
+        self.left = frozenset({*barred, *(one.id for one in found)})
         return result
 
     def land(self) -> AcceptResult:
@@ -152,7 +136,6 @@ class _Merge:
             memories=tuple(taken),
             left_out=tuple(sorted(self.left & self.changed)),
             conflicts=self.conflicts,
-            rejected=tuple(sorted(self.rejected)),
             exit=Exit.DECIDE if self.conflicts else Exit.DONE,
         )
         if self.request.dry_run:
@@ -168,7 +151,7 @@ class _Merge:
         changes = [change for step in page for change in step.changes]
         merge = Step(
             op="run",
-            what=self._headline(),
+            what=waits.entry.subject.removeprefix(ASKS),
             reason=self.request.reason or "accepted after review",
             changes=(*changes, *left_behind(work, waits, self._refused())),
         )
@@ -203,16 +186,6 @@ class _Merge:
             found |= fingerprints(entry.op, ids, prints) if ids else frozenset()
         return found
 
-    def _headline(self) -> str:
-        """Return the run's own subject, or one with new counts if something was left out."""
-        if not self.left:
-            return self.waits.entry.subject.removeprefix(ASKS)
-        rows = (
-            (e.op, [i for i in e.trailers.get("Memory", ()) if i not in self.left])
-            for e in self.steps
-        )
-        return headline(self.waits.run, count_of_entries(self.tip, [r for r in rows if r[1]]))
-
 
 def _edited_by_people(work: Work, waits: Waiting) -> frozenset[str]:
     """Return the memories that a person changed or removed after the run was computed."""
@@ -229,26 +202,8 @@ def _edited_by_people(work: Work, waits: Waiting) -> frozenset[str]:
     )
 
 
-def _without(base: State, theirs: State, ids: Iterable[str]) -> State:
-    """Return the outcome of a run, leaving out its changes to some memories."""
-    memories, edits = dict(theirs.memories), {}
-    for id_ in ids:
-        new, old = theirs.memories.get(id_), base.memories.get(id_)
-        if new is not None:
-            edits[new.path] = base.files.get(new.path)
-            del memories[id_]
-        if old is not None:
-            memories[id_] = old
-            edits[old.path] = base.files[old.path]
-    return replace(theirs, memories=memories, files=theirs.files.edited(edits))
-
-
-class DiscardRequest(msgspec.Struct, frozen=True, kw_only=True):
+class DiscardRequest(AcceptRequest, frozen=True, kw_only=True):
     """The arguments of `memrepo discard`."""
-
-    run: Annotated[str, option(_RUN, metavar="RUN")] = ""
-    dry_run: DryRun = False
-    reason: Reason = ""
 
 
 class DiscardResult(VerbResult, frozen=True, kw_only=True):
@@ -269,8 +224,7 @@ def discard(work: Work, request: DiscardRequest) -> DiscardResult | DecidedRemov
     work.require_writable()
     refuse_on_waiting(work)
     if _means_removals(work, request.run):
-        kept = AcceptRequest(dry_run=request.dry_run, reason=request.reason)
-        return _decide_removals(work, kept, is_kept=True)
+        return _decide_removals(work, request, is_kept=True)
     waits = the_waiting(work, request.run)
     refused = tuple(sorted(waits.prints(work)))
     ids = {i for e in waits.chain(work) for i in e.trailers.get("Memory", ())}

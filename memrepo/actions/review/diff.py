@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.actions.past.log import NoSuchRun, landing_of, run_merge
 from memrepo.actions.pending import NothingWaits, the_waiting
@@ -22,16 +21,7 @@ from memrepo.core.state import ChangeKind, Difference, Files, State, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
 from memrepo.store.tree import file_at
-from memrepo.views.review import Change, ChangeRecord, Evidence, Reason, Review, Stage
-
-
-class GroupRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A heading in the review, and the memories of each decision below that heading."""
-
-    heading: str
-    decisions: tuple[tuple[str, ...], ...]
-    is_card: bool
-    """Whether the group is shown as one card, to be decided as a whole or opened."""
+from memrepo.views.review import Change, Evidence, Reason, Review, Stage
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,25 +58,15 @@ class Result(VerbResult, frozen=True, kw_only=True):
     memories: int
     decisions: int
     """The number of decisions. Memories that must be decided together are one decision."""
-    groups: tuple[GroupRecord, ...] | msgspec.UnsetType = msgspec.UNSET
-    """The decisions in the order of the review. Unset if only the totals were requested."""
     files: Mapping[str, int]
     """The number of other changed files, by folder."""
-    changes: tuple[ChangeRecord, ...] | msgspec.UnsetType = msgspec.UNSET
+    changes: tuple[Mapping[str, Any], ...] | msgspec.UnsetType = msgspec.UNSET
     """Unset if only the totals were requested."""
     review: Review
     """The review from which the text output is rendered."""
 
 
 def _result(review: Review, *, stat: bool) -> Result:
-    groups = tuple(
-        GroupRecord(
-            heading=group.heading,
-            decisions=tuple(decision.ids for decision in group.decisions),
-            is_card=group.is_card,
-        )
-        for group in review.groups
-    )
     return Result(
         run=review.run,
         state=review.state,
@@ -96,7 +76,6 @@ def _result(review: Review, *, stat: bool) -> Result:
         totals=review.totals,
         memories=len(review.changes),
         decisions=len(review.decisions),
-        groups=msgspec.UNSET if stat else groups,
         files=dict(review.files),
         changes=msgspec.UNSET if stat else tuple(change.record() for change in review.changes),
         review=review,
@@ -348,4 +327,11 @@ def _evidence(
         last = min(last, first + _LINES - 1, len(text.lines) if text and first else 0)
         span = range(first, last + 1) if text and first else ()
         lines = tuple((n, text.lines[n - 1]) for n in span) if text else ()
-        yield Evidence(source=replace(source, blob=blob), mark=mark, text=lines)
+        yield Evidence(
+            mark=mark,
+            resource=source.resource,
+            lines=source.lines,
+            blob=blob,
+            captured=source.captured,
+            text=lines,
+        )

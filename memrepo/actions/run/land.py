@@ -159,28 +159,13 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     made = [change.memory for change in changes if isinstance(change, Create)]
     new = [memory.id for memory in made if memory.type not in ("summary", "chunk")]
     rows = [(s.op, [c.id for c in s.changes if isinstance(c, Update)]) for s in steps]
-    counts = _counts(rows, new, {m.id for m in (*state.every, *made) if m.is_note})
-    return {name: count for name, count in counts.items() if count or name in _ALWAYS}
-
-
-def count_of_entries(state: State, rows: Sequence[tuple[str, Sequence[str]]]) -> dict[str, int]:
-    """Count the changes in commits of an earlier run, given as (operation, memories) pairs."""
-    found = state.memories
-    made = [id_ for op, ids in rows if op == "create" for id_ in ids]
-    new = [id_ for id_ in made if id_ not in found or found[id_].type != "summary"]
-    return _counts(rows, new, {m.id for m in state.every if m.is_note})
-
-
-def _counts(
-    rows: Sequence[tuple[str, Sequence[str]]], new: Sequence[str], notes: set[str]
-) -> dict[str, int]:
-    """Count operations, given as (operation, ids of changed memories) pairs."""
+    notes = {m.id for m in (*state.every, *made) if m.is_note}
+    ops: list[str] = [op for op, _ in rows]
 
     def of(op: str) -> list[str]:
         return [id_ for one, ids in rows if one == op for id_ in ids]
 
-    ops = [op for op, _ in rows]
-    return {
+    counts = {
         "memories_new": sum(id_ not in notes for id_ in new),
         "notes_new": sum(id_ in notes for id_ in new),
         "superseded": ops.count("supersede"),
@@ -192,6 +177,7 @@ def _counts(
         "summarised": len(of("compress")),
         **{name: len(of(op)) if op in _BY_MEMORY else ops.count(op) for name, op in _UPKEEP},
     }
+    return {name: count for name, count in counts.items() if count or name in _ALWAYS}
 
 
 def headline(run: str, counts: Mapping[str, int]) -> str:

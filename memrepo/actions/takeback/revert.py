@@ -25,15 +25,14 @@ from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
-from memrepo.core.state import EMPTY, Effect, State
-from memrepo.merge.reversal import RevertConflict, revert_change, together
-from memrepo.merge.tombstones import Tombstones, is_tombstone, tombstones_in
+from memrepo.core.state import Effect
+from memrepo.merge.reversal import RevertConflict, Reverted, revert_change, together
+from memrepo.merge.tombstones import is_tombstone
 from memrepo.merge.versions import Side
 from memrepo.store import history
 from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
 from memrepo.store.stream import NewCommit
-from memrepo.store.tree import Snapshot, file_at
-from memrepo.store.worktree import ChangedFile
+from memrepo.store.tree import file_at
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,62 +163,25 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     )
 
 
-class Undone(msgspec.Struct, frozen=True, kw_only=True):
-    """A computed revert: changed files, and conflicts.
-
-    `left` is the resulting state, or the snapshot whose whole tree is restored.
-    """
-
-    left: State | Snapshot
-    effect: Effect
-    clashes: tuple[RevertConflict, ...] = ()
-
-    @property
-    def state(self) -> State:
-        """Return the state after the revert. For a snapshot, this reads its memories."""
-        return self.left if isinstance(self.left, State) else self.left.state()
-
-    @property
-    def stones(self) -> Tombstones:
-        """Return the tombstones in the state after the revert."""
-        return tombstones_in(self.left) if isinstance(self.left, State) else self.left.stones
-
-
-def _undone(work: Work, wanted: Wanted) -> Undone:
-    """Compute a revert on top of HEAD, without writing anything."""
+def _undone(work: Work, wanted: Wanted) -> Reverted:
+    """Compute a revert on top of HEAD, with the pages that it changes, without writing anything."""
     store, run = work.store, wanted.landing.run
     span = wanted.landing.before, wanted.target.commit
     changed = store.work.changed(*span)
     kept = {work.tree.layout.manifest(run)} if wanted.settle and run else set[str]()
-    if wanted.latest and not wanted.only:
-        whole = _restored(work, {path: c for path, c in changed.items() if path not in kept})
-        if whole is not None:
-            return whole
     before, after = (store.snapshot(commit).state() for commit in span)
     head = work.tree.state()
     done = revert_change(
         before, after, head, wanted.side, only=wanted.only, kept=kept, paths=changed
     )
-    files = {**done.effect.files, **derived_contents(work, done.state)}
-    return Undone(left=done.state, effect=Effect(files=files), clashes=done.clashes)
+    pages: Mapping[str, bytes | None] = derived_contents(work, done.state)
+    if wanted.latest and not wanted.only and not work.tree.stones:
+        # Each byte is as it was, also of pages that a commit by hand left outdated.
+        pages = {path: before.files.get(path) for path in changed if path not in kept}
+    return replace(done, effect=Effect(files={**done.effect.files, **pages}))
 
 
-def _restored(work: Work, changed: Mapping[str, ChangedFile]) -> Undone | None:
-    """Return the revert of the latest operation, which restores the whole tree byte for byte.
-
-    Return None if a rejected memory would return. Then each memory needs a separate decision.
-    """
-    stones, before = work.tree.stones, work.store.snapshot(work.store.parents(work.tree.commit)[0])
-    coming = (m for m in before.state().memories.values() if m.path in changed) if stones else ()
-    barring = before.stones if stones else stones
-    if any(m.status != "forgotten" and barring.bar(m) is not None for m in coming):
-        return None
-    there = [(p, s.old) for p, s in changed.items() if s.old and before.files.holds(p, s.mode)]
-    data = {p: d for (p, _), d in zip(there, before.files.each(there), strict=True)}
-    return Undone(left=before, effect=Effect(files={path: data.get(path) for path in changed}))
-
-
-def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
+def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
     if work.call.actor:
         from memrepo.actions.write.commit import refuse_taking
 
@@ -242,12 +204,10 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     )
     lines = listed_steps([f"undone: {entry.subject}" for entry in steps])
     text = message(step, work.context(reverts=(target.commit,), lines=lines))
-    # Without tombstones there is nothing to check, so do not read any memories.
-    before, after = (work.tree.state(), undone.state) if undone.stones else (EMPTY, EMPTY)
     made = chain(
         work.store,
-        before,
-        after,
+        work.tree.state(),
+        undone.state,
         [NewCommit(message=text, effect=undone.effect)],
         base=work.tree.commit,
         now=work.call.now,

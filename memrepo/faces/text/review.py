@@ -159,11 +159,11 @@ def _fields(change: Change) -> Iterator[str]:
 def _evidence(change: Change) -> Iterator[str]:
     signs = {"new": "+", "gone": "-"}
     marked = [e for e in change.evidence if e.mark in signs]
-    places = [place_of(e.source) for e in marked]
+    places = [place_of(e) for e in marked]
     # A line that was edited in place has the same location before and after.
-    marked = [e for e in marked if places.count(place_of(e.source)) == 1]
+    marked = [e for e in marked if places.count(place_of(e)) == 1]
     for found in marked[:MAX_SOURCES]:
-        yield f"    {signs[found.mark]} evidence {_line(place_of(found.source))}"
+        yield f"    {signs[found.mark]} evidence {_line(place_of(found))}"
     yield from _more(len(marked) - MAX_SOURCES)
 
 
@@ -291,9 +291,7 @@ def accept(
     lines = [f"accepted {result.run}: {message} changed {commit}"]
     if result.left_out:
         lines.append(f"left out, and not proposed again: {', '.join(result.left_out)}")
-    if result.rejected:
-        lines.append(f"of these, rejected by a person: {len(result.rejected)}")
-    lines += [f"conflict: {c.kind} {c.memory}" for c in result.conflicts]
+    lines += [f"conflict: {c.kind} {c.id or c.path}" for c in result.conflicts]
     return "\n".join(lines)
 
 

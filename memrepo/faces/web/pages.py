@@ -257,7 +257,7 @@ def _sentence(change: Change) -> str:
         return _sentence_of(own[-1].reason)
     if kind in LEAVING or not fresh:
         return _sentence_of(change.why)
-    source = fresh[0].source
+    source = fresh[0]
     place = source.resource.removeprefix("sources/")
     place += f", line {source.lines[0]}" if source.lines[0] else ""
     day = f", since {source.captured[:10]}" if source.captured else ""
@@ -365,8 +365,8 @@ def _evidence(found: Evidence, bodies: set[str]) -> Shown:
     same = bool(text) and normal_claim(text) in bodies
     return {
         "mark": found.mark,
-        "place": place_of(found.source),
-        "captured": found.source.captured[:10],
+        "place": place_of(found),
+        "captured": found.captured[:10],
         "same": same,
         "lines": [] if same else [(n, _cut(line, MAX_QUOTE)) for n, line in found.text],
     }

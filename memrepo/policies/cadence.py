@@ -10,7 +10,7 @@ rules, including those for summer time, are those of cronsim, which follows Debi
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
 
@@ -90,23 +90,3 @@ def due(now: datetime, schedule: Schedule, zone: tzinfo, mode: RunMode) -> bool:
     return any(
         next(fires(each, zone, now - SLACK), now + SLACK) <= now for each in schedule.of(mode)
     )
-
-
-def minutes_of(crons: Iterable[str], zone: tzinfo, other: tzinfo, now: datetime) -> str:
-    """Return the minutes of cron expressions on the clock of another zone, as cron's first field.
-
-    Only the minutes are converted. The job that cron starts every hour must call `due`.
-    """
-    moments = [now + timedelta(days=30 * month) for month in range(13)]
-    apart = {
-        (clock.replace(tzinfo=None) - local.replace(tzinfo=None)) // timedelta(minutes=1)
-        for clock, local in ((m.astimezone(other), m.astimezone(zone)) for m in moments)
-    }
-    start = datetime(2000, 1, 1, tzinfo=UTC)
-    found = {
-        (minute + offset) % 60
-        for cron in crons
-        for minute in CronSim(cron, start).minutes
-        for offset in apart
-    }
-    return "*" if len(found) == 60 else ",".join(map(str, sorted(found)))

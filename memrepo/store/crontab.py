@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from memrepo.store.errors import CrontabFailed, NoCrontab
 
@@ -86,15 +85,6 @@ def _is_of(row: bytes, name: str) -> bool:
 def _tag(name: str) -> str:
     escaped = name.replace("%", r"\%")  # a bare percent sign ends a command
     return f" # memrepo {escaped}"
-
-
-def machine_zone() -> ZoneInfo:
-    """Return the machine's time zone, which cron uses, and ignore the user's TZ variable."""
-    try:
-        with Path("/etc/localtime").open("rb") as handle:
-            return ZoneInfo.from_file(handle, key="localtime")
-    except (OSError, ValueError):
-        return ZoneInfo("UTC")
 
 
 def program() -> tuple[str, ...]:

@@ -105,26 +105,6 @@ def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path)
 # -- where it goes ---------------------------------------------------------------------------------
 
 
-def test_what_is_in_effect_is_shown_with_its_place(fresh_repo: Path) -> None:
-    git(fresh_repo, "config", "memrepo.telemetry.dir", "/var/log/agents")
-    git(fresh_repo, "config", "memrepo.notify.command", "tell me")
-    configure(fresh_repo, "[reporting]\nmode = 'full'")
-    shown = {row["key"]: row for row in done(fresh_repo, "config")["keys"]}
-    assert (shown["telemetry.dir"]["value"], shown["telemetry.dir"]["from"]) == (
-        "/var/log/agents",
-        ".git/config",
-    )
-    assert shown["notify.command"]["value"] == "tell me"
-    assert shown["reporting.mode"]["value"] == "full"
-    assert shown["reporting.mode"]["from"].startswith("memrepo.toml:")
-    assert shown["schedule.incremental"]["value"] == ["15 5 * * 1,2,4,5,6", "15 17 * * *"]
-    configure(fresh_repo, "")
-    path = fresh_repo / "memrepo.toml"
-    path.write_text(path.read_text().replace('profile = "personal"', 'profile = "business"'))
-    shown = {row["key"]: row for row in done(fresh_repo, "config")["keys"]}
-    assert shown["schedule.incremental"]["value"] == ["15 13 * * 1,2,4,5,6"]
-
-
 def test_a_log_that_cannot_be_written_is_a_warning_and_the_run_lands(fresh_repo: Path) -> None:
     (fresh_repo / ".memrepo").write_text("in the way")
     answer = memrepo(fresh_repo, "run", as_json=False)

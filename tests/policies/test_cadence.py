@@ -14,7 +14,6 @@ from memrepo.config import parse_config
 from memrepo.core.judge import Profile
 from memrepo.policies.cadence import (
     fires,
-    minutes_of,
     missed,
     upcoming,
 )
@@ -116,30 +115,3 @@ def test_any_text_is_understood_or_named(parts: list[str]) -> None:
     cron = " ".join(parts)
     if cron_problem(cron) == "":
         assert next(fires(cron, MANILA, at("2026-03-01T00:00")))
-        assert minutes_of([cron], MANILA, BERLIN, at("2026-03-01T00:00"))
-
-
-@pytest.mark.parametrize(
-    ("crons", "zone", "other", "minutes"),
-    [
-        (("15 5 * * 3,0", "15 17 * * *"), "Asia/Manila", "Europe/Berlin", "15"),
-        (("*/30 9-17 * * mon-fri", "10 1 * * *"), "Asia/Manila", "UTC", "0,10,30"),
-        (("30 23 * * 5",), "Asia/Kathmandu", "UTC", "45"),
-        # Lord Howe Island is ahead by ten and a half hours, or in summer by eleven.
-        (("0 5 * * *",), "UTC", "Australia/Lord_Howe", "0,30"),
-        (("* * * * *",), "UTC", "UTC", "*"),
-    ],
-)
-def test_minutes_are_those_of_the_machine_s_clock(
-    crons: tuple[str, ...], zone: str, other: str, minutes: str
-) -> None:
-    assert minutes_of(crons, ZoneInfo(zone), ZoneInfo(other), at("2026-03-01T00:00")) == minutes
-
-
-@given(moment=moments)
-def test_a_job_in_the_machine_s_time_starts_whenever_a_run_is_due(moment: datetime) -> None:
-    machine = ZoneInfo("America/New_York")
-    fire = next(fires("15 5 * * 3,0", BERLIN, moment))
-    assert str(fire.astimezone(machine).minute) == minutes_of(
-        ["15 5 * * 3,0"], BERLIN, machine, moment
-    )

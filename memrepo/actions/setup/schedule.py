@@ -19,7 +19,7 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
-from memrepo.policies.cadence import due, minutes_of, upcoming
+from memrepo.policies.cadence import due, upcoming
 from memrepo.policies.rules import MODES, RunMode
 from memrepo.store import crontab, run_files, settings
 from memrepo.store.errors import NoCrontab
@@ -251,15 +251,11 @@ def _record(work: Work, by: str) -> None:
 def _entries(work: Work) -> list[str]:
     """Return the lines of a repository: one for each kind of run.
 
-    cron starts the line at the jobs' minutes of every hour. `schedule due` then decides in the
-    repository's time zone, so neither cron's zone nor summer time matters.
+    cron starts the line every five minutes. `schedule due` then decides in the repository's time
+    zone, so neither cron's zone nor summer time matters, and changed times count at once.
     """
-    zone, now = work.config.zone, work.call.now
-    return [
-        f"{minutes_of(crons, zone, crontab.machine_zone(), now)} * * * * {_command(work, mode)}"
-        for mode in reversed(MODES)
-        if (crons := work.config.schedule.of(mode))
-    ]
+    modes = (mode for mode in reversed(MODES) if work.config.schedule.of(mode))
+    return [f"*/5 * * * * {_command(work, mode)}" for mode in modes]
 
 
 def _command(work: Work, mode: RunMode) -> str:

@@ -137,6 +137,7 @@ HOOKS = (
 _MARK = b"#!/bin/sh\n# memrepo:"
 HOOK_CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'
 _LEGACY = ".legacy"  # where the pre-commit framework moves a hook that it calls first
+_ASIDE = ".before-memrepo"  # where an early memrepo moved a hook, which it called first
 
 
 def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
@@ -168,6 +169,9 @@ _FOREIGN = "belongs to another program"
 
 
 def _hook_state(path: Path, wanted: bytes) -> str:
+    aside = path.with_name(path.name + _ASIDE)
+    if aside.exists():
+        return f"does not call {aside.name} any more: make that the hook, or delete it"
     call = f"hooks run {path.name}".encode()
     for place in (path, path.with_name(path.name + _LEGACY)):
         found = place.read_bytes() if place.is_file() else b""
@@ -202,6 +206,12 @@ def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]
     if not dry_run:
         name_program(repo)
     return left
+
+
+def hooks_aside(repo: Repo) -> list[str]:
+    """Return the names of hooks that an early memrepo moved aside, and that nothing calls now."""
+    names = (name + _ASIDE for name in HOOKS)
+    return [name for name in names if (_hooks_folder(repo) / name).exists()]
 
 
 def name_program(repo: Repo) -> None:

@@ -1,4 +1,4 @@
-"""`doctor` on real histories: what is sound, what is broken, and since which commit."""
+"""`doctor` on real histories: what is sound, and what is broken."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import pytest
 import workspaces
 from driving import LATER, begin, done, git, memories, memrepo
 
-CHECKS = ("references", "tombstones", "signatures")
+CHECKS = ("rules", "secrets", "signatures")
 
 
 def checks(repo: Path) -> dict[str, dict[str, Any]]:
     return {c["name"]: c for c in memrepo(repo, "doctor").data["checks"]}
 
 
-def commit(repo: Path, message: str, *paths: str) -> str:
-    git(repo, "add", "-A", *paths)
-    git(repo, "-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", message)
-    return git(repo, "rev-parse", "HEAD").strip()
+def commit(repo: Path, message: str) -> None:
+    git(repo, "add", "-A")
+    git(repo, "-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", message)
 
 
 @pytest.fixture
@@ -42,19 +41,18 @@ def test_a_sound_history_passes_every_check(long_repo: Path) -> None:
     assert {name: found[name]["ok"] for name in CHECKS} == dict.fromkeys(CHECKS, True), found
 
 
-def test_a_supersession_cut_in_half_names_the_commit_that_did_it(long_repo: Path) -> None:
+def test_a_supersession_cut_in_half_is_found(long_repo: Path) -> None:
     old = next(m for m in memories(long_repo).values() if m.status == "superseded")
     path = long_repo / old.path
     text = path.read_text()
     lines = [line for line in text.splitlines(keepends=True) if not line.startswith("superseded_")]
     path.write_text("".join(lines))
-    bad = commit(long_repo, "tidied up")
+    commit(long_repo, "tidied up")
     for text in ("One more", "And another"):
         done(long_repo, "add", text, now=LATER)
-    found = checks(long_repo)["references"]
+    found = checks(long_repo)["rules"]
     assert not found["ok"]
-    assert found["message"].endswith(f"since commit {bad[:10]}")
-    assert {p["rule"] for p in found["problems"]} == {"supersession-half", "supersession-status"}
+    assert {p["rule"] for p in found["problems"]} >= {"supersession-half", "supersession-status"}
     assert "supersession-half" in {p["rule"] for p in done(long_repo, "status")["problems"]}
 
 
@@ -68,9 +66,9 @@ def test_the_quick_doctor_reads_no_memory_and_says_what_it_left_out(tmp_path: Pa
     git(repo, "add", "-A")
     git(repo, "commit", "-qnm", "by hand")
     whole = memrepo(repo, "doctor", now=LATER)
-    assert "memories" in [c["name"] for c in whole.data["checks"] if not c["ok"]]
+    assert "rules" in [c["name"] for c in whole.data["checks"] if not c["ok"]]
     assert (whole.exit, whole.data["left_out"]) == (1, [])
     quick = memrepo(repo, "doctor", "--quick", now=LATER)
     assert set(quick.data["left_out"]) == WHOLE
     assert {c["name"] for c in quick.data["checks"]} == set(names()) - WHOLE
-    assert "left out  objects, memories" in memrepo(repo, "doctor", "--quick", as_json=False).out
+    assert "left out  objects, index" in memrepo(repo, "doctor", "--quick", as_json=False).out

@@ -235,8 +235,8 @@ def test_a_workspace_of_any_shape_makes_a_repository_that_doctor_likes(
     before = files(workspace, git_too=True)
     answer = done(tmp_path, "init", "repo", "--from", workspace)
     done(repo, "doctor")
-    if answer["proposed"]:
-        configure(repo, "sources.claims", [*CLAIMS, *answer["proposed"]])
+    if answer["left_alone"]:
+        configure(repo, "sources.claims", [*CLAIMS, "**/*.md"])
     done(repo, "run")
     assert files(workspace, git_too=True) == before
     kept = memories(repo)

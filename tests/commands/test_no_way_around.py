@@ -66,7 +66,7 @@ def handed_out(repo: Path) -> list[str]:
 def named(repo: Path) -> list[str]:
     """Return which of `status` and `doctor` name the file and the way out."""
     status = json.dumps(memrepo(repo, "status", now=LATER).data["problems"])
-    (found,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "rejected"]
+    (found,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "secrets"]
     said = {"status": status, "doctor": json.dumps(found)}
     return [name for name, text in said.items() if BACK in text and "reject ts-" in text]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -33,12 +32,8 @@ from memrepo.assets import asset
 from memrepo.checks.rules import all_rules
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS
-from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.state import State
-from memrepo.merge import closure
-from memrepo.merge.tombstones import REJECTED, tombstones_in
 from memrepo.store import history, settings, stream
 from memrepo.store.errors import NoContent
 from memrepo.store.index import Filter
@@ -252,23 +247,6 @@ def _workspace(work: Work, fix: bool) -> CheckFinding:
     return _finding("" if path.is_dir() else problem, str(path))
 
 
-@_check("memories", whole=True)
-def _memories(work: Work, fix: bool) -> CheckFinding:
-    state = work.tree.state()
-    errors = [p for p in state.problems if p.severity == "error"]
-    return _finding(
-        f"{len(errors)} that cannot be read, first {errors[0]} (`memrepo check`)" if errors else "",
-        f"{len(state.memories)} read without error",
-    )
-
-
-@_check("manifests", whole=True)
-def _manifests(work: Work, fix: bool) -> CheckFinding:
-    found, damaged = read_manifests(work.tree.files, work.tree.layout)
-    runs = f"{counted(len(found), 'run', 'runs')} on record"
-    return _finding(str(damaged[0]) if damaged else "", runs)
-
-
 @_check("index", whole=True)
 def _index(work: Work, fix: bool) -> CheckFinding:
     index_of(work).count(["memory"], Filter())
@@ -344,16 +322,16 @@ def _attributes(work: Work, fix: bool) -> CheckFinding:
 
 @_check("rules", "secrets", whole=True)
 def _rules(work: Work, fix: bool) -> tuple[CheckFinding, ...]:
-    """Check the work tree against all rules."""
+    """Check all files against all rules, and uncommitted memories against what was rejected."""
     rules, scene = all_rules(), scenes.check_tree(work.store.root)
     errors = [p for p in (*scene.early, *scene.problems) if p.severity == "error"]
     secrets = {name for name, rule in rules.items() if rule.group == "secrets"}
     edited = [p for p in scene.problems if p.rule == "page-edited"]
     others = (*(p for p in errors if p.rule not in secrets), *edited)
-    found = tuple(p for p in errors if p.rule in secrets)
+    found = (*(p for p in errors if p.rule in secrets), *uncommitted_rejected(work))
     return (
         _listed(others, f"{len(rules)} rules hold"),
-        _listed(found, "none in the tree (`memrepo check --history` looks at the past)"),
+        _listed(found, "no secret in the tree (`memrepo check --history` looks at the past)"),
     )
 
 
@@ -406,60 +384,6 @@ def _runs(work: Work, fix: bool) -> CheckFinding:
     if emptying is not None:
         parts.insert(0, f"{emptying.commit[:10]} removed every memory from the tree, by hand")
     return CheckFinding(ok=emptying is None, message="; ".join(parts))
-
-
-@_check("references", whole=True)
-def _references(work: Work, fix: bool) -> CheckFinding:
-    return _since(work, closure.closure, "every reference and supersession is valid")
-
-
-@_check("tombstones", whole=True)
-def _tombstones(work: Work, fix: bool) -> CheckFinding:
-    return _since(work, lambda s: tombstones_in(s).problems, "every tombstone can be read")
-
-
-def _since(
-    work: Work, problems_of: Callable[[State], tuple[Problem, ...]], fine: str
-) -> CheckFinding:
-    """Report the problems at HEAD, and the commit that introduced the first of them."""
-    found = _listed(problems_of(work.tree.state()), fine)
-    if found.ok:
-        return found
-    first = found.problems[0]
-
-    def is_bad(commit: str) -> bool:
-        return any(
-            (first.rule, first.key, first.message) == (other.rule, other.key, other.message)
-            for other in problems_of(work.store.snapshot(commit).state())
-        )
-
-    return replace(found, message=f"{found.message}; since commit {_first_bad(work, is_bad)[:10]}")
-
-
-def _first_bad(work: Work, is_bad: Callable[[str], bool]) -> str:
-    """Return the commit that introduced a problem found at HEAD, by binary search.
-
-    Search along first parents, then within the chain of the run that the commit merged.
-    """
-    store = work.store
-    start = history.first_commit(store.repo, work.tree.commit, store.layout.config)
-    line = [*filter(None, [start]), *history.first_parents(store.repo, start, work.tree.commit)]
-    commit = line[bisect_left(line, True, hi=len(line) - 1, key=is_bad)]
-    parents = store.parents(commit)
-    if len(parents) == 2:
-        inside = history.first_parents(store.repo, parents[0], parents[1])
-        if inside and is_bad(inside[-1]):
-            return inside[bisect_left(inside, True, hi=len(inside) - 1, key=is_bad)]
-    return commit
-
-
-@_check("rejected", whole=True)
-def _rejected(work: Work, fix: bool) -> CheckFinding:
-    found = [p for p in work.tree.state().problems if p.rule == REJECTED]
-    found += uncommitted_rejected(work)
-    count = counted(len(found), "file says", "files say")
-    problem = f"{count} what a person rejected, first {found[0]}" if found else ""
-    return _finding(problem, "nothing rejected came back", problems=tuple(found))
 
 
 @_check("signatures", whole=True)

@@ -36,6 +36,8 @@ class Installed(VerbResult, frozen=True, kw_only=True):
 
     hooks: tuple[str, ...]
     left: tuple[str, ...]
+    aside: tuple[str, ...]
+    """Hooks that an early memrepo moved aside. Nothing calls them any more."""
     dry_run: bool
 
 
@@ -99,7 +101,9 @@ def _install(work: Work, *, dry_run: bool) -> Installed:
         )
     left = settings.install_hooks(repo, asset("hooks", "shim"), dry_run=dry_run)
     hooks = tuple(name for name in settings.HOOKS if name not in left)
-    return Installed(hooks=hooks, left=tuple(left), dry_run=dry_run)
+    return Installed(
+        hooks=hooks, left=tuple(left), aside=tuple(settings.hooks_aside(repo)), dry_run=dry_run
+    )
 
 
 def _status(work: Work) -> States:

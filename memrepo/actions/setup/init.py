@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from glob import escape
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Annotated, Literal, NamedTuple
@@ -122,23 +121,11 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The models that can judge on this machine, with the cost of one nightly run each."""
     first_cost: str = ""
     """What the first of them would be asked by the first run, and the cost."""
-    proposed: tuple[str, ...] = ()
-    """Patterns that would include the files that no current pattern matches."""
 
 
 def do(work: Work, request: Request) -> Result:
     """Create or adopt a repository without changing existing files."""
-    if request.tz is not None and not is_zone(request.tz):
-        raise UsageError(
-            f"memrepo init: --tz {request.tz!r} is not a zone of the tz database",
-            fix="name one such as Europe/Berlin or UTC",
-        )
-    where = (work.call.where / request.dir).absolute()
-    workspace = workspace_of(work.call.where / request.workspace) if request.workspace else None
-    if workspace is not None and not workspace.is_dir():
-        raise UsageError(
-            f"--from {workspace}: is not a folder", fix="name the folder that holds MEMORY.md"
-        )
+    where, workspace = _folders(work, request)
     with open_or_create(where, Layout()) as (store, made):
         store.refuse_unfit()
         with store.writing():
@@ -155,14 +142,7 @@ def do(work: Work, request: Request) -> Result:
         # Write settings outside the work tree first: init counts as done after the first commit.
         if workspace is not None or (adopted and known is None):
             settings.put(store.repo, settings.WORKSPACE, str(workspace or Path()))
-        warnings = _local_side(store, adopted=adopted)
-        if made and (outer := top_of(where.parent)) is not None:
-            warnings.append(
-                f"it is in the work tree of {outer}, which does not track it: add it to that"
-                f" repository's `.gitignore`, or make it a submodule"
-            )
-        if workspace is not None and workspace.resolve() in where.resolve().parents:
-            warnings.append(f"{where} is below the workspace: {_APART}")
+        warnings = [*_local_side(store, adopted=adopted), *_misplaced(where, workspace, made=made)]
         commit = "" if known else _first_commit(store, work, request, found, bare=not adopted)
         others = is_adopted(store.repo, store.layout)
         if message := install_drivers(store.repo, store.layout, adopted=others):
@@ -176,22 +156,14 @@ def do(work: Work, request: Request) -> Result:
             at, joined = at.refreshed(), person(store.repo)[1]
         brought = _claims(at, workspace or where)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
+        at = at.refreshed()
         root = workspace or settings.workspace(store.repo) or (where if adopted else None)
         unread = _unread(at, root)
-        alone = tuple(sorted(unread.files, key=lambda one: (-one.size, one.name)))
-        if not unread.is_whole:
-            warnings.append(
-                f"only the first {MAX_ENTRIES:,} entries of the workspace were looked at for files"
-                " that no pattern names"
-            )
-        if workspace is not None and not (known or alone or _holds(at.refreshed(), ingested)):
-            warnings.append(f"{workspace} {_EMPTY}")
-        branch = store.branch.removeprefix("refs/heads/")
-        zone, unknown = at.refreshed().config.zone.key, unknown_person(at.refreshed())
-        if request.profile == "classic" and at.refreshed().config.lifecycle.profile != "classic":
+        warnings += _gaps(at, unread, workspace if known is None else None, ingested)
+        if request.profile == "classic" and at.config.lifecycle.profile != "classic":
             warnings.append("its profile stays: set lifecycle.profile classic in memrepo.toml")
-        config = store.layout.config
-    judges = usable_judges(at.refreshed())
+        branch, unknown = store.branch.removeprefix("refs/heads/"), unknown_person(at)
+    judges = usable_judges(at)
     return Result(
         path=str(where),
         commit=ingested.commit or brought.commit or commit,
@@ -201,19 +173,55 @@ def do(work: Work, request: Request) -> Result:
         import_=brought,
         ingest=ingested,
         warnings=tuple(warnings),
-        timezone=zone,
-        config=config,
+        timezone=at.config.zone.key,
+        config=store.layout.config,
         known=known is not None,
         recognised=found.what if workspace is not None or adopted else "",
         made=made,
         person=joined,
-        left_alone=alone,
+        left_alone=tuple(sorted(unread.files, key=lambda one: (-one.size, one.name))),
         left_alone_pct=unread.percent(),
         judges=judges,
-        first_cost=_first_cost(at.refreshed(), judges),
-        proposed=proposed_patterns([n for n in unread.unmatched if not n.endswith("/")]),
+        first_cost=_first_cost(at, judges),
         notices=(*brought.problems, *ingested.problems, *unknown, *store.notices),
     )
+
+
+def _folders(work: Work, request: Request) -> tuple[Path, Path | None]:
+    """Return the folder of the repository, and the workspace. Raises UsageError."""
+    if request.tz is not None and not is_zone(request.tz):
+        raise UsageError(
+            f"memrepo init: --tz {request.tz!r} is not a zone of the tz database",
+            fix="name one such as Europe/Berlin or UTC",
+        )
+    workspace = workspace_of(work.call.where / request.workspace) if request.workspace else None
+    if workspace is not None and not workspace.is_dir():
+        raise UsageError(
+            f"--from {workspace}: is not a folder", fix="name the folder that holds MEMORY.md"
+        )
+    return (work.call.where / request.dir).absolute(), workspace
+
+
+def _misplaced(where: Path, workspace: Path | None, *, made: bool) -> Iterator[str]:
+    """Yield a warning if the repository is inside another one, or inside its workspace."""
+    if made and (outer := top_of(where.parent)) is not None:
+        yield (
+            f"it is in the work tree of {outer}, which does not track it: add it to that"
+            f" repository's `.gitignore`, or make it a submodule"
+        )
+    if workspace is not None and workspace.resolve() in where.resolve().parents:
+        yield f"{where} is below the workspace: {_APART}"
+
+
+def _gaps(at: Work, unread: Unread, workspace: Path | None, ingested: Ingested) -> Iterator[str]:
+    """Yield a warning if not all of a workspace was looked at, or a new one holds no text."""
+    if not unread.is_whole:
+        yield (
+            f"only the first {MAX_ENTRIES:,} entries of the workspace were looked at for files"
+            " that no pattern names"
+        )
+    if workspace is not None and not (unread.files or _holds(at, ingested)):
+        yield f"{workspace} {_EMPTY}"
 
 
 def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
@@ -230,8 +238,6 @@ def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
 
 
 _APART = "runs read your own files there, and never what memrepo writes"
-_FOLDERS = 8
-"""The maximum number of folders with a pattern each. A longer list would be hard to read."""
 _EMPTY = (
     "contains no text yet: runs read its markdown (`memrepo config sources.claims`),"
     " `memrepo import` takes in what another program exported"
@@ -256,24 +262,6 @@ def machine_zone() -> str:
     except ZoneInfoNotFoundError:
         found = ""
     return found if is_zone(found) else "UTC"
-
-
-def proposed_patterns(names: Sequence[str]) -> tuple[str, ...]:
-    """Return patterns for `sources.claims` that match all the given files.
-
-    There is one pattern per top folder and file extension. An extension found in many folders, as
-    in a vault, gets a single pattern.
-    """
-    found: dict[str, dict[str, None]] = {}
-    for name in names:
-        top, inside, _ = name.partition("/")
-        kind = name[name.rindex(".") :]
-        pattern = f"{escape(top)}/**/*{kind}" if inside else f"*{kind}"
-        found.setdefault(kind, {})[pattern] = None
-    for kind, patterns in found.items():
-        if len(patterns) > _FOLDERS:
-            found[kind] = {f"**/*{kind}": None}
-    return tuple(pattern for patterns in found.values() for pattern in patterns)
 
 
 _AGENT = set(

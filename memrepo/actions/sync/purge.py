@@ -39,7 +39,7 @@ from memrepo.store.local import replaced_commits
 from memrepo.store.purges import PurgeReceipt, RewritePlan
 from memrepo.store.remote import RECORDS, Hub
 
-_CHECKS = ("objects", "state", "memories", "manifests", "runs", "format")
+_CHECKS = ("objects", "state", "rules", "runs")
 """The checks of `doctor` that concern the history, not this machine."""
 OUTSIDE = ("git configuration", "workspace")
 """The kinds of places that are searched but left to their owner to clean."""

@@ -66,6 +66,10 @@ def _installed(result: hooking.Installed) -> str:
         lines = ["dry run: nothing was written", *(f"would be {line}" for line in lines)]
     if result.left:
         lines.append(f"left to another program: {', '.join(result.left)} ({HOOK_CALL})")
+    if result.aside:
+        lines.append(
+            f"not called any more: {', '.join(result.aside)} (make it the hook, or delete it)"
+        )
     return "\n".join(lines)
 
 
@@ -135,9 +139,6 @@ def _alone(result: init_.Result) -> Iterator[str]:
         yield f"  and {len(files) - _NAMED} smaller"
     where = "`sources.claims` includes a file, `sources.deny` excludes it"
     yield f"  {where}: [sources] in {result.config}"
-    if result.proposed:
-        words = ", ".join(f'"{visible(one)}"' for one in result.proposed)
-        yield f"  to read unmatched files, add to `claims` there: {words}"
 
 
 def agent(request: agents.Request, result: agents.Result | Hooked, colour: bool) -> str:

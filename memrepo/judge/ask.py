@@ -219,19 +219,16 @@ class Desk:
         try:
             found = self._read(question, self._send(question), key)
         except JudgeFailed as failed:
-            self.failures.append(
-                Failure(
-                    name=question.kind,
-                    batch=self.asked,
-                    reason=failed.message,
-                    raw=failed.raw,
-                    tried=failed.tried,
-                )
-            )
+            self.refuse(question.kind, failed.message, failed.raw, failed.tried)
             raise
         self._answered[key] = found
         self.tick(f"{question.kind} questions answered")
         return found
+
+    def refuse(self, kind: str, reason: str, raw: str, tried: tuple[str, ...] = ()) -> None:
+        """Record an unusable answer to a question of a kind, to be stored for inspection."""
+        failure = Failure(name=kind, batch=self.asked, reason=reason, raw=raw, tried=tried)
+        self.failures.append(failure)
 
     def _read(self, question: Question, reply: Reply, key: str) -> Answer:
         """Parse a reply and store it. Raise BadReply if it holds no whole answer."""

@@ -194,17 +194,7 @@ def compress_old(
     prints = (p.removeprefix("compress:") for p in plan.decided if p.startswith("compress:"))
     spared = frozenset(id_ for ids in prints for id_ in ids.split("+"))
     spared |= state.memories.keys() - plan.state.memories.keys()
-    clerk = (
-        None
-        if desk is None
-        else Clerk(
-            found=found,
-            desk=desk,
-            name="summary",
-            rule="summary-offline",
-            what="a summary was made without a model",
-        )
-    )
+    clerk = Clerk(found=found, desk=desk, kind="summary") if desk is not None else None
     steps, room = list[Step](), found.room
     for group in groups(candidates(state, rules, score, spared)):
         if summary_id(group) in state.memories:

@@ -94,13 +94,13 @@ def test_an_edited_line_that_no_longer_contradicts_ends_the_doubt(
     write(repo, LOVES, CRANE, BARN)
     assert done(repo, "run", now=THIRD)["counts"]["memories_reworded"] == 1
     assert [memories(repo)[i].standing for i in (old, new)] == ["resolved", "resolved"]
-    assert done(repo, "resolve", now=THIRD)["open"] == []
+    assert done(repo, "resolve", now=THIRD)["corrections"] == []
     (case,) = done(repo, "resolve", "--list", now=THIRD)["corrections"]
     assert (case["status"], case["verdict"]) == ("resolved", "both")
     assert done(repo, "check", now=THIRD)["problems"] == []
     done(repo, "revert", now=THIRD)
     assert [memories(repo)[i].standing for i in (old, new)] == ["contested", "contested"]
-    assert len(done(repo, "resolve", now=THIRD)["open"]) == 1
+    assert len(done(repo, "resolve", now=THIRD)["corrections"]) == 1
 
 
 def test_recall_says_that_the_file_is_gone_before_a_person_decided(tmp_path: Path) -> None:

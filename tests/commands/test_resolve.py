@@ -87,14 +87,14 @@ def test_a_flag_and_its_correction_are_one_commit(repo: Path) -> None:
 
 
 def test_it_is_listed_shown_from_both_sides_and_asks_for_a_decision(repo: Path) -> None:
-    (row,) = ask(repo)["open"]
+    (row,) = ask(repo)["corrections"]
     assert row["id"] == the_case(repo).id
     before = standing(repo)
     for word in (row["id"], row["id"][:8], *pair(repo), pair(repo)[0][:8]):
         answer = memrepo(repo, "resolve", word)
-        assert (answer.exit, answer.data["id"]) == (3, row["id"])
-        assert answer.data["decision_needed"] is True
-        texts = {m["text"]: m["evidence"][0]["quote"] for m in answer.data["memories"]}
+        (shown,) = answer.data["corrections"]
+        assert (answer.exit, shown["id"], shown["status"]) == (3, row["id"], "open")
+        texts = {m["text"]: m["evidence"][0]["quote"] for m in shown["memories"]}
         assert texts == {LOVES[2:]: LOVES, HATES[2:]: HATES}
     text = memrepo(repo, "resolve", row["id"], as_json=False).out
     assert LOVES in text
@@ -116,10 +116,9 @@ def test_the_kept_memory_replaces_the_other_in_one_commit(repo: Path) -> None:
     case = the_case(repo)
     assert (case.verdict, case.kept, case.reason) == ("superseded", hates, "she said so today")
     assert case.by == "human:person@example.org"
-    assert data["contradiction"] == case.id
     touched = set(git(repo, "show", "--name-only", "--format=", data["commit"]).split())
     assert len(touched - {"MEMORY.md"}) == 3
-    assert ask(repo)["open"] == []
+    assert ask(repo)["corrections"] == []
     assert "unchanged" in ask(repo, case.id, "--keep", hates)
     assert memrepo(repo, "resolve", case.id, "--both").exit == 3
     assert memrepo(repo, "resolve", case.id).exit == 0

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
@@ -89,15 +89,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Party(msgspec.Struct, frozen=True, kw_only=True):
-    """One of two contradicting memories, with its evidence."""
+class Party(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of two contradicting memories, with its evidence. Of a lost one, only the text is known."""
 
     id: str
     text: str
-    path: str | UnsetType = UNSET
-    status: str | UnsetType = UNSET
-    standing: str | UnsetType = UNSET
-    evidence: tuple[Quote, ...] | UnsetType = UNSET
+    path: str = ""
+    status: str = ""
+    standing: str = ""
+    evidence: tuple[Quote, ...] = ()
     source_count: int | UnsetType = UNSET
 
 
@@ -119,72 +119,29 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True):
     """The correction file that records the decision."""
 
 
-class OpenContradictions(VerbResult, frozen=True, kw_only=True):
-    """The open contradictions."""
-
-    open: tuple[Dispute, ...]
-
-
-class CorrectionList(VerbResult, frozen=True, kw_only=True):
-    """All contradictions and other corrections, open ones first."""
+class Disputes(VerbResult, frozen=True, kw_only=True):
+    """The contradictions and other corrections that were asked for, open ones first."""
 
     corrections: tuple[Dispute, ...]
 
 
-class ShownContradiction(VerbResult, frozen=True, kw_only=True):
-    """A contradiction with the fields of `Dispute`, and whether it still needs a decision."""
-
-    id: str
-    status: str
-    memories: tuple[Party, ...]
-    verdict: str
-    kept: str
-    confidence: float | None
-    reason: str
-    by: str
-    at: str
-    decided: str
-    run: str
-    path: str
-    decision_needed: bool
-
-
-class Decided(Written, frozen=True, kw_only=True):
-    """The commit that decides a contradiction."""
-
-    contradiction: str
-
-
-class DecidedAlready(Unchanged, frozen=True, kw_only=True):
-    """The result if a contradiction already has the requested decision."""
-
-    contradiction: str
-
-
-def do(
-    work: Work, request: Request
-) -> OpenContradictions | CorrectionList | ShownContradiction | Decided | DecidedAlready:
+def do(work: Work, request: Request) -> Disputes | Written | Unchanged:
     """List, show or decide contradictions. Exit with status 3 after showing an open one."""
     if request.id and (request.list or request.status):
         raise UsageError(
             f"resolve: --list and --status name all cases, and {request.id} was given too",
             fix=f"leave out one of them; `memrepo resolve {request.id}` shows that case",
         )
-    if request.list or request.status:
-        return _listed(work, request.status)
-    is_deciding = bool(request.keep or request.both)
-    if is_deciding and not request.id:
-        raise UsageError("no contradiction was given", fix="`memrepo resolve` lists them")
     state = work.tree.state()
     if not request.id:
-        found = (c for c in conflicts(state, corrections_of(state)) if c.status == "open")
-        waiting = tuple(_dispute(work, conflict) for conflict in found)
-        return OpenContradictions(open=waiting, notices=corrections_of(state).problems)
-    if not is_deciding:
-        shown = asdict(_dispute(work, the_dispute(state, request.id)))
-        needed = shown["status"] == "open"
-        exit_ = Exit.DECIDE if needed else Exit.DONE
-        return ShownContradiction(**shown, decision_needed=needed, exit=exit_)
+        if request.keep or request.both:
+            raise UsageError("no contradiction was given", fix="`memrepo resolve` lists them")
+        return _listed(work, request.status if request.list or request.status else "open")
+    conflict = the_dispute(state, request.id)
+    if not (request.keep or request.both):
+        shown = _dispute(work, conflict)
+        exit_ = Exit.DECIDE if shown.status == "open" else Exit.DONE
+        return Disputes(corrections=(shown,), exit=exit_)
     actor = work.actor
 
     def draft(state: State) -> Step | Unchanged:
@@ -196,9 +153,7 @@ def do(
             reason=request.reason,
         ).step(request.keep)
 
-    done, id_ = write(work, request, draft), the_dispute(state, request.id).id
-    kind = Decided if isinstance(done, Written) else DecidedAlready
-    return kind(**asdict(done), contradiction=id_)
+    return write(work, request, draft)
 
 
 def the_dispute(state: State, word: str) -> Conflict:
@@ -263,12 +218,13 @@ def _decided(work: Work, found: Dispute, case: Correction | None) -> Dispute:
     )
 
 
-def _listed(work: Work, status: ConflictStatus | None) -> CorrectionList:
+def _listed(work: Work, status: ConflictStatus | None) -> Disputes:
     """List contradictions by status, and cases of which a memory is gone."""
     state = work.tree.state()
     cases = corrections_of(state)
-    rows = [_dispute(work, conflict) for conflict in conflicts(state, cases)]
-    known = {row.id for row in rows}
+    found = [c for c in conflicts(state, cases) if status in (None, c.status)]
+    rows = [_dispute(work, conflict) for conflict in found]
+    known = {conflict.id for conflict in conflicts(state, cases)}
     for id_, case in sorted(cases.cases.items(), key=lambda item: item[1].id):
         if id_ not in known:  # a memory is missing
             one = Dispute(
@@ -276,10 +232,9 @@ def _listed(work: Work, status: ConflictStatus | None) -> CorrectionList:
                 status="moot" if case.status == "open" else "resolved",
                 memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
             )
-            rows.append(_decided(work, one, case))
+            rows += [_decided(work, one, case)] if status in (None, one.status) else []
     rows.sort(key=lambda row: STATUSES.index(row.status))
-    wanted = tuple(row for row in rows if status in (None, row.status))
-    return CorrectionList(corrections=wanted, notices=cases.problems)
+    return Disputes(corrections=tuple(rows), notices=cases.problems)
 
 
 _VERDICTS: Mapping[CorrectionVerdict, str] = {

@@ -327,58 +327,39 @@ def diff(request: diffing.Request, result: diffing.Result | diffing.Patch, colou
     return review_text(result.review, stat=request.stat, colour=colour)
 
 
-def _corrections(result: resolving.CorrectionList) -> str:
-    """Format a list of corrections, each with its status and its memories."""
-    lines = [counted(len(result.corrections), "correction", "corrections")]
-    for row in result.corrections:
-        message = f", {_verdict(row)}" if row.status == "resolved" else ""
-        lines.append(f"\n{row.id}  {row.status}{message}")
+def resolve(
+    request: resolving.Request, result: resolving.Disputes | Written | Unchanged, colour: bool
+) -> str:
+    """Format the contradictions, the details of one of them, or the result of a decision."""
+    from memrepo.actions.review.resolve import HOW, Disputes
+
+    if not isinstance(result, Disputes):
+        return written(request, result, colour=colour)
+    if request.id:
+        (one,) = result.corrections
+        ask = [f"decide it: `memrepo resolve {one.id}` with {HOW}"]
+        return "\n".join([*_shown(one), *ask * (one.status == "open")])
+    found = result.corrections
+    are_open = not (request.list or request.status)
+    lines = [counted(len(found), "correction", "corrections")]
+    if are_open:
+        lines = [f"{counted(len(found), 'contradiction is', 'contradictions are')} open"]
+    for row in found:
+        verdict = f", {_verdict(row)}" if row.status == "resolved" else ""
+        lines.append(f"\n{row.id}" + ("" if are_open else f"  {row.status}{verdict}"))
         lines += [f"  {m.id}  {cut(m.text, _WIDTH)}" for m in row.memories]
+    if found and are_open:
+        lines.append(f"\n`memrepo resolve ID` shows one; {HOW} decides it")
     return "\n".join(lines)
 
 
-def resolve(
-    request: resolving.Request,
-    result: resolving.OpenContradictions
-    | resolving.CorrectionList
-    | resolving.ShownContradiction
-    | Written
-    | Unchanged,
-    colour: bool,
-) -> str:
-    """Format the open contradictions, the details of one of them, or the result of a decision."""
-    from memrepo.actions.review.resolve import (
-        HOW,
-        CorrectionList,
-        OpenContradictions,
-        ShownContradiction,
-    )
-
-    if isinstance(result, CorrectionList):
-        return _corrections(result)
-    if isinstance(result, OpenContradictions):
-        lines = [f"{counted(len(result.open), 'contradiction is', 'contradictions are')} open"]
-        for one in result.open:
-            lines.append(f"\n{one.id}")
-            lines += [f"  {m.id}  {cut(m.text, _WIDTH)}" for m in one.memories]
-        if result.open:
-            lines.append(f"\n`memrepo resolve ID` shows one; {HOW} decides it")
-        return "\n".join(lines)
-    if isinstance(result, ShownContradiction):
-        lines = _shown(result)
-        if result.decision_needed:
-            lines.append(f"decide it: `memrepo resolve {result.id}` with {HOW}")
-        return "\n".join(lines)
-    return written(request, result, colour=colour)
-
-
-def _shown(shown: resolving.ShownContradiction) -> list[str]:
+def _shown(shown: resolving.Dispute) -> list[str]:
     """Return the lines that describe a contradiction: status, texts, evidence and reason."""
     lines = [f"{shown.id}  {shown.status}"]
     for memory in shown.memories:
         lines += ["", f"{memory.id}  {memory.status}, {memory.standing}"]
         lines += [f"  {visible(line)}" for line in memory.text.split("\n")]
-        lines += evidence_lines(memory.evidence or (), memory.source_count)
+        lines += evidence_lines(memory.evidence, memory.source_count)
     lines.append("")
     if shown.reason:
         sure = f" (confidence {shown.confidence:.2f})" if shown.confidence is not None else ""
@@ -388,7 +369,7 @@ def _shown(shown: resolving.ShownContradiction) -> list[str]:
     return lines
 
 
-def _verdict(shown: resolving.Dispute | resolving.ShownContradiction) -> str:
+def _verdict(shown: resolving.Dispute) -> str:
     match shown.verdict:
         case "superseded":
             return f"{shown.kept} was kept"

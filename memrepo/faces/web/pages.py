@@ -83,7 +83,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
         "night": _night(work, found),
         "waiting": waiting,
         "marked": [_labelled(memories[id_]) for id_ in found.marked],
-        "disputes": _ask(work, "resolve", resolve.Request()).open,
+        "disputes": _ask(work, "resolve", resolve.Request()).corrections,
         "todo": list(_todo(found)),
         "page": _first_page(work),
     }

@@ -164,12 +164,6 @@ def found(links: dict[str, str], **stamps: str) -> list[tuple[str, dict[str, dic
     ]
 
 
-def test_a_line_and_a_fork_are_no_rings() -> None:
-    assert found({"a": "b", "b": "c"}) == []
-    assert found({"a": "bc", "b": "d", "c": "d"}) == []
-    assert found({"a": "bcd", "b": "cd", "c": "d"}) == []
-
-
 def test_of_a_ring_the_one_that_a_person_wrote_stays() -> None:
     ((stays, repairs),) = found({"a": "b", "b": "c", "c": "a"}, b="human:x@y.z")
     assert stays == "b"
@@ -181,12 +175,6 @@ def test_of_a_ring_the_one_that_a_person_wrote_stays() -> None:
     }
     assert repairs["c"] == {"supersedes": None}
     assert set(repairs) == {"b", "c"}
-
-
-def test_one_that_something_outside_replaced_stays_superseded() -> None:
-    ((stays, repairs),) = found({"a": "b", "b": "ax"}, b="human:x@y.z")
-    assert stays == "b"
-    assert repairs["b"] == {"superseded_by": (id_of("x"),)}
 
 
 def test_rings_that_share_a_memory_are_one() -> None:

@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memrepo.core import codec, header
+from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import (
     FIELDS,
     MAX_LISTED,
-    OWN_ACTOR,
     Link,
     Memory,
     Source,
@@ -27,7 +26,7 @@ from memrepo.merge import closure
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstone_bytes, tombstone_of
 from memrepo.merge.versions import FileVersion, join_versions
-from tests.strategies import FOREIGN, IDS, Triple, cases, place, triples
+from tests.strategies import IDS, Triple, cases, place, triples
 
 A, B, C = IDS[:3]
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -156,11 +155,6 @@ def test_no_side_brings_back_what_a_tombstone_names(t: Triple, dead: frozenset[s
     assert not [i for i in dead & again.memories.keys() if again.memories[i].status != "forgotten"]
 
 
-def foreign(state: State, id_: str) -> dict[str, object]:
-    data = state.files[state.memories[id_].path]
-    return {e.key: e.value for e in header.split(data, "").entries if e.key in FOREIGN}
-
-
 # The trials behind the design, and boundaries
 
 
@@ -199,30 +193,6 @@ def test_files_of_identical_content_are_not_taken_for_each_other() -> None:
         base, read_state({b: same}, Layout()), read_state({a: same, b: edited}, Layout())
     )
     assert dict(result.state.files) == {b: edited}
-
-
-RUN = "20260301T000000Z-01234567"
-SEEN = Source(resource="sources/MEMORY.md", lines=(3, 3), text_hash="th-0123456789abcdef")
-LONG = f"""\
----
-id: {A}
-type: fact
-home: LTMEMORY.md
-created: 2026-03-01T00:00:00Z
-generated: {{by: {OWN_ACTOR}, at: 2026-03-01T00:00:00Z}}
-sources:
-  - {{resource: sources/MEMORY.md, lines: [3, 3], text_hash: th-0123456789abcdef}}
-origin: purifier
-run: {RUN}
----
-
-one
-"""
-
-
-def test_a_field_set_to_the_same_value_on_both_sides_is_that_value() -> None:
-    ours, theirs = fact(status="archived"), fact(status="archived", title="t")
-    assert both(fact(), ours, theirs)[0] == theirs
 
 
 def test_half_a_supersession_on_each_side_is_a_whole_one() -> None:
@@ -266,14 +236,6 @@ def test_references_to_a_memory_that_the_other_side_removed_are_dropped_and_name
         "duplicate_of",
         "superseded_by",
         "status",
-    }
-
-
-def test_two_memories_at_one_path_both_get_a_file() -> None:
-    result = merge_states(state(), state(fact(IDS[3], "x")), state(fact(IDS[4], "y")))
-    assert {m.path for m in result.state.memories.values()} == {
-        place(IDS[3]),
-        place(IDS[3]).replace("m-", "m-2-"),
     }
 
 
@@ -458,8 +420,3 @@ def test_an_overlapping_rewording_goes_to_the_newer_one() -> None:
     theirs = fact(body="It runs in Rome.", generated=Stamp(by="a/1", at=LATE))
     memory, lost = both(fact(body="It runs."), ours, theirs)
     assert (memory.body, lost) == (theirs.body, ("body",))
-
-
-CANDIDATE = b"---\ntype: candidate\nsources:\n%s---\n\ntext\n"
-SMALL = CANDIDATE % b"  - {resource: z.md}\n"
-LARGE = CANDIDATE % b"  - {resource: a.md}\n  - {resource: b.md}\n"

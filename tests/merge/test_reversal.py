@@ -10,7 +10,6 @@ import strategies
 from histories import histories
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from strategies import IDS, cases
 
 from memrepo.core import codec
@@ -103,65 +102,12 @@ def test_with_a_side_chosen_nothing_clashes_and_references_hold(
 # -- single situations ---------------------------------------------------------------------------
 
 
-def test_lines_of_a_text_are_decided_alone() -> None:
-    found = back(
-        state(fact(body="a\nb\nc\nd")),
-        state(fact(body="A\nb\nc\nd")),
-        state(fact(body="A\nb\nc\nD")),
-    )
-    assert found.state.memories[A].body == "a\nb\nc\nD"
-    assert not found.clashes
-
-
 @pytest.mark.parametrize(("side", "body"), [("ours", "2"), ("theirs", "0")])
 def test_the_same_lines_clash_and_a_side_settles_it(side: str, body: str) -> None:
     states = [state(fact(body=b, title=t)) for b, t in (("0", "x"), ("1", "y"), ("2", "y"))]
     assert [c.kind for c in back(*states).clashes] == ["text-overlaps"]
     settled = back(*states, side=side).state.memories[A]
     assert (settled.body, settled.text("title")) == (body, "x"), "other fields go back anyway"
-
-
-def test_what_later_work_removed_stays_removed() -> None:
-    found = back(state(fact()), state(fact(title="t")), state())
-    assert not found.clashes
-    assert not found.effect.files
-
-
-def supersession() -> tuple[Memory, Memory, Memory]:
-    old = fact(A, "vim")
-    gone = fact(A, "vim", status="superseded", superseded_by=(B,))
-    return old, gone, fact(B, "helix", supersedes=(A,))
-
-
-def test_a_supersession_goes_back_whole() -> None:
-    old, gone, new = supersession()
-    found = back(state(old), state(gone, new))
-    assert found.state == state(old)
-
-
-def test_with_ours_an_edited_successor_stays_without_the_link_and_both_are_contested() -> None:
-    old, gone, new = supersession()
-    edited = fact(B, "helix, at work", supersedes=(A,))
-    states = [state(old), state(gone, new), state(gone, edited)]
-    assert [c.kind for c in back(*states).clashes] == ["edited-later"]
-    found = back(*states, side="ours").state.memories
-    assert (found[A].status, found[A].standing) == ("active", "contested")
-    assert (found[B].body, found[B].standing) == ("helix, at work", "contested")
-    assert "supersedes" not in found[B].fields
-
-
-@pytest.mark.parametrize(("side", "there"), [("ours", True), ("theirs", False)])
-def test_what_others_refer_to_does_not_vanish_unasked(side: str, there: bool) -> None:
-    from memrepo.core.memory import Link
-
-    link = (Link(target=B, type="supports"),)
-    states = [state(fact()), state(fact(), fact(B)), state(fact(links=link, title="mine"), fact(B))]
-    (clash,) = back(*states).clashes
-    assert (clash.kind, clash.memory, clash.on) == ("depended-on", A, B)
-    found = back(*states, side=side).state.memories
-    assert (B in found) is there
-    assert ("links" in found[A].fields) is there
-    assert found[A].text("title") == "mine", "what the holder says otherwise is nobody's clash"
 
 
 def test_an_edit_never_moves_to_another_memory_of_the_same_content() -> None:
@@ -171,12 +117,6 @@ def test_an_edit_never_moves_to_another_memory_of_the_same_content() -> None:
     found = back(*states, side="ours")
     assert found.state.memories[B].body == "mine"
     assert found.state.memories[A].path == one.path
-
-
-def test_two_files_that_changed_places_change_back() -> None:
-    one, other = fact(A, "x"), fact(B, "y")
-    swapped = state(replace(one, path=other.path), replace(other, path=one.path))
-    assert back(state(one, other), swapped).state == state(one, other)
 
 
 def test_files_that_a_later_commit_wrote_stay_and_kept_ones_too() -> None:
@@ -247,22 +187,6 @@ def test_what_it_removed_and_was_made_again(side: Any, body: str) -> None:
     assert [c.kind for c in found.clashes] == ([] if side else ["edited-later"])
     assert found.state.memories[A].body == body
     assert len(found.state.files) == 1
-
-
-@pytest.mark.parametrize(("side", "there"), [("", True), ("ours", True), ("theirs", False)])
-def test_what_it_made_and_somebody_edited(side: Any, there: bool) -> None:
-    found = back(state(), state(fact()), state(fact(title="mine")), side=side)
-    assert [(c.kind, c.memory, c.path) for c in found.clashes] == (
-        [] if side else [("edited-later", A, strategies.place(A))]
-    )
-    assert (A in found.state.memories) is there
-
-
-def test_the_file_comes_back_to_the_byte_where_nothing_came_later() -> None:
-    odd = codec.encode(fact()).replace(b"id:", b"id:   ")
-    path = strategies.place(A)
-    states = [read_state({path: d}, Layout()) for d in (odd, codec.encode(fact(title="t")))]
-    assert back(*states).effect.files == {path: odd}
 
 
 def test_who_refers_to_it_already_before_does_not_hold_it() -> None:

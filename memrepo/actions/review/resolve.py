@@ -90,7 +90,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Party(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One of two contradicting memories, with its evidence. Of a lost one, only the text is known."""
+    """One of two contradicting memories. Of one that is gone, only the text is known."""
 
     id: str
     text: str

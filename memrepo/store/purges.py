@@ -462,7 +462,7 @@ def record(store: Repository, made: Iterable[PurgeReceipt], tip: str) -> None:
         message = f"purge: {', '.join(receipt.id for receipt in new)}\n"
         when = store.not_before(max(receipt.at for receipt in new), tip)
         commit = NewCommit(message=message, effect=Effect(files=files))
-        tip = store.loose(Chain(base=tip, commits=[commit], when=when), "purges")
+        tip = store.build(Chain(base=tip, commits=[commit], when=when), "purges")
     if tip:
         repo.call("update-ref", RECORDS, tip)
         keep_values(repo)

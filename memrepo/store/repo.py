@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -53,10 +53,6 @@ SWITCH_S = 0.5
 _PAUSE_S = 0.02
 LOOSE = 256
 """Number of loose objects from which a run packs them, because each occupies a disk block."""
-_GIT_LOOSE = 6700
-"""Number of loose objects at which git packs by default (git-gc(1))."""
-_PACKS = 50
-"""Number of packs at which git joins them by default (`gc.autoPackLimit`)."""
 LONGEST_REVISION = 1000
 _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
@@ -213,11 +209,10 @@ class Repository:
         journal = load_journal(self.journals)
         if journal is not None:
             self.refuse_unfit()
-            written_at = (self.journals / JOURNAL).stat().st_mtime
-            drop_locks(self.repo, journal, written_at)
-            if journal.tip and not is_landed(self.repo, journal, self.head()):
+            drop_locks(self.repo, journal, (self.journals / JOURNAL).stat().st_mtime)
+            if not is_landed(self.repo, journal, self.head()):
                 self._finish(journal)
-        sweep(self.repo, self.journals)
+        sweep(self.repo)
         clear_journal(self.journals)
 
     def _finish(self, journal: Journal) -> None:
@@ -243,37 +238,47 @@ class Repository:
         refuse_unfit(self.repo, self.branch_or_none, unmerged=unmerged)
 
     def build(self, chain: Chain, name: str) -> str:
-        """Write a chain of commits to a transaction ref and return its tip."""
+        """Write a chain of commits on its own base, without a ref, and return its tip.
+
+        Raises CannotSign if the merge of the chain is to be signed and cannot be.
+        """
         import tempfile
 
-        from memrepo.store.stream import committer, write_stream
+        from memrepo.store.stream import committer, sign_merge, wants_signature, write_stream
 
         ref = TX + name
         before = set(self.repo.git_dir.glob("fast_import_crash_*"))
-        try:
-            with tempfile.TemporaryFile() as stream:
-                write_stream(stream, chain, ref, committer(self.repo))
-                stream.seek(0)
-                # Deltas of fast-import only use the preceding object. Git finds better ones when
-                # packing.
-                words = ("fast-import", "--quiet", "--done", "--depth=0")
-                self.repo.call(*words, stdin=stream.fileno(), inherited=self._descriptors)
-        finally:
-            for report in set(self.repo.git_dir.glob("fast_import_crash_*")) - before:
-                report.unlink(missing_ok=True)
-        return self.repo.refs.id(ref)
+        with self.writing():
+            try:
+                with tempfile.TemporaryFile() as stream:
+                    write_stream(stream, chain, ref, committer(self.repo))
+                    stream.seek(0)
+                    # Deltas of fast-import only use the preceding object. Git finds better ones
+                    # when packing.
+                    words = ("fast-import", "--quiet", "--done", "--depth=0")
+                    self.repo.call(*words, stdin=stream.fileno(), inherited=self._descriptors)
+                tip = self.repo.refs.id(ref)
+                if (chain.merge or chain.second) and wants_signature(self.repo):
+                    return sign_merge(self.repo, chain, tip, self._descriptors)
+                return tip
+            finally:
+                self.repo.call("update-ref", "-d", ref, check=False)
+                for report in set(self.repo.git_dir.glob("fast_import_crash_*")) - before:
+                    report.unlink(missing_ok=True)
 
     def land(self, chain: Chain, name: str, since: str = "") -> str:
         """Write a chain of commits, fast-forward the branch to it, and return the newest commit.
 
-        If the chain's base has not landed yet (`loose`), `since` is the commit at HEAD below it.
+        If the chain's base has not landed yet (`prepare`), `since` is the commit at HEAD below it.
         Work tree files that already have the new content are accepted unchanged. Raises
         BranchMoved, FilesInTheWay, CannotSign or CannotWork, in which case nothing has changed.
         """
         since = since or chain.base
         with self.writing():
             self.refuse_unready(chain, since)
-            return self._advance(since, name, lambda: self._signed(chain, name))
+            tip = self.build(chain, name)
+            self._advance(since, tip, name)
+        return tip
 
     def draft(self, chain: Chain, name: str) -> str:
         """Write a chain of commits without a ref and return its tip, for a later `advance`.
@@ -282,7 +287,7 @@ class Repository:
         """
         with self.writing():
             self.refuse_unready(chain)
-            tip = self.loose(chain, name)
+            tip = self.build(chain, name)
             self.work.clear_way(self.work.changed(chain.base, tip))
         return tip
 
@@ -293,15 +298,7 @@ class Repository:
         """
         with self.writing():
             self.refuse_unready(chain, self.head())
-            return self.loose(chain, name)
-
-    def loose(self, chain: Chain, name: str) -> str:
-        """Write a chain of commits on its own base, without a ref, and return its tip."""
-        with self.writing():
-            try:
-                return self.build(chain, name)
-            finally:
-                self.repo.call("update-ref", "-d", TX + name)
+            return self.build(chain, name)
 
     def advance(self, base: str, tip: str, name: str) -> None:
         """Fast-forward the branch from `base` to a commit that is already in the repository.
@@ -311,15 +308,7 @@ class Repository:
         with self.writing():
             self.refuse_unfit()
             self._refuse_other_base(base)
-            self._advance(base, name, lambda: tip)
-
-    def _signed(self, chain: Chain, name: str) -> str:
-        from memrepo.store.stream import sign_merge, wants_signature
-
-        tip = self.build(chain, name)
-        if (chain.merge or chain.second) and wants_signature(self.repo):
-            return sign_merge(self.repo, chain, tip, TX + name, self._descriptors)
-        return tip
+            self._advance(base, tip, name)
 
     def refuse_unready(self, chain: Chain, since: str = "") -> None:
         """Raise CannotWork or BranchMoved if a chain cannot land now. `since` is as in `land`."""
@@ -335,75 +324,51 @@ class Repository:
         if self.head() != base:
             raise BranchMoved(branch=self.branch)
 
-    def _advance(self, base: str, name: str, build: Callable[[], str]) -> str:
-        journal = Journal(branch=self.branch, base=base, ref=TX + name)
-        save_journal(self.journals, journal)
+    def _advance(self, base: str, tip: str, name: str) -> None:
+        changed = self.work.changed(base, tip)
+        way = self.work.clear_way(changed)
+        journal = Journal(
+            branch=self.branch, base=base, tip=tip, name=name, adopted=way.adopted, kept=way.kept
+        )
         try:
-            tip = build()
-            changed = self.work.changed(base, tip)
-            way = self.work.clear_way(changed)
-            journal = replace(journal, tip=tip, adopted=way.adopted, kept=way.kept)
             with uninterrupted():
                 save_journal(self.journals, journal)
                 self._forward(journal, changed)
         except BaseException:
-            self._drop(journal)
+            if not is_landed(self.repo, journal, self.head()):
+                revert_write(self.work, journal, self.head())
+            clear_journal(self.journals)
             raise
-        with suppress(GitFailed):  # the write has landed: the next write cleans up what remains
-            self._drop(journal)
-        return tip
-
-    def _drop(self, journal: Journal) -> None:
-        if journal.tip and not is_landed(self.repo, journal, self.head()):
-            revert_write(self.work, journal, self.head())
-        if self.repo.refs.id(journal.ref):
-            self.repo.call("update-ref", "-d", journal.ref)
         clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
         """Write a chain of commits to a separate branch for review, and return its tip."""
-        name = branch.replace("/", "-")
+        ref = f"refs/heads/{branch}"
         with self.writing():
             self.refuse_unfit()
-            journal = Journal(branch=f"refs/heads/{branch}", base=chain.base, ref=TX + name)
-            save_journal(self.journals, journal)
-            try:
-                tip = self.build(chain, name)
-                if self.resolve(journal.branch) not in ("", tip):
-                    raise CannotWork("branch-exists", branch=branch)
-                self.repo.call("update-ref", journal.branch, tip)
-            finally:
-                self._drop(journal)
+            tip = self.build(chain, branch.replace("/", "-"))
+            if self.resolve(ref) not in ("", tip):
+                raise CannotWork("branch-exists", branch=branch)
+            self.repo.call("update-ref", ref, tip)
         return tip
 
     def maintain(self) -> None:
-        """Pack loose objects left by many small writes, then run git maintenance if due.
+        """Run git's maintenance if it is due, which packs loose objects: they use more space.
 
-        Git itself waits for 6,700 loose objects, which use many times the disk space of packed
-        ones.
+        Git itself waits for 6,700 of them. Its commit graph with changed paths finds the history of
+        one file without reading each tree.
         """
-        loose, packs = self._count_objects()
-        if loose < LOOSE and packs < _PACKS and not self.repo.config.get("gc.auto"):
-            return
+        loose = self.repo.config.get("gc.auto") or LOOSE
+        settings = (
+            "gc.autoDetach=false",
+            "maintenance.autoDetach=false",
+            f"gc.auto={loose}",
+            "commitGraph.changedPaths=true",
+        )
+        options = (word for setting in settings for word in ("-c", setting))
+        due = ("maintenance", "run", "--auto", "--quiet")
         with self.writing():
-            if loose >= LOOSE:
-                words = ("repack", "-d", "-l", "-q", "--geometric=2")
-                self.repo.call(*words, inherited=self._descriptors, check=False)
-                # A commit graph with changed paths finds the history of one file without reading
-                # each tree.
-                graph = ("write", "--reachable", "--changed-paths", "--split", "--no-progress")
-                self.repo.call("commit-graph", *graph)
-            when = f"gc.auto={self.repo.config.get('gc.auto') or _GIT_LOOSE}"
-            settings = ("gc.autoDetach=false", "maintenance.autoDetach=false", when)
-            options = (word for setting in settings for word in ("-c", setting))
-            due = ("maintenance", "run", "--auto", "--quiet")
             self.repo.call(*options, *due, inherited=self._descriptors, check=False)
-
-    def _count_objects(self) -> tuple[int, int]:
-        """Return the numbers of loose objects and of packs."""
-        top = self.repo.common_dir / "objects"
-        loose = sum(1 for _ in top.glob("[0-9a-f][0-9a-f]/*"))
-        return loose, len([*(top / "pack").glob("*.pack")])
 
     def _forward(self, journal: Journal, changed: Mapping[str, ChangedFile]) -> None:
         """Fast-forward the files, the index and then the branch, while other git processes wait.
@@ -449,16 +414,11 @@ class Repository:
             yield index
 
     def _move_branch(self, journal: Journal) -> None:
-        none = "0" * len(journal.tip)
-        message = f"merge {journal.tip}: Fast-forward"
-        # One transaction. The transaction ref may be gone: an advance to a known commit has none.
-        rows = [f"update {journal.branch} {journal.tip} {journal.base or none}\n"]
-        if self.repo.refs.id(journal.ref):
-            rows.append(f"delete {journal.ref}\n")
-        words = ("update-ref", "-m", message, "--stdin")
-        self.repo.call(*words, lines=rows, inherited=self._descriptors)
+        old, tip = journal.base or "0" * len(journal.tip), journal.tip
+        words = ("update-ref", "-m", f"merge {tip}: Fast-forward", journal.branch, tip, old)
+        self.repo.call(*words, inherited=self._descriptors)
         if self.branch_or_none != journal.branch:  # switching HEAD locks no branch
-            self.repo.call("update-ref", journal.branch, journal.base or none, journal.tip)
+            self.repo.call("update-ref", journal.branch, old, tip)
             raise BranchMoved(branch=journal.branch)
 
     def _refuse_filters(self, paths: Iterable[str]) -> None:
@@ -486,7 +446,7 @@ JOURNAL = "journal.json"
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
-    """A write in progress. `tip` is empty until all of the write's objects are in the repository.
+    """A fast-forward in progress from `base` to `tip`, whose objects are in the repository.
 
     `adopted` are work tree files that had the new content before the write. `kept` are those of
     them that were also staged. Both belong to the user, so reverting the write leaves them.
@@ -494,8 +454,8 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
 
     branch: str
     base: str
-    ref: str
-    tip: str = ""
+    tip: str
+    name: str
     adopted: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
 
@@ -525,14 +485,8 @@ def clear_journal(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def journals_elsewhere(common: Path, own: Path) -> Iterator[Journal]:
-    """Yield the journals of the repository's other work trees."""
-    for folder in (common / "memrepo", *sorted(common.glob("worktrees/*/memrepo"))):
-        if folder.resolve() != own.resolve() and (journal := load_journal(folder)) is not None:
-            yield journal
-
-
 TX = "refs/memrepo/tx/"
+"""The folder of the refs to which fast-import writes. Each is deleted at once."""
 
 
 def drop_locks(repo: Repo, journal: Journal, since: float) -> None:
@@ -542,17 +496,13 @@ def drop_locks(repo: Repo, journal: Journal, since: float) -> None:
     """
     own, common = repo.git_dir, repo.common_dir
     found = [common / f"{journal.branch}.lock", common / "packed-refs.lock"]
-    if journal.tip:
-        found += [own / name for name in ("index.lock", "HEAD.lock", "ORIG_HEAD.lock")]
-    for path in found:
+    for path in (*found, *(own / name for name in ("index.lock", "HEAD.lock", "ORIG_HEAD.lock"))):
         if not path.exists():
             continue
         # A lock older than the journal belongs to another git process and stopped ours.
         status = path.stat()
         if status.st_mtime < since - 1 or git_alive(repo) or _was_replaced(path, status):
             raise StoreError("git-at-work", name=path.name, path=path)
-        path.unlink(missing_ok=True)
-    for path in (common / TX).glob("*.lock"):
         path.unlink(missing_ok=True)
 
 
@@ -565,13 +515,12 @@ def _was_replaced(path: Path, before: os.stat_result) -> bool:
     return (now.st_ino, now.st_mtime_ns) != (before.st_ino, before.st_mtime_ns)
 
 
-def sweep(repo: Repo, folder: Path) -> None:
-    """Delete all transaction refs, except those in journals of other work trees."""
-    refs = repo.refs.below(TX)
-    needed = {one.ref for one in journals_elsewhere(repo.common_dir, folder)} if refs else ()
-    for ref in refs:
-        if ref not in needed:
-            repo.call("update-ref", "-d", ref)
+def sweep(repo: Repo) -> None:
+    """Delete what an interrupted fast-import left. Callers hold the lock of all writes."""
+    for path in (repo.common_dir / TX).glob("*.lock"):
+        path.unlink(missing_ok=True)
+    for ref in repo.refs.below(TX):
+        repo.call("update-ref", "-d", ref)
 
 
 def is_landed(repo: Repo, journal: Journal, head: str) -> bool:
@@ -631,10 +580,9 @@ def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]
 
 def reverted_notice(journal: Journal, unchanged: tuple[str, ...]) -> Problem:
     """Return a problem which reports that an interrupted write was reverted."""
-    name = journal.ref.removeprefix(TX)
     named = f"; left as they are: {', '.join(unchanged[:5])}" if unchanged else ""
     path = unchanged[0] if unchanged else journal.branch
-    return problem("write-taken-back", path, name=name, unchanged=named)
+    return problem("write-taken-back", path, name=journal.name, unchanged=named)
 
 
 @contextmanager

@@ -158,13 +158,13 @@ def refuse_unsigned(repo: Repo) -> None:
         raise CannotSign(cause=error.cause) from error
 
 
-def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ...]) -> str:
-    """Rewrite the merge at `ref` with a signature, and return its new id. Raises CannotSign."""
+def sign_merge(repo: Repo, chain: Chain, tip: str, held: tuple[int, ...]) -> str:
+    """Write the merge at `tip` again with a signature, and return its id. Raises CannotSign."""
     tree, *parents = repo.call("rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()
     stamp = f"{int(chain.when.timestamp())} +0000"
     words = [word for parent in parents for word in ("-p", parent)]
     try:
-        made = repo.call(
+        return repo.call(
             "commit-tree",
             "-S",
             *words,
@@ -180,8 +180,6 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
         ).strip()
     except GitFailed as error:
         raise CannotSign(cause=error.cause) from error
-    repo.call("update-ref", ref, made, tip)
-    return made
 
 
 def _who(role: str, name: str, stamp: str) -> dict[str, str]:

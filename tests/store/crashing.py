@@ -185,7 +185,7 @@ def stopped_before_merge(place: Path, *argv: str, now: str) -> tuple[str, str, d
     assert fork(act) == KILLED
     (repo / ".git" / "index.lock").unlink()  # a case of its own, for those who want it
     base = driving.git(repo, "rev-parse", "HEAD").strip()
-    (tip,) = driving.git(repo, "for-each-ref", "--format=%(objectname)", "refs/memrepo/tx").split()
+    tip = json.loads((repo / ".git" / "memrepo" / "journal.json").read_bytes())["tip"]
     raw = driving.git(repo, "diff-tree", "-r", "-z", "--no-renames", base, tip)
     parts = raw.split("\0")
     changed = {p: h.split(" ")[3] for h, p in zip(parts[0::2], parts[1::2], strict=False)}

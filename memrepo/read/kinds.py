@@ -62,7 +62,6 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
     signs: Mapping[str, float]
     marks: Mapping[str, str]
     file_types: Mapping[str, str]
-    section_types: Mapping[str, str]
     groups: Mapping[str, frozenset[str]]
     """Named sets of kinds of files, kinds of sections, or signs."""
 
@@ -98,14 +97,21 @@ AGENT_FOLDER = regex(r"(?:^|/)agents(?:/(?P<name>[^/]+))?(?:/|$)")
 def other_agents(names: Iterable[str]) -> frozenset[str]:
     """Return the folders that belong to other agents than the owner's, given the names of files.
 
-    The topmost folder with a profile is the owner's, and so is a hidden folder. Other folders with
-    profiles, and folders in one that is named `agents`, are other agents'.
+    The topmost folder with a profile is the owner's, and so is a hidden folder. Of several in a
+    folder `agents`, it is the one with the most files. Other folders with profiles, and folders in
+    one that is named `agents`, are other agents'.
     """
+    names = tuple(names)
     places = [name.rpartition("/")[::2] for name in names]
     homes = {folder for folder, name in places if name in PROFILES and "/." not in f"/{folder}"}
     least = min(map(_depth, homes), default=-1)
     own = {folder for folder in homes if _depth(folder) == least}
+    if len(own) > 1 and all(map(AGENT_FOLDER.search, own)):
+        counts = {folder: sum(is_below(name, (folder,)) for name in names) for folder in own}
+        own = {folder for folder in own if counts[folder] == max(counts.values())}
     named = {folder for folder, _ in places if AGENT_FOLDER.search(folder)} if own else set()
+    home = set(filter(AGENT_FOLDER.search, own))
+    named = {folder for folder in named if not is_below(f"{folder}/", home)}
     return frozenset((homes | named) - own)
 
 
@@ -363,7 +369,8 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "report": _reports(unit, first),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
-        "dangling": (one and opens) or (unit.kind == "paragraph" and explains(text)),
+        "dangling": text.rstrip(" *_").endswith((":", "："))
+        or (unit.kind == "paragraph" and explains(text)),
         "refers": table["refers"].match(begin),
         "progress": _PROGRESS.search(text),
         "dated": unit.captured_from == "unit",

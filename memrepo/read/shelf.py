@@ -19,6 +19,7 @@ from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.kinds import (
+    AGENTS,
     FileKind,
     kinds,
     mark_of,
@@ -29,23 +30,23 @@ from memrepo.read.kinds import (
 )
 from memrepo.read.learned import features, worth
 from memrepo.read.sources import default_type
-from memrepo.read.thoughts import Unit, field_of
+from memrepo.read.thoughts import Unit, field_of, is_negative
 from memrepo.text.dates import find_date
 from memrepo.text.languages import patterns
 from memrepo.text.words import content_words
 
-GOOD, FAIR = 1.0, -0.8
-"""Minimum rank to choose a statement, and the lower minimum while there are few claims."""
+GOOD, CLEAR, FAIR = 1.0, 3.0, -0.8
+"""Minimum ranks to choose a statement: of a log, or of a file that is kept for what lasts; of
+another file; and of a kept file while there are few claims. Of other files, GOOD is enough then.
+"""
 STRONG = 6.0
 """Minimum rank to choose a statement when the shelf is full, up to twice its size."""
-SCANT = -2.5
-"""Minimum rank to choose a statement of a daily log while there are hardly any claims."""
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
 SMALL_FILE = 6
 """A memory or profile file with at most this many statements is kept whole: few facts, not none."""
-THIN, FILLED = 30, 0.85
-"""A shelf accepts fair statements below this number of claims, or below this share of its size."""
+THIN = 30
+"""A shelf accepts fair statements below this number of claims."""
 BASE, PER_ROOT_FILE = 40, 5
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
 CLAIM_LENGTH = 700
@@ -68,8 +69,9 @@ _INSTRUCTIONS = ("AGENTS.md",)
 """Names of files whose statements instruct the agent, in whatever form."""
 _INSTRUCTION = "file_instruction"
 """The sign of a statement in a file of the kind `instruction`."""
-MAX_INSTRUCTIONS = 0.1
-"""Maximum share of the shelf for such statements."""
+MAX_INSTRUCTIONS, MAX_OF_FILE = 0.1, 0.05
+"""Maximum shares of the shelf for such statements, and for those of one file that no agent keeps
+for what lasts."""
 _PASSING = frozenset(("done", "now", "ticked"))
 OPENING, EARLY = 200, 40
 """The numbers of leading characters that determine a statement's type, and where a modal rules."""
@@ -78,8 +80,8 @@ OPENING, EARLY = 200, 40
 class RankedUnit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The rank and type of a statement, with the reasons for the rank.
 
-    `fits` is whether the file's share includes it: "good", "fair" (while there are few claims),
-    "side" (in a side file, only if there are hardly any) or "".
+    `fits` is whether the file's share includes it: "good", "fair" (while there are few claims) or
+    "".
     """
 
     rank: float
@@ -87,7 +89,7 @@ class RankedUnit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     file_kind: str
     section: str = ""
     signs: frozenset[str] = frozenset()
-    fits: Literal["good", "fair", "side", ""] = ""
+    fits: Literal["good", "fair", ""] = ""
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -144,23 +146,28 @@ def rank_file(
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
     for hash_ in order[:share]:
-        rank = ranked[hash_].rank
         if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
-        signs, name = ranked[hash_].signs, kind.kind.name
-        is_plain = is_small and signs <= kinds().groups["plain_signs"]
-        lasts = not _is_in(ranked[hash_].section, "passing_sections")
-        is_durable = bool(signs & kinds().groups["durable_signs"])
-        fits = "good" if rank >= GOOD else ""
-        if not fits and lasts and _is_in(name, "generous") and rank >= (POOR if is_plain else FAIR):
-            fits = "fair"
-        if name == "day log" and not fits and lasts and not signs & _PASSING and rank >= SCANT:
-            fits = "fair" if is_durable and rank >= FAIR else "side"
-        if fits and _is_in(name, "side"):
-            fits = "side"
-        if fits:
+        if fits := _fits(kind.kind.name, ranked[hash_], is_small=is_small):
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
     return ranked
+
+
+def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fair", ""]:
+    """Return whether a statement of a kind of file may be chosen, as in `RankedUnit.fits`."""
+    groups, is_log = kinds().groups, name == "day log"
+    is_kept = is_log or name in groups["kept"]
+    is_passing = is_log and one.type == FACT
+    is_plain = is_kept and is_small and one.signs <= groups["plain_signs"]
+    least = POOR if is_plain or is_passing else FAIR if is_kept else GOOD
+    if one.rank >= (GOOD if is_kept else CLEAR) and not is_passing:
+        return "good"
+    if (is_log and _PASSING & one.signs) or (
+        is_passing and not one.signs & groups["durable_signs"]
+    ):
+        return ""
+    lasts = one.section not in groups["passing_sections"]
+    return "fair" if lasts and one.rank >= least else ""
 
 
 MIN_REPEATS = 5
@@ -244,7 +251,7 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     by_file = kinds().file_types.get(file_kind) or (by_name if by_name != FACT else "")
     if fixed := unit.hint or by_file or mark_of(unit.text) or _labelled(unit):
         return fixed
-    if {"link", "row"} & set(signs) or unit.kind in ("table", "code"):
+    if {"link", "row"} & set(signs) or unit.kind == "code":
         is_banned = "ban" in signs and "link" in signs and _is_in(file_kind, "of_rules")
         return "constraint" if is_banned else FACT
     if "open_box" in signs:  # a task is no promise of the person
@@ -264,7 +271,7 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     key = unit.key if file_kind == "day log" else ""
     own = section_kind([key]) or section_kind(unit.headings[-1:])
     is_record = own == "lesson" or (own == "decision" and unit.kind != "steps")
-    if is_record and not (is_loose or _opens_as_ban(unit)):
+    if is_record and not (is_loose or (is_single and _opens_as_ban(unit))):
         return own
     if is_instruction or _is_rule(unit, file_kind, section, signs):
         return "constraint"
@@ -272,7 +279,9 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return "preference"
     if unit.kind == "steps" and _is_in(section, "step_sections"):
         return "procedure"
-    return "lesson" if "lesson" in signs and section == "lesson" and not is_loose else FACT
+    if "lesson" in signs and section == "lesson" and not is_loose:
+        return "lesson"
+    return "identity" if unit.resource.rpartition("/")[2] in AGENTS else FACT
 
 
 def _labelled(unit: Unit) -> str:
@@ -281,7 +290,8 @@ def _labelled(unit: Unit) -> str:
     A block of fields about one thing has the type of its field `Decision` or `Lesson`.
     """
     table, found = patterns().headings, ""
-    for number, line in enumerate(unit.text.split("\n")[:MAX_FIELDS]):
+    lines = [line for line in unit.text.split("\n") if not line.startswith("#")]
+    for number, line in enumerate(lines[:MAX_FIELDS]):
         key = field_of(line.lstrip("-*+ "))[0]
         if not key:
             continue
@@ -309,7 +319,7 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
     An imperative is one anywhere. Where rules are kept, a word such as "must" or a heading such as
     "Rules" is enough. Elsewhere a heading needs such a word, and the word is not enough.
     """
-    if _opens_as_ban(unit):
+    if _opens_as_ban(unit, 2 if section == "preference" else 3):
         return True
     says = bool({"ban", "rule"} & set(signs)) and not _QUOTE.match(unit.text)
     is_headed = section in ("ban", "rule")
@@ -318,7 +328,8 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
     if _is_in(file_kind, "loose"):
         return is_headed and says
     is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
-    return (is_headed and (says or section == "ban" or is_ruled)) or (says and _says_early(unit))
+    is_ruled |= any(map(is_negative, unit.headings))
+    return (is_headed and (says or is_ruled)) or (says and _says_early(unit))
 
 
 def _says_early(unit: Unit) -> bool:
@@ -330,7 +341,7 @@ def _says_early(unit: Unit) -> bool:
 def _is_preference(file_kind: str, section: str, signs: Collection[str]) -> bool:
     """Return whether a statement is a person's habit: where a person is described, or wished."""
     if section == "preference":
-        is_wish = "preference" in signs and file_kind in ("memory", "day log")
+        is_wish = file_kind in ("memory", "day log") and "where" not in signs
         return is_wish or file_kind in ("profile", "rules")
     return file_kind == "profile" and "preference" in signs
 
@@ -342,10 +353,13 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
     return bool(_stated(unit, signs) or patterns().sentences["corrects"].search(_opening(unit)))
 
 
-def _opens_as_ban(unit: Unit) -> bool:
-    """Return whether a clause at the beginning of a statement opens with a ban or a rule."""
-    table, text = patterns().sentences, unit.text[:OPENING]
-    return any(table[row].match(one) for row in ("ban", "rule") for one in _CLAUSE.split(text)[:3])
+def _opens_as_ban(unit: Unit, count: int = 3) -> bool:
+    """Return whether one of the first clauses of a statement opens with a ban or a rule.
+
+    The first part is what stands before the first clause.
+    """
+    table, clauses = patterns().sentences, _CLAUSE.split(unit.text[:OPENING])[:count]
+    return any(table[row].match(one) for row in ("ban", "rule") for one in clauses)
 
 
 def _teaches(unit: Unit) -> bool:
@@ -397,24 +411,35 @@ def choose(
     room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
-    taken = instruction_count = 0
-    for fits, limit in (("good", math.inf), ("fair", max(THIN, FILLED * size)), ("side", THIN)):
+    taken = 0
+    counts: Counter[str] = Counter()
+    for fits, limit in (("good", math.inf), ("fair", THIN)):
         for one in own:
             full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
             if one.fits != fits or full:
                 continue
             if existing + taken >= limit:
                 break
-            if _INSTRUCTION in one.signs:
-                instruction_count += 1
-                if instruction_count > size * MAX_INSTRUCTIONS:
+            if place := _shared_place(one):
+                share = MAX_INSTRUCTIONS if place == _INSTRUCTION else MAX_OF_FILE
+                if counts[place] >= max(2, size * share):
                     continue
+                counts[place] += 1
             shelf.add(one.candidate_id)
             taken += 1
     more = [c.candidate_id for c in own if c.candidate_id not in shelf and c.rank > POOR]
     next_best = frozenset(more[: math.ceil(max(room, taken))] if room < math.inf else more)
     followed = {id_ for id_, better in same.items() if better in shelf}
     return ShelfChoice(shelf=frozenset(shelf), next_best=next_best | followed, same=same)
+
+
+def _shared_place(one: Candidate) -> str:
+    """Return what shares its places on the shelf with others: the file, or all instructions."""
+    kind = next((s.removeprefix("file_") for s in one.signs if s.startswith("file_")), "")
+    if kind == "instruction":
+        return _INSTRUCTION
+    is_limited = kind and one.sources and not _is_in(kind.replace("_", " "), "kept")
+    return one.sources[0].resource if is_limited else ""
 
 
 _QUOTE = regex(r"^\W{0,4}[\"“„«‘]")

@@ -66,8 +66,8 @@ _FIELD = regex(r"^[^\w\n\[]{0,12}(?P<key>[^*:：|\n\[]{1,40}?)(?:\*\*|__)?\s{0,3
 _BOLD_LINE = regex(r"^(?:\*\*|__)(?P<title>[^*_\n]{2,80}?)[:：]?(?:\*\*|__)[:：]?$")
 _LABEL = regex(r"^[^\w\n]{0,12}[^*_:：|\n\[\]`]{1,40}(?:\*\*|__)?[:：](?:\*\*|__)?\s*$")
 """A field without a value, or a label that introduces the lines below it."""
-_ASIDE = regex(r"^(?:[^:：\n]{1,50}[:：][*_]{0,2}\s*)?[_*][(（].{0,300}[)）][_*]$")
-"""A placeholder for a value that nobody has written yet: `_(not set)_`."""
+_ASIDE = regex(r"^[(（][^()（）]*[)）]\W?$")
+"""A placeholder for a value that nobody has written yet: `_(not set)_`, `(as needed)`."""
 _ITALIC = regex(r"^[_*](?![_*])[^_*\n]{1,60}[_*]$")
 _COLON_NEAR = regex(r".{0,12}[:：]")
 _DAY_AND_TIME = (
@@ -764,9 +764,10 @@ def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
         len(nodes) - len(items) == (nodes[0].kind == "paragraph")
     ):
         return True
-    fields = sum(is_field(_bare(n.text)) or _MAPPING.search(n.text) is not None for n in items)
-    if fields == len(nodes):
-        return total <= FIELDS_LENGTH
+    rows = [_bare(n.text) for n in items]
+    fields = sum(bool(field_of(row)[0]) or _MAPPING.search(row) is not None for row in rows)
+    if fields == len(nodes) and total <= FIELDS_LENGTH:
+        return True
     is_list = 2 * len(items) >= len(nodes) and nodes[0].kind in ("item", "paragraph")
     return is_list and _names_a_thing(heads) and not _are_sentences_each(items)
 
@@ -839,7 +840,8 @@ def _unset(line: str) -> bool:
     if is_date and find_date(bare):
         return True
     plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
-    return bool(key and (not plain or plain in patterns().unset)) or bool(_ASIDE.match(bare))
+    is_unset = bool(key) and (not plain or plain in patterns().unset)
+    return is_unset or _ASIDE.match(value or bare.strip(_MARKS)) is not None
 
 
 def _is_shipped(line: str) -> bool:
@@ -858,7 +860,7 @@ def _names_a_thing(heads: tuple[str, ...]) -> bool:
     """Return whether the innermost heading names a thing, and not what its lines are, or a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
-    return heading_kind(heads[-1]) in ("", "reference", "project")
+    return heading_kind(heads[-1]) in ("", "reference", "project", "person")
 
 
 def _tells_later(one: str, other: str) -> bool:

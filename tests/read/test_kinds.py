@@ -35,6 +35,7 @@ FILES = [
     ("episodes/flood.md", PLAIN, "episode"),
     ("TOOLS.md", PLAIN, "tools"),
     ("USER.md", PLAIN, "profile"),
+    ("brand-identity.md", PLAIN, "page"),
     ("decisions.md", PLAIN, "decisions"),
     ("house-rules.md", PLAIN, "rules"),
     ("mill.md", "".join(f"- Never do {n} at night.\n\n" for n in range(6)), "rules"),
@@ -65,6 +66,8 @@ def test_a_folder_below_the_owner_s_with_a_profile_of_its_own_is_another_agent_s
     assert other_agents(names) == {"agents/ada", "ox"}
     assert other_agents(["agents/ada/MEMORY.md", "agents/bob/MEMORY.md"]) == frozenset()
     assert other_agents(["home/ada/USER.md", "CLAUDE.md"]) == frozenset()
+    siblings = ["agents/ada/USER.md", "agents/bob/USER.md", "agents/bob/memory/log.md"]
+    assert other_agents(siblings) == {"agents/ada"}, "the one with more files is the owner's"
     found = file_kind("ox/rules.md", PLAIN, (), others=other_agents(names))
     assert (found.kind.name, found.kind.cap) == ("other agent", 0)
 
@@ -100,6 +103,8 @@ def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kin
         ("- Half of it: 3/8 done", "progress"),
         ("- **Avatar:**", "unset"),
         ("- Phone: _(not set)_", "unset"),
+        ("- Voice: (if there is one, a warm one)", "unset"),
+        ("- _A mill of one's own._", "italic"),
         ("- **Grain count finished** - 5 new sacks", "report"),
         ("- Review of the sluice APPROVED: 0 leaks", "report"),
         ("- **穀物盤點完成** - 5 袋", "report"),

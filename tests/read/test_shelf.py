@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from memrepo.core.judge import Candidate
+from memrepo.core.memory import Source
 from memrepo.read import shelf
 from memrepo.read.kinds import file_kind
 from memrepo.read.shelf import RankedUnit, choose, rank_file
@@ -104,6 +105,10 @@ def test_a_rule_is_one_where_rules_stand_or_by_its_form(
         ("USER.md", "Notes", "Prefers rye bread to white bread.", "preference"),
         ("research/rye.md", "Summary", "Bakers prefer rye that was dried slowly.", "fact"),
         ("MEMORY.md", "Nature", '"Honey never spoils, said the miller"', "fact"),
+        ("IDENTITY.md", "Traits", "Born at the upper weir, and fond of rye.", "identity"),
+        ("USER.md", "Preferences", "Short talk is welcome: never mind the weather.", "preference"),
+        ("memory/2026-01-04.md", "Preferences", "Short talk, and no weather.", "preference"),
+        ("notes.md", "Boundaries of the mill", "The weir, the lane and the upper field.", "fact"),
     ],
 )
 def test_a_type_comes_from_the_form(path: str, heading: str, line: str, kind: str) -> None:
@@ -111,6 +116,29 @@ def test_a_type_comes_from_the_form(path: str, heading: str, line: str, kind: st
     units = scan(path, text.encode()).units
     (one,) = rank_file(file_kind(path, text, units), units).values()
     assert one.type == kind
+
+
+def test_a_list_of_lessons_is_one_although_a_line_of_it_bans_something() -> None:
+    text = (
+        "# Mill\n\n## Lessons\n\nWhat a wet year taught:\n\n- Corn clogs\n- Never grind at night\n"
+    )
+    units = scan("MEMORY.md", text.encode()).units
+    (one,) = rank_file(file_kind("MEMORY.md", text, units), units).values()
+    assert one.type == "lesson"
+
+
+def test_what_happened_on_a_day_is_no_memory_and_a_paper_gives_none() -> None:
+    rule = "Never push to the release branch without asking Ruth."
+    lines = ["The root cause was a wet belt, because nobody had oiled it.", rule]
+    assert [bool(one.fits) for one in ranked("memory/2026-01-04.md", lines)] == [False, True]
+    for name in ("README.md", "research/belts.md"):
+        assert not any(one.fits for one in ranked(name, lines))
+
+
+def test_a_file_that_nobody_keeps_for_what_lasts_has_a_twentieth_of_the_places() -> None:
+    page = [replace(one, sources=(Source(resource="belts.md"),)) for one in some(*[3.0] * 30)]
+    for kind, count in (("page", 3), ("project", 3), ("memory", 30)):
+        assert chosen([replace(c, signs=(f"file_{kind}",)) for c in page], size=60.0) == count
 
 
 def test_what_an_owner_tells_the_agent_is_a_rule_and_has_a_tenth_of_the_places() -> None:
@@ -133,7 +161,7 @@ def test_a_place_in_a_log_is_a_memory_only_while_there_are_few() -> None:
     till = "The server of the till has the address 10.0.0.7:3020 and runs as `ox.service`."
     lines = [till, "The wheel turned well.", *(f"The {word} cart came in." for word in WORDS)]
     found = ranked("memory/2026-01-04.md", lines)
-    assert (found[0].fits, found[1].fits) == ("side", "")
+    assert (found[0].fits, found[1].fits) == ("fair", "")
 
 
 WET = ("rye", "oats", "corn")
@@ -173,10 +201,6 @@ def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
     fair = some(*[1.0] * 40, fits="fair")
     assert chosen(fair, size=32.0) == shelf.THIN
     assert chosen(fair, size=32.0, existing=shelf.THIN) == 0
-    assert chosen(fair, size=100.0, existing=60) == 100 * shelf.FILLED - 60
-    side = some(*[1.0] * 40, fits="side")
-    assert chosen(side, size=100.0) == shelf.THIN
-    assert chosen(side, size=100.0, existing=shelf.THIN) == 0
 
 
 def test_a_file_keeps_its_kind_and_of_returning_lines_only_the_last() -> None:

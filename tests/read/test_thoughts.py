@@ -83,6 +83,11 @@ def test_labelled_fields_below_one_heading_are_one_thought() -> None:
     for text in ("".join(f"- {one}\n" for one in fields), "\n\n".join(fields)):
         (found,) = texts(f"# Mill\n\n## Dressing the stone\n\n{text}")
         assert all(one in found for one in fields)
+    for heading in ("Clients", "Whistle"):
+        items = "- Lund Bakery, Visby\n- The inn at the weir\n"
+        assert texts(f"# Mill\n\n## {heading}\n\n{items}") == [f"## {heading}\n{items.strip()}"]
+    long = "- Path: shed/whistle\n- Use: blow it twice at noon, and once more when the cart is in\n"
+    assert texts(f"# Mill\n\n## Whistle\n\n{long}") == [f"## Whistle\n{long.strip()}"]
     bans = [
         f"**On {word}:** Never grind any {word} that has not been dried, at no price."
         for word in WET
@@ -107,6 +112,7 @@ def test_a_list_about_one_thing_is_whole_and_a_fragment_of_a_longer_one_is_torn(
     [
         ("Why: the stone was bought in haste.", "dangling"),
         ("This keeps the flour cool.", "refers"),
+        ("The mill is old. Here is what it needs:", "dangling"),
     ],
 )
 def test_what_needs_its_neighbours_says_so(text: str, sign: str) -> None:

@@ -67,7 +67,7 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
         changes=tuple(sorted({id_ for m in members for id_ in m.changes})),
         about=members[0].about,
         rank=best.rank + again if best else ALWAYS_JUDGED,
-        fits=max((r.fits for r in ranks), key=("", "side", "fair", "good").index, default="good"),
+        fits=max((r.fits for r in ranks), key=("", "fair", "good").index, default="good"),
         signs=best.reasons if best else (),
         units=tuple((m.resource, m.unit.hash) for m in members),
         former=frozenset((m.resource, m.former) for m in members if m.former),

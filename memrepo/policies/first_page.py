@@ -93,7 +93,9 @@ _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
 MIN_NEW_SHARED, MIN_OLD_SHARED = 0.6, 0.8
 """Shares of the words of a line, and of a line already listed, from which one repeats the other."""
 LEARNED, LONG = 0.4, 500
-"""The weight of the model's logit, and the number of characters from which a text is too long."""
+"""The weight of the model's logit, and the number of characters from which a text is long."""
+WHOLE_LENGTH = 640
+"""Maximum characters of a list or rule on the page, which shows only what it can show whole."""
 _SURE = (2.0, 1.2, 0.4, -0.6)
 """The score for each value from `BEST` to `UNSURE`."""
 _PASSING = frozenset(("dated", "now", "progress", "identifier", "numbers", "clock"))
@@ -341,6 +343,8 @@ def gives_name(memory: Memory) -> bool:
 
 def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Part:
     if kind in _NEVER or section in _OVER or _EMPTY & signs:
+        return ""
+    if len(memory.body) > WHOLE_LENGTH and not memory.is_stored:
         return ""
     if memory.body.lstrip().startswith(("|", "```")) or "[redacted:" in memory.body:
         return ""  # tables and accounts are looked up when needed

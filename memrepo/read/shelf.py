@@ -37,7 +37,8 @@ from memrepo.text.words import content_words
 
 GOOD, CLEAR, FAIR = 1.0, 3.0, -0.8
 """Minimum ranks to choose a statement: of a log, or of a file that is kept for what lasts; of
-another file; and of a kept file while there are few claims. Of other files, GOOD is enough then.
+another file; and of a file about a person, or a kept file while there are few claims. Of other
+files, GOOD is enough then.
 """
 STRONG = 6.0
 """Minimum rank to choose a statement when the shelf is full, up to twice its size."""
@@ -160,7 +161,8 @@ def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fai
     is_passing = is_log and one.type == FACT
     is_plain = is_kept and is_small and one.signs <= groups["plain_signs"]
     least = POOR if is_plain or is_passing else FAIR if is_kept else GOOD
-    if one.rank >= (GOOD if is_kept else CLEAR) and not is_passing:
+    enough = FAIR if name == "profile" else GOOD if is_kept else CLEAR
+    if one.rank >= enough and not is_passing:
         return "good"
     if (is_log and _PASSING & one.signs) or (
         is_passing and not one.signs & groups["durable_signs"]

@@ -22,6 +22,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.first_page import (
     SEPARATOR,
+    WHOLE_LENGTH,
     agent_of,
     before_code,
     gives_name,
@@ -270,13 +271,13 @@ def _plain(line: str) -> str:
 
 
 def _cut(text: str, length: int) -> str:
-    """Shorten a long text, ending it after a sentence or between two words."""
+    """Shorten a long text, ending it after a sentence or, with an ellipsis, between two words."""
     if len(text) <= length:
         return text
     text = text[: length - 1]
     ends = [match.end(1) for match in _END.finditer(text)]
     if ends and ends[-1] > length // 2:
-        return f"{text[: ends[-1]].rstrip()} …"
+        return text[: ends[-1]].rstrip()
     head, space, _ = text.rpartition(" ")
     return f"{(head if space and len(head) > length // 2 else text).rstrip(' ·,;')}…"
 
@@ -311,7 +312,7 @@ def _about(memory: Memory, text: str) -> str:
             if len(label) > LABEL_LENGTH:  # the part before a dash or colon names the thing
                 label = _PART.split(label, maxsplit=1)[0]
             shown = label != name and 2 < len(label) <= LABEL_LENGTH
-            return label if shown and not _shares_word(label, text) else ""
+            return label if shown and not _says(text, label) else ""
     return owner if not _shares_word(owner, text) else ""
 
 
@@ -330,8 +331,14 @@ def _shares_word(label: str, text: str) -> bool:
     return label.lower() in known or any(word in known for word in _WORD.findall(label.lower()))
 
 
-LINE_LENGTH, WHOLE_LENGTH, LABEL_LENGTH = 230, 640, 40
-"""Maximum characters of a line of the page, of a list or rule on one, and of the label in front."""
+def _says(text: str, label: str) -> bool:
+    """Return whether a text has most words of a label."""
+    words, known = _WORD.findall(label.lower()), text.lower()
+    return label.lower() in known or 2 * sum(word in known for word in words) > len(words)
+
+
+LINE_LENGTH, LABEL_LENGTH = 320, 40
+"""Maximum characters of a line of the page that is no list or rule, and of the label in front."""
 _PART = regex(r"\s[—–-]\s|[:：(（]")
 _BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")

@@ -115,8 +115,8 @@ def memory(body: str, number: int = 1, **fields: object) -> Memory:
             id="a-list",
         ),
         pytest.param(
-            f"Boats {'red ' * 20}{'blue ' * 30}",
-            f"Boats {'red ' * 20}{'blue ' * 27}blue…",
+            f"Boats {'red ' * 30}{'blue ' * 50}",
+            f"Boats {'red ' * 30}{'blue ' * 37}blue…",
             id="a-long-one-is-cut-between-words",
         ),
         pytest.param(

@@ -524,8 +524,7 @@ OUTSIDE = (
     "agents.author",
     "notify.command",
 )
-"""Keys of the user's own configuration. A repository must not choose a program, host or folder."""
-USER_FILE = "~/.config/memrepo/config.toml"
+"""Keys of git's configuration. A repository must not choose a program, host or folder."""
 _SECTIONS = frozenset(n.split(".")[0] for n in (*KEYS, *OUTSIDE, *PLAN_NAMES, *FIXED) if "." in n)
 
 
@@ -548,11 +547,11 @@ class ConfigError(MemrepoError):
 def parse_config(text: str) -> Config:
     """Parse `memrepo.toml`. Raise ConfigError for invalid TOML, an unknown key or a wrong value."""
     given: dict[str, Any] = {}
-    for name, found in _flatten(_parse(text, CONFIG_NAME)).items():
+    for name, found in _flatten(_parse(text)).items():
         if name in OUTSIDE:
             message = "is not read from a repository, because others may write to it"
-            fix = f"set it for this clone, `git config memrepo.{git_name(name)} ...`,"
-            raise ConfigError(line_of(text, name), name, message, fix=f"{fix} or in {USER_FILE}")
+            fix = f"`git config memrepo.{git_name(name)} ...`, for all of your clones with --global"
+            raise ConfigError(line_of(text, name), name, message, fix=fix)
         if name in FIXED:
             value, why = FIXED[name]
             if found != value:
@@ -625,37 +624,19 @@ def nearest_key(name: str) -> str:
     return f"did you mean {near[0]}?" if near else "`memrepo config` lists all keys"
 
 
-def parse_outside(text: str, path: str) -> dict[str, object]:
-    """Parse the user's own configuration file. Raise ConfigError if it is invalid."""
-    flat = _flatten(_parse(text, path))
-    for name, found in flat.items():
-        if name not in OUTSIDE:
-            fix = f"this file may contain {', '.join(OUTSIDE)}; all other keys are in {CONFIG_NAME}"
-            message = "is not a key of this file"
-            raise ConfigError(line_of(text, name), name, message, place=path, fix=fix)
-        lists = name == "judge.command" and isinstance(found, list) and found
-        if not (isinstance(found, str) and found.strip()) and not (
-            lists and all(isinstance(part, str) and part for part in found)
-        ):
-            fix = 'a command is a name such as "claude", or a list: ["claude", "-p"]'
-            message = f"found {found!r}, expected a text"
-            raise ConfigError(line_of(text, name), name, message, place=path, fix=fix)
-    return flat
-
-
 def git_name(name: str) -> str:
     """Return a user key's name in git's configuration, where underscores are not allowed."""
     return name.replace("_", "-")
 
 
-def _parse(text: str, path: str) -> dict[str, Any]:
+def _parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         fix = "correct the line; strings need quotes"
         place = int(line[1]) if line else 0
-        raise ConfigError(place, "", f"not valid TOML: {error}", fix=fix, place=path) from error
+        raise ConfigError(place, "", f"not valid TOML: {error}", fix=fix) from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:

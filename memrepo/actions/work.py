@@ -326,30 +326,19 @@ def parsed_config(path: str, data: bytes) -> Config:
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """A setting that must come from outside the repository, and its origin."""
 
-    value: Any
+    value: str
     origin: str
 
 
 def outside(work: Work) -> Mapping[str, Setting]:
-    """Return settings from outside the repository. Those of this clone override the person's."""
-    from memrepo.config import OUTSIDE, ConfigError, git_name, parse_outside
-    from memrepo.store import settings
-    from memrepo.store.git import user_config
+    """Return settings from git's configuration. Those of this clone override the person's."""
+    from memrepo.config import OUTSIDE, git_name
 
     found: dict[str, Setting] = {}
-    path = user_config()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        text = ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(0, "", f"cannot be read: {error}", place=str(path)) from error
-    for name, value in parse_outside(text, str(path)).items():
-        found[name] = Setting(value=value, origin=str(path))
-    here = settings.local(work.store.repo)
     for name in OUTSIDE:
-        if value := here.get(f"memrepo.{git_name(name)}"):
-            found[name] = Setting(value=value, origin=".git/config")
+        value, origin = work.store.repo.config.stored(f"memrepo.{git_name(name)}")
+        if value:
+            found[name] = Setting(value=value, origin=origin)
     return found
 
 

@@ -70,10 +70,10 @@ def index_of_commit() -> str:
     return Path(os.environ.get("GIT_INDEX_FILE", "")).name
 
 
-def user_config() -> Path:
-    """Return the path of memrepo's user configuration, by the XDG base directory rules."""
+def user_folder() -> Path:
+    """Return memrepo's folder of this user, by the XDG base directory rules."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(base) if base else Path.home() / ".config") / "memrepo" / "config.toml"
+    return (Path(base) if base else Path.home() / ".config") / "memrepo"
 
 
 def agent_name() -> str:

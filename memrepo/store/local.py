@@ -115,6 +115,14 @@ class GitConfig:
         wanted = spelled(name)
         return next((v or "" for _, n, v in reversed(self._rows) if n == wanted), "")
 
+    def stored(self, name: str) -> tuple[str, str]:
+        """Return a setting's value and where it is stored. Settings of one call do not count."""
+        wanted = spelled(name)
+        for scope, found, value in reversed(self._rows):
+            if found == wanted and scope != "command":
+                return value or "", ".git/config" if scope in _CLONES else f"git's {scope} settings"
+        return "", ""
+
     def is_on(self, name: str) -> bool:
         """Return whether a setting has a value that git treats as true."""
         wanted = spelled(name)

@@ -34,7 +34,7 @@ from memrepo.core.secrets import Watch
 from memrepo.core.state import Effect
 from memrepo.merge.purging import Edit, File
 from memrepo.store.errors import CannotWork, StoreError
-from memrepo.store.git import Git, GitFailed, user_config
+from memrepo.store.git import Git, GitFailed, user_folder
 from memrepo.store.local import PURGED, purged_folder
 from memrepo.store.lock import git_alive, scratch
 from memrepo.store.remote import RECORDS
@@ -410,7 +410,7 @@ def _drop_objects(repo: Repo) -> None:
 
 def keys_folder() -> Path:
     """Return the folder that contains the user's purge keys."""
-    return user_config().parent / "keys"
+    return user_folder() / "keys"
 
 
 def key_of(id_: str) -> bytes | None:

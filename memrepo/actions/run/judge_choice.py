@@ -167,8 +167,6 @@ def _command(work: Work) -> tuple[str, ...]:
             "the command judge has no command configured",
             fix=f"`git config memrepo.judge.command claude` ({', '.join(READY)}, or a command)",
         )
-    if isinstance(setting.value, list):
-        return tuple(setting.value)
     try:
         words = tuple(shlex.split(setting.value))
     except ValueError as error:

@@ -18,7 +18,6 @@ from memrepo.config import (
     KEYS,
     OUTSIDE,
     PLAN_NAMES,
-    USER_FILE,
     git_name,
     line_of,
     nearest_key,
@@ -97,7 +96,7 @@ def _rows(work: Work) -> Iterator[KeyRow]:
             value=found[name].value if name in found else None,
             from_=found[name].origin if name in found else "not set",
             doc="A personal setting; it is never read from a repository.",
-            set_in=f"`git config memrepo.{git_name(name)} ...`, or {USER_FILE}",
+            set_in=f"`git config memrepo.{git_name(name)} ...`, or with --global",
         )
     workspace = settings.workspace(work.store.repo)
     yield KeyRow(

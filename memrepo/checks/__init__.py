@@ -6,24 +6,24 @@ from collections.abc import Callable, Collection, Iterable
 
 from msgspec.structs import replace
 
-from memrepo.checks import characters, derived, memories, secrets
+from memrepo.checks import contents, memories
 from memrepo.checks.rules import GROUPS, Group, Scene, all_rules, report
 from memrepo.core.problems import Problem
 
 FINDERS: tuple[tuple[str, Callable[[Scene], Iterable[Problem]]], ...] = (
     ("schema size", memories.find_unreadable),
     ("schema", memories.find),
-    ("schema", derived.find_in_corrections),
+    ("schema", contents.find_in_corrections),
     ("tags", memories.find_unknown_tags),
-    ("links", characters.find_broken_references),
-    ("links", characters.find_in_bodies),
-    ("secrets", secrets.find),
-    ("format", characters.find),
+    ("links", contents.find_broken_references),
+    ("links", contents.find_in_bodies),
+    ("secrets", contents.find_secret_or_rejected),
+    ("format", contents.find_deceptive_text),
     ("derived", memories.find_by_hand),
-    ("derived", derived.find),
-    ("derived", derived.find_stale_bullets),
-    ("derived", derived.find_in_manifests),
-    ("size", characters.find_too_long),
+    ("derived", contents.find_edited_pages),
+    ("derived", contents.find_stale_bullets),
+    ("derived", contents.find_in_manifests),
+    ("size", contents.find_too_long),
 )
 """The functions that check a scene, with the groups of their rules."""
 

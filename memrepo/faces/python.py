@@ -141,11 +141,11 @@ class OpenRepository:
         """Return one memory. `id` is its id, a unique prefix of its id, or its slug.
 
         The memory counts as retrieved, except with `no_touch` or `at`. Raise NoSuchMemory,
-        Ambiguous, LeftTheTree or NotThereYet. With `at`, also raise the errors of `search`.
+        Ambiguous or LeftTheTree. With `at`, also raise the errors of `search`.
         """
         here = self._work(now)
         there = work_at(here, at)
-        memory = find_present(there, there.tree.state(), id, here)
+        memory = find_present(there, there.tree.state(), id)
         derived: Mapping[str, object] = {}
         if not at:
             accesses = ledger_of(self._store).accesses()

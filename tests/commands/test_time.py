@@ -169,13 +169,6 @@ def test_show_at_shows_what_the_file_said_and_says_when(shared: Path) -> None:
     assert text.startswith(f"as of commit {then['commit'][:10]}, 2026-03-01 17:00\n")
 
 
-def test_a_memory_that_was_not_there_yet_is_not_simply_unknown(shared: Path) -> None:
-    new = by_text(shared, "every 5 days")
-    answer = memrepo(shared, "show", new.id, "--at", "2026-03-01")
-    assert answer.exit == 2
-    assert "did not exist at commit" in answer.error["message"]
-
-
 @pytest.mark.parametrize("format_", ["artifacts", "jsonl"])
 def test_export_at_writes_what_an_export_there_would_have_written(
     watered: Path, tmp_path: Path, format_: str

@@ -113,7 +113,7 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
         tree = scenes.check_tree(work.call.where, request.only)
         found = (*tree.early, *tree.problems)
         if not request.only:
-            from memrepo.actions.check.damage import find_damage
+            from memrepo.actions.check.commits import find_damage
 
             found += find_damage(work)
         return CheckResult(problems=found, files=tree.files, exit=_exit(found))

@@ -17,16 +17,17 @@ from msgspec.structs import replace
 from memrepo import checks
 from memrepo.actions.check import scenes
 from memrepo.actions.work import Work
+from memrepo.checks.contents import secret_problems
 from memrepo.checks.memories import folded, message_problems
 from memrepo.checks.rules import GROUPS, Around, Group, Scene
-from memrepo.checks.secrets import secret_problems
 from memrepo.config import ConfigError, parse_config
-from memrepo.core.errors import UsageError
+from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
+from memrepo.store import errors, history, settings
 from memrepo.store.git import Git
 from memrepo.store.history import (
     GIT_REVERTS,
@@ -36,6 +37,7 @@ from memrepo.store.history import (
     introduced,
     landings,
 )
+from memrepo.store.ledger import ledger_of
 from memrepo.store.staged import StagedConfig, staged_config
 from memrepo.store.tree import Snapshot
 
@@ -300,3 +302,62 @@ def _secrets(
             tip, problem.path
         ):
             yield replace(problem, message=f"{problem.message} (commit {commit[:10]})")
+
+
+# -- damage that no rule about one file sees; `check` and `doctor` both report it ---------------
+
+
+def find_damage(work: Work) -> tuple[Problem, ...]:
+    """Return the damage at HEAD and in this clone."""
+    found = [*_find_replaced_objects(work), *_find_filters(work)]
+    try:
+        found += [*_find_lost_records(work), *_find_edits_by_hand(work)]
+    except MemrepoError as error:
+        found.append(errors.problem("unreadable-history", work.tree.commit, cause=error.message))
+    try:
+        ledger_of(work.store).accesses()
+    except MemrepoError as error:
+        found.append(errors.problem("ledger-damaged", ".git/memrepo", cause=error.message))
+    return tuple(found)
+
+
+def _find_replaced_objects(work: Work) -> Iterator[Problem]:
+    """Yield objects for which `git replace` shows other content than their ids say."""
+    for ref in work.store.repo.refs.below("refs/replace/"):
+        yield errors.problem("object-replaced", ref, object=ref.rpartition("/")[2])
+
+
+def _find_filters(work: Work) -> Iterator[Problem]:
+    """Yield a problem if a git filter such as LFS rewrites the content of memories."""
+    path = work.tree.layout.area("memories") + "notes/any.md"
+    answer = work.store.repo.call("check-attr", "filter", "--", path)
+    value = answer.rpartition(": ")[2].strip()
+    if value not in ("unset", "unspecified", ""):
+        yield errors.problem("git-filter", ".gitattributes", filter=value)
+
+
+def _find_lost_records(work: Work) -> Iterator[Problem]:
+    """Yield records of runs that are committed and gone from the work tree."""
+    area = work.tree.layout.area("runs")
+    for path in work.store.work.missing(work.tree.files.below(area)):
+        yield errors.problem("record-lost", path, fix=f"`git restore {path}`")
+
+
+def _find_edits_by_hand(work: Work) -> Iterator[Problem]:
+    """Yield what commits by hand did to records of runs and to copies of the workspace."""
+    layout, blobs = work.tree.layout, work.tree.blobs
+    records, sources = layout.area("runs"), layout.area("sources")
+    is_copy = settings.workspace(work.store.repo) not in (None, work.store.root)
+    areas = (records, sources) if is_copy else (records,)
+    latest: dict[str, history.LogEntry] = {}
+    for entry in history.commits_with_files(
+        work.store.repo, "--no-merges", work.tree.commit, "--", *areas
+    ):
+        for file in entry.files:
+            if latest.setdefault(file.path, entry) is not entry or entry.trailer("Op"):
+                continue
+            if file.path.startswith(records) and file.path.endswith(".json") and not file.new:
+                fix = f"`git restore -s {entry.commit[:10]}^ -SW {file.path}`, then commit"
+                yield errors.problem("record-lost", file.path, fix=fix)
+            elif file.path.startswith(sources) and file.old and blobs.get(file.path) == file.new:
+                yield errors.problem("source-forged", file.path, commit=entry.commit[:10])

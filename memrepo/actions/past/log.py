@@ -117,7 +117,9 @@ def do(work: Work, request: Request) -> Result | Runs:
         return _runs(work, request.n)
     wanted = _wanted(work, request)
     found = islice(filter(wanted, _entries(work, request)), request.n)
-    return Result(entries=tuple(map(commit_of, found)), zone=work.config.zone.key)
+    return Result(
+        entries=tuple(Commit(**fields_of(entry)) for entry in found), zone=work.config.zone.key
+    )
 
 
 def _runs(work: Work, most: int) -> Runs:
@@ -206,18 +208,6 @@ class LeftTheTree(MemrepoError):
         )
 
 
-class NotThereYet(MemrepoError):
-    """Raised when a memory exists now but did not exist at the requested commit."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, memory: Memory, commit: str) -> None:
-        super().__init__(
-            f"{memory.id} did not exist at commit {commit[:10]}",
-            fix=f"`memrepo why {memory.id} --show history` shows when it was added",
-        )
-
-
 class NoSuchRun(MemrepoError):
     """Raised when no run with the given id landed on the branch."""
 
@@ -243,15 +233,9 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     reverts: tuple[str, ...]
 
 
-class Act(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision recorded in a commit: actor, time, commit, run and reason."""
+class Decision(Commit, frozen=True, kw_only=True):
+    """A decision recorded in a commit, and the commit that put it into effect."""
 
-    commit: str
-    op: str
-    run: str
-    by: str
-    when: datetime
-    reason: str
     accepted: str
     """The merge commit that landed the run. Without a run it is the commit itself."""
 
@@ -275,16 +259,16 @@ def find_past(work: Work, state: State, word: str) -> Past:
     return past_of(work, memory.id, memory.path)
 
 
-def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
+def find_present(work: Work, state: State, word: str) -> Memory:
     """Return the memory that a word identifies at the requested commit."""
     try:
         return find(state, word)
-    except NoSuchMemory as error:
+    except NoSuchMemory:
         if work.call.scope:
             raise  # history would reveal other scopes
         gone = _once(work, word)
         if gone is None:
-            raise _better(work, word, now, error) from None
+            raise
     raise LeftTheTree(gone.id, gone.versions)
 
 
@@ -292,15 +276,6 @@ def past_of(work: Work, id_: str, path: str) -> Past:
     """Return the versions of a memory with a known id and path."""
     layout, repo = work.tree.layout, work.store.repo
     return Past(id=id_, versions=trace(repo, work.tree.commit, layout, id_, path))
-
-
-def _better(work: Work, word: str, now: Work, error: NoSuchMemory) -> MemrepoError:
-    if now.tree.commit == work.tree.commit:
-        return error
-    try:
-        return NotThereYet(find(now.tree.state(), word), work.tree.commit)
-    except MemrepoError:
-        return error
 
 
 def _once(work: Work, word: str) -> Past | None:
@@ -342,19 +317,11 @@ def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.LogEntry]:
     return {e.run: e for e in found if e.is_run and e.run in wanted}
 
 
-def acts_of(work: Work, entries: Sequence[history.LogEntry]) -> list[Act]:
+def decisions_of(work: Work, entries: Sequence[history.LogEntry]) -> list[Decision]:
     """Return each commit's decision, and the merge that put the decision into effect."""
     merges = merges_of(work, (entry.run for entry in entries))
     return [
-        Act(
-            commit=entry.commit,
-            op=entry.op,
-            run=entry.run,
-            by=who(entry),
-            when=entry.when,
-            reason=entry.trailer("Reason"),
-            accepted=merges[entry.run].commit if entry.run in merges else entry.commit,
-        )
+        Decision(**fields_of(entry), accepted=merges.get(entry.run, entry).commit)
         for entry in entries
     ]
 
@@ -376,11 +343,6 @@ def landing_of(
 def run_merge(work: Work, run: str) -> history.LogEntry:
     """Return the commit that landed the run with an id or unique id prefix."""
     return landing_of(work, run).entry
-
-
-def commit_of(entry: history.LogEntry) -> Commit:
-    """Return a commit in the form that actions report."""
-    return Commit(**fields_of(entry))
 
 
 def fields_of(entry: history.LogEntry) -> dict[str, Any]:

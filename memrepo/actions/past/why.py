@@ -9,10 +9,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from memrepo.actions.past.log import (
-    Act,
     Commit,
-    acts_of,
+    Decision,
     changing,
+    decisions_of,
     fields_of,
     find_past,
     find_present,
@@ -93,7 +93,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     source_count: int | UnsetType = UNSET
     """The number of places where the statement was found, if `evidence` quotes only some of
     them."""
-    decisions: tuple[Act, ...]
+    decisions: tuple[Decision, ...]
     judgements: tuple[RunJudgement, ...]
     relations: tuple[Relation, ...]
     """The memories that it replaced and that replaced it, nearest first; then the others."""
@@ -138,7 +138,7 @@ def do(work: Work, request: Request) -> Result | History:
         return _history(work, request)
     there = work_at(work, request.at)
     state = there.tree.state()
-    memory = find_present(there, state, request.id, work)
+    memory = find_present(there, state, request.id)
     grep = f"--grep=^{PREFIX}Memory: {memory.id}$"
     named = list(history.entries(there.store.repo, grep, there.tree.commit))
     runs, problems = there.tree.manifests
@@ -152,7 +152,7 @@ def do(work: Work, request: Request) -> Result | History:
         commit=there.tree.commit,
         evidence=evidence(there, memory),
         source_count=memory.fields.get(SOURCE_COUNT, UNSET),
-        decisions=tuple(acts_of(there, named)),
+        decisions=tuple(decisions_of(there, named)),
         judgements=tuple(_judgements(there, memory, runs)),
         relations=tuple(_relations(state, memory)),
         retired=tuple(field_as_json("retired", memory) or ()),

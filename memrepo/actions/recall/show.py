@@ -84,7 +84,7 @@ def do(work: Work, request: Request) -> Result:
     """Show a memory as it is at HEAD or as it was at another time."""
     there = work_at(work, request.at)
     state = there.tree.state()
-    memory = find_present(there, state, request.id, work)
+    memory = find_present(there, state, request.id)
     found = evidence(there, memory)
     held = _validity(there, state, memory, request.valid_at) if request.valid_at else None
     derived = Derived()

@@ -74,16 +74,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-class Searched(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a search finds a memory, and the memory's rank among the hits (0 if not found)."""
-
-    held: tuple[str, ...]
-    """The query words that the memory contains."""
-    place: int
-    hits: int
-    said: str
-
-
 class Result(VerbResult, frozen=True, kw_only=True):
     """The explanation for a memory. `why` has one sentence per reason."""
 
@@ -93,8 +83,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     why: tuple[str, ...]
     commit: str = ""
     """The commit that removed the memory from the tree, if one did."""
-    search: Searched | None = None
-    """The result for the given query words, if any."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -112,11 +100,10 @@ def do(work: Work, request: Request) -> Result:
         accesses=ledger_of(work.store).accesses(),
         rules=work.config.rules,
     )
-    why, found = [*_of_recall(case), *_of_hot(case)], None
+    why = [*_of_recall(case), *_of_hot(case)]
     if request.words:
-        found = _found_by(case, index_of(work, tick=work.call.tick), request.words)
-        why.append(found.said)
-    return Result(id=memory.id, path=memory.path, why=tuple(why), search=found)
+        why.append(_found_by(case, index_of(work, tick=work.call.tick), request.words))
+    return Result(id=memory.id, path=memory.path, why=tuple(why))
 
 
 def _absent(work: Work, state: State, word: str) -> Result:
@@ -317,7 +304,7 @@ def _left_out(case: Case) -> str:
     )
 
 
-def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
+def _found_by(case: Case, index: Index, words: Sequence[str]) -> str:
     """Return whether a search for some words finds a memory, and the memory's rank."""
     memory, telling = case.memory, telling_words(" ".join(words))
     here = Filter(statuses=(memory.status,), paths=frozenset((memory.path,)))
@@ -341,4 +328,4 @@ def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
     else:
         better = counted(len(found), "other answers", "others answer")
         said = f"not found by {asked}: {better} better"
-    return Searched(held=tuple(held), place=place, hits=len(found), said=said + lacking)
+    return said + lacking

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check import scenes
-from memrepo.actions.check.damage import find_damage
+from memrepo.actions.check.commits import find_damage
 from memrepo.actions.landing import missing_pages
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of

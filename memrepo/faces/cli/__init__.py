@@ -134,9 +134,7 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
     if name == "help" and rest in ([], ["--all"]):
         text = listing(everyday=not rest)
         if sys.stdout.isatty():
-            from memrepo.faces.cli.screen import show
-
-            show("help", text)
+            _show("help", text)
         else:
             _say(text)
         return Exit.DONE
@@ -320,13 +318,48 @@ def _print(call: Call, name: str, request: object, answer: VerbResult) -> None:
     if text:
         text = harmless(text, colour=call.colour)
         if sys.stdout.isatty():
-            from memrepo.faces.cli.screen import show
-
-            show(name, text)
+            _show(name, text)
         else:
             print(text)
     for problem in lines:
         _warn(problem)
+
+
+def _show(name: str, text: str) -> None:
+    """Print the output of a command. Use a pager if the output is longer than the screen.
+
+    The text of a command that writes is never paged, so that it stays visible.
+    """
+    import shutil
+
+    from memrepo.actions.verbs import VERBS
+
+    reads = name not in VERBS or not VERBS[name].writes
+    height = shutil.get_terminal_size().lines
+    if not (reads and text.count("\n") + 2 > height and _paged(text)):
+        print(text)
+
+
+def _paged(text: str) -> bool:
+    """Show a text in the pager, like git. Return whether a pager was started."""
+    import shlex
+    import subprocess
+
+    asked = os.environ.get("MEMREPO_PAGER", os.environ.get("PAGER", "less"))
+    words = shlex.split(asked)
+    if not words or words == ["cat"] or os.environ.get("TERM") == "dumb":
+        return False
+    settings = {"LESS": "FRX", "LV": "-c", **os.environ}
+    sys.stdout.flush()
+    try:
+        pager = subprocess.Popen(words, stdin=subprocess.PIPE, env=settings)
+    except OSError:
+        return False
+    try:
+        pager.communicate(f"{text}\n".encode())
+    except KeyboardInterrupt:  # Ctrl-C belongs to the pager: less stops searching and continues
+        pager.wait()
+    return True
 
 
 MAX_OF_A_RULE = 3

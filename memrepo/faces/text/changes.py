@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memrepo.actions.lifecycle import session as sessions
     from memrepo.actions.past import log as logging
     from memrepo.actions.past import why as explaining
-    from memrepo.actions.past.log import Act, Commit
+    from memrepo.actions.past.log import Commit, Decision
     from memrepo.actions.past.why import History, MemoryCommit
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import session as judging
@@ -455,12 +455,12 @@ def _judged(judged: explaining.RunJudgement) -> Iterator[str]:
     yield f"judged:        {visible(message)}, run {judged.run}{where}"
 
 
-def _decided(decided: Act) -> Iterator[str]:
+def _decided(decided: Decision) -> Iterator[str]:
     when = format_time(decided.when).replace("T", " ").removesuffix(":00Z").removesuffix("Z")
     landed = ""
     if decided.accepted != decided.commit:
         landed = f", accepted in {decided.accepted[:10]}"
-    who = f"{decided.op} in {decided.commit[:10]} by {visible(decided.by)}"
+    who = f"{decided.op} in {decided.commit[:10]} by {visible(decided.actor or decided.author)}"
     yield f"decided:       {who}, {when} UTC{landed}"
     if decided.reason:
         yield f"  {_short(in_words(decided.reason))}"

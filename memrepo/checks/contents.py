@@ -1,0 +1,290 @@
+"""Rules about what files contain: texts, links, secrets, rejected statements, generated pages.
+
+A line with `memrepo:allow-secret` (or detect-secrets' `pragma: allowlist secret`) is skipped, and
+so is a secret whose fingerprint is in the repository's baseline. This applies to checks only.
+Secrets are always redacted in text that is ingested or sent to a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Literal
+
+from memrepo.checks.rules import Scene, body_line, report
+from memrepo.core.ids import find_deceptive, visible
+from memrepo.core.layout import HOT_NAMES, standing_of
+from memrepo.core.lines import MAX_DEPTH, too_deep
+from memrepo.core.memory import REFERENCES, Memory
+from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
+from memrepo.core.secrets import secrets_of
+
+
+def find_too_long(scene: Scene) -> Iterator[Problem]:
+    """Check the nesting depth of each memory's body."""
+    for memory in scene.memories:
+        if len(memory.body) <= MAX_DEPTH:  # too short to break a rule
+            continue
+        if deep := too_deep(memory.body.split("\n")):
+            yield report(
+                "body-nesting",
+                memory.path,
+                f"lists or quotes are nested more than {MAX_DEPTH} levels deep",
+                line=body_line(scene.files[memory.path]) + deep - 1,
+                column=1,
+                fix="reduce the nesting, or move the text to sources/",
+            )
+
+
+def find_deceptive_text(scene: Scene) -> Iterator[Problem]:
+    """Check the characters of every memory file."""
+    for path in scene.decoded:
+        text = scene.files[path].decode("utf-8", "replace")
+        yield from _characters(path, text)
+
+
+def _characters(path: str, text: str) -> Iterator[Problem]:
+    found = find_deceptive(text)
+    for rule, mine in (
+        ("character-bidirectional", [m for m in found if m["bidi"]]),
+        ("character-invisible", [m for m in found if not m["bidi"]]),
+    ):
+        if mine:
+            at = mine[0].start()
+            more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
+            yield report(
+                rule,
+                path,
+                f"found U+{ord(mine[0][0]):04X}{more}, an invisible character",
+                line=text.count("\n", 0, at) + 1,
+                column=at - text.rfind("\n", 0, at),
+                fix="remove it (`memrepo check --fix` does)",
+            )
+
+
+_ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+
+
+def find_in_bodies(scene: Scene) -> Iterator[Problem]:
+    """Check each link added by the change, and every link in memories written by a person."""
+    if scene.layout is None or scene.merging:
+        return  # the targets of a loose file's links are unknown
+    for memory in scene.memories:
+        if "[[" in memory.body or ".md" in memory.body:
+            yield from _lost(scene, memory, _known(scene, memory))
+
+
+def _known(scene: Scene, memory: Memory) -> str:
+    """Return the part of a memory's body whose links need no check."""
+    before = scene.around.before(memory.path)
+    if before == scene.files[memory.path]:
+        return "" if memory.text("origin") == "manual" else memory.body
+    old = scene.earlier.get(memory.id)
+    return old.body if old is not None else ""
+
+
+def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
+    from memrepo.policies.links import Names, code_spans, file_links, find_directives, wikilinks
+
+    code = code_spans(memory.body)
+
+    def asked(at: int, name: str) -> bool:
+        own = any(first <= at < end for first, end in code) or memory.body[at - 1 : at] == "!"
+        return not own and name not in known
+
+    words = {
+        at: name
+        for at, name in wikilinks(memory)
+        if asked(at, name) and not find_directives(f"[[{name}]]")
+    }
+    if words:
+        named = [name.rpartition(":")[2] for name in words.values()]
+        around = {m.path: m for m in scene.around.called(named)}
+        both = {**around, **{m.path: m for m in scene.memories}}
+        names = Names(both.values()) if around else scene.names
+        for at, name in words.items():
+            if not names.find(name):
+                yield _lost_link(
+                    scene,
+                    memory,
+                    at,
+                    f"[[{visible(name)}]], which does not name exactly one memory",
+                )
+    for at, path in file_links(memory):
+        there = path in scene.files or scene.around.there(path)
+        if asked(at, path.rpartition("/")[2]) and not there and not _ELSEWHERE.match(path):
+            yield _lost_link(scene, memory, at, f"a link to {visible(path)}, which does not exist")
+
+
+def _lost_link(scene: Scene, memory: Memory, at: int, what: str) -> Problem:
+    return report(
+        "link-nowhere",
+        memory.path,
+        f"found {what}",
+        line=body_line(scene.files[memory.path]) + memory.body.count("\n", 0, at),
+        column=at - memory.body.rfind("\n", 0, at),
+        fix="name a memory by id, slug or title, or a file by its path from here",
+    )
+
+
+def find_broken_references(scene: Scene) -> Iterator[Problem]:
+    """Check every reference of the checked memories."""
+    if scene.layout is None or scene.merging:
+        return  # the next command repairs a manual merge
+    if any(
+        not m.fields.keys().isdisjoint(REFERENCES) or m.status != "active" for m in scene.memories
+    ):
+        from memrepo.merge.closure import broken
+
+        # New memories without an id may refer to others too.
+        nameless = {memory.path: memory for memory in scene.memories if not memory.id}
+        for finding in broken({**scene.by_id, **nameless}):
+            if finding.problem.path in scene.files:
+                yield finding.problem
+
+
+def find_secret_or_rejected(scene: Scene) -> Iterator[Problem]:
+    """Check every file for secrets, and every memory for rejected statements."""
+    for path, data in sorted(scene.files.items()):
+        yield from secret_problems(path, data)
+    yield from _rejected(scene)
+
+
+def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
+    """Yield a problem for each secret in a file, except on lines marked as allowed."""
+    for secret, _ in secrets_of(path, data):
+        yield report(
+            "secret-found",
+            path,
+            f"found a secret ({secret.kind})",
+            line=secret.line,
+            column=secret.column,
+            fix="remove it, and replace it wherever it is used; if it is not a secret, end the line"
+            " with <!-- memrepo:allow-secret -->",
+        )
+
+
+def _rejected(scene: Scene) -> Iterator[Problem]:
+    if scene.layout is None or scene.merging:
+        return  # the next command repairs a manual merge
+    around = scene.around.below(scene.layout.area("tombstones"))
+    stones = {**around, **scene.in_area("tombstones")}
+    if not stones:
+        return
+    from memrepo.merge.tombstones import read_tombstones
+
+    found = read_tombstones(stones, scene.layout)
+    yield from (p for p in found.problems if p.path in scene.files)
+    for memory in scene.memories:
+        stone = found.bar(memory) if memory.status != "forgotten" else None
+        if stone is not None:
+            yield report(
+                "rejected-value",
+                memory.path,
+                f"states what {stone.summary}",
+                line=1,
+                column=1,
+                fix=f"remove it; `memrepo reject {stone.key} --undo` if it is right after all",
+            )
+
+
+def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
+    """Yield a problem for each hot memory that differs from its bullet on the hot cache page."""
+    hot = [m for m in scene.memories if "hot" in m.fields]
+    if scene.layout is None or scene.merging or not hot:
+        return
+    for name in HOT_NAMES:
+        path = scene.layout.prefix + name
+        page = scene.files.get(path) or scene.around.file(path) or b""
+        if standing_of("hot", page) != "ours":
+            continue
+        bullets = page.decode("utf-8", "replace").split("\n")
+        for memory in hot:
+            tags = (f"←{memory.path}", f"←{memory.id}")
+            ends = (*tags, *(f"{tag}[pin]" for tag in tags))
+            line = next((n for n, b in enumerate(bullets, start=1) if b.endswith(ends)), 0)
+            old = scene.earlier.get(memory.id) if path not in scene.files else None
+            if line and _is_stale(bullets[line - 1], memory, old):
+                yield report(
+                    "hot-stale",
+                    memory.path,
+                    f"differs from its bullet, {name}:{line}",
+                    line=1,
+                    column=1,
+                    fix="`memrepo run` updates the page; `memrepo edit` changes the memory and"
+                    " the page at once",
+                )
+
+
+def _is_stale(bullet: str, memory: Memory, old: Memory | None) -> bool:
+    """Return whether a bullet has another text than its memory, which was `old` before."""
+    if old is not None:
+        return old.body != memory.body
+    from memrepo.views.hot import condensed
+
+    return not bullet.startswith(f"- {condensed(memory)} ")
+
+
+def find_edited_pages(scene: Scene) -> Iterator[Problem]:
+    """Check that no generated page was edited by hand, and name the first line that was."""
+    for path, data in () if scene.merging else scene.files.items():
+        is_hot = path.rpartition("/")[2] in HOT_NAMES
+        kind: Literal["hot", "view"] = "hot" if is_hot else "view"
+        is_page = is_hot or scene.area(path) == "views"
+        if not is_page or standing_of(kind, data) != "edited":
+            continue
+        before, line = scene.around.before(path), 0
+        fix = "`memrepo edit` the memory that the changed line links to; a run renders the page"
+        if is_hot:
+            fix = "`memrepo edit` the memory of a bullet, `memrepo add` what is new, or choose with"
+            fix += " `memrepo promote ID` and `promote ID --off`"
+        if before is not None and standing_of(kind, before) == "ours":
+            fix = f"`git restore -SW {path}`, then {fix}"
+            pairs = zip_longest(before.split(b"\n"), data.split(b"\n"))
+            line = next(n for n, (old, new) in enumerate(pairs, start=1) if old != new)
+        yield report(
+            "hot-edited" if is_hot else "page-edited",
+            path,
+            "generated by memrepo, but changed by hand",
+            line=line,
+            column=1 if line else 0,
+            fix=fix,
+        )
+
+
+def find_in_manifests(scene: Scene) -> Iterator[Problem]:
+    """Check that run manifests are readable and were not changed or deleted by hand."""
+    files = {p: d for p, d in scene.in_area("runs").items() if p.endswith(".json")}
+    for path, data in files.items():
+        from memrepo.core.manifest import read_manifest
+
+        if isinstance(found := read_manifest(path, data), Problem):
+            yield found
+    if scene.merging:
+        return
+    deleted = [path for path in scene.gone if scene.area(path) == "runs"]
+    for path in sorted((*files, *deleted)):
+        old = scene.around.before(path)
+        if old is not None and old != files.get(path):
+            yield report(
+                "manifest-by-hand",
+                path,
+                "the manifest of a run was changed by hand"
+                if path in files
+                else "the manifest of a run is deleted by hand",
+                fix=f"`git restore -SW {path}`; to revert a run, use `memrepo revert`",
+            )
+
+
+def find_in_corrections(scene: Scene) -> Iterator[Problem]:
+    """Check each correction file."""
+    files = {p: d for p, d in scene.in_area("corrections").items() if p.endswith(".md")}
+    if not files:
+        return
+    from memrepo.core.corrections import Correction, decode
+
+    for path, data in files.items():
+        found = decode(path, data)
+        if not isinstance(found, Correction):
+            yield from found

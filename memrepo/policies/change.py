@@ -15,19 +15,14 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any
 
 import msgspec
 
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex, spelled
-from memrepo.policies.standing import contradicts
 from memrepo.text.languages import ENGLISH, bare, language_asked, patterns, small_words, tables
 from memrepo.text.languages import table as language_table
-from memrepo.text.words import terms
-
-if TYPE_CHECKING:
-    from memrepo.core.judge import Newer
 
 MAX_WORDS = 60
 """Longer texts are not single statements and are not compared."""
@@ -97,21 +92,13 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     small: frozenset[str]
 
 
-class Replaced(msgspec.Struct, frozen=True, gc=False):
-    """A value that a statement says was replaced, its replacement, and what else is named there."""
-
-    old: tuple[str, ...]
-    new: tuple[str, ...]
-    rest: frozenset[str]
-
-
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
     `ended` has the words of a statement that ends something, without the ending phrase, and `over`
-    those of each clause with such a phrase. `replaced` has an old value, a new one and the content
-    of the rest. `is_news` is whether it says that something is new or over. `light` are its words
-    without content.
+    those of each clause with such a phrase. `replaced` has pairs of an old value and a new one.
+    `is_news` is whether it says that something is new or over. `light` are its words without
+    content.
     """
 
     words: tuple[str, ...]
@@ -123,7 +110,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     negations: int
     ended: frozenset[str] | None
     over: tuple[tuple[str, ...], ...]
-    replaced: tuple[Replaced, ...]
+    replaced: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     is_open: bool
     is_news: bool
     light: frozenset[str]
@@ -342,8 +329,8 @@ def _kept(found: re.Match[str]) -> str:
     return f" {' '.join(filter(None, found.groups()))} "
 
 
-def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
-    """Yield the replacements that a statement states.
+def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield the old and the new value of each replacement that a statement states.
 
     If the phrase does not contain the replacement, the word before the phrase is the replacement.
     """
@@ -352,19 +339,11 @@ def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
         for found in pattern.finditer(joined):
             groups, before = found.groupdict(), joined[: found.start()].split()
             old, new = _bare(groups["old"], of), groups.get("new")
-            around = _bare(f"{' '.join(before)} {_kept_around(found)} {joined[found.end() :]}", of)
-            rest = _content(around, of)
             if new is not None:
-                yield Replaced(old, _bare(new, of), rest)
+                yield old, _bare(new, of)
             elif before:
                 last = _bare(before[-1], of)
-                yield from (Replaced(old[:size], last, rest) for size in range(len(old), 0, -1))
-
-
-def _kept_around(found: re.Match[str]) -> str:
-    """Return what the gaps (`...`) of a phrase matched."""
-    named = set(found.groupdict().values())
-    return " ".join(part for part in found.groups() if part and part not in named)
+                yield from ((old[:size], last) for size in range(len(old), 0, -1))
 
 
 # -- comparing two -------------------------------------------------------------------------------
@@ -430,17 +409,18 @@ def _change_that_ends(
         if is_whole and (is_named or _are_near(under_old, under_new)):
             reason = "a newer line says that it is over"
             return StatementChange(reason=reason, stated=True, cover=cover)
-    return next(filter(None, (_change_of_value(one, two, part) for part in two.replaced)), None)
+    return next(filter(None, (_change_of_value(one, two, *part) for part in two.replaced)), None)
 
 
-def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementChange | None:
+def _change_of_value(
+    one: Reading, two: Reading, value: tuple[str, ...], instead: tuple[str, ...]
+) -> StatementChange | None:
     """Return the change if the newer statement replaces a value in the older one, else None.
 
-    It replaces the value if it repeats half of what else the older one names. If it names only
-    things that the older one names too (`the team switched from Jira to Linear`), the older one may
-    still say something else about the value, so it is continued.
+    It replaces the value if it repeats half of what else the older one names, and more than its
+    subject: whoever moved from Berlin to Paris may still have studied in Berlin. Numbers are of one
+    thing only.
     """
-    value, instead = part.old, part.new
     if not instead or not _holds(one.words, value) or _holds(one.words, instead[:1]):
         return None
     left = frozenset(map(_stem, (*value, *instead)))
@@ -450,23 +430,11 @@ def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementCha
         return None  # the statements have different subjects
     known = one.content - left
     shared = two.content & known
-    if shared and len(shared) >= MIN_COVER * len(known):
+    is_same = len(shared) > 1 or shared == known or any(map(str.isdigit, "".join(value)))
+    if shared and is_same and len(shared) >= MIN_COVER * len(known):
         reason = "a newer line says that the old value was replaced"
         return StatementChange(reason=reason, stated=True, cover=len(shared) / len(known))
-    named = _stem(value[-1]) in two.names and part.rest and part.rest <= known
-    if named and one.stems[0] in part.rest and _stands_alone(one, value):
-        reason = "a newer line says what came after it"
-        return StatementChange(reason=reason, is_next=True, is_event=True)
     return None
-
-
-def _stands_alone(one: Reading, value: tuple[str, ...]) -> bool:
-    """Return whether a value is no part of a longer name, and the statement is no past event."""
-    words, size = one.words, len(value)
-    at = next(at for at in range(len(words)) if words[at : at + size] == value)
-    follows = words[at + size : at + size + 1]
-    is_past = any(word.isascii() and len(word) > 4 and word.endswith("ed") for word in words)
-    return not is_past and (not follows or _stem(follows[0]) not in one.content)
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
@@ -515,6 +483,8 @@ def _shared_with_next(one: Reading, two: Reading, text: str) -> int:
     missing = [at for at, stem in enumerate(stems) if stem not in two.content]
     if not two.is_news or len(stems) < 2 or stems[0] not in two.content:
         return 0
+    if any(_holds(one.words, value) for value, _ in two.replaced):
+        return 0  # they share a value that is over, and `_change_of_value` decides
     is_one_part = not missing or missing[-1] - missing[0] == len(missing) - 1
     is_covered = len(stems) - len(missing) >= MIN_COVER * len(stems)
     is_other = one.numbered != two.numbered or not (is_one_part or two.ended is not None)
@@ -616,78 +586,3 @@ def says_the_same(one: str, other: str) -> bool:
 
 def _digits_of(reading: Reading) -> frozenset[str]:
     return frozenset(word for word in reading.content if any(map(str.isdigit, word)))
-
-
-Basis = Literal["dated", "later", ""]
-"""How the newer statement was found: by a day in a text, heading or file name, by order, or not."""
-_EXPLICIT = ("unit", "heading", "file")
-_T = TypeVar("_T")
-
-
-def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, Basis]:
-    """Return which of two statements is newer, and whether a date or only the order shows it."""
-    one, two = tuple(first), tuple(second)
-    days = _day(one), _day(two)
-    seen = _seen(one), _seen(two)
-    if days[0] and seen[1] and days[0] > seen[1]:
-        return "first", "dated"
-    if days[1] and seen[0] and days[1] > seen[0]:
-        return "second", "dated"
-    if all(seen) and seen[0] != seen[1]:
-        return ("first" if seen[0] > seen[1] else "second"), "later"
-    places = {s.resource: s.lines for s in one}, {s.resource: s.lines for s in two}
-    for resource in places[0].keys() & places[1].keys():
-        lines = places[0][resource], places[1][resource]
-        if lines[0] != lines[1]:
-            return ("first" if lines[0] > lines[1] else "second"), "later"
-    return "unknown", ""
-
-
-def is_dated(sources: Iterable[Source]) -> bool:
-    """Return whether the date of any source comes from its text, a heading or its file name."""
-    return bool(_day(sources))
-
-
-def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
-    """Return whether two statements share a source: the same file, text and lines."""
-    places = {(s.resource, s.text_hash, s.lines) for s in first if s.text_hash}
-    return any((s.resource, s.text_hash, s.lines) in places for s in second)
-
-
-def _day(sources: Iterable[Source]) -> str:
-    return max((s.captured[:10] for s in sources if s.captured_from in _EXPLICIT), default="")
-
-
-def _seen(sources: Iterable[Source]) -> str:
-    return max((s.captured[:10] for s in sources), default="")
-
-
-def newer_first(
-    hits: Sequence[_T], memories: Sequence[Memory], asked: frozenset[str] = frozenset()
-) -> list[_T]:
-    """Reorder search hits: of two hits about the same, the newer one comes first.
-
-    The two hits swap positions. An older memory stays first if it has a query word that the newer
-    one lacks, unless the two contradict each other.
-    """
-    order = list(range(len(hits)))
-    for at, one in enumerate(memories):
-        for other in range(at + 1, len(memories)):
-            two = memories[other]
-            newer = newer_of(one.sources, two.sources)[0]
-            first, second = order.index(at), order.index(other)
-            new, old = (at, other) if newer == "first" else (other, at)
-            if newer == "unknown" or (first < second) != (new == other):
-                continue
-            is_contested = one.standing == two.standing == "contested" and contradicts(one, two)
-            only_old = asked.intersection(terms(memories[old].body)).difference(
-                terms(memories[new].body)
-            )
-            if is_contested or (not only_old and _follows(memories[new], memories[old])):
-                order[first], order[second] = other, at
-    return [hits[n] for n in order]
-
-
-def _follows(new: Memory, old: Memory) -> bool:
-    texts = [(memory.body, memory.text("context")) for memory in (old, new)]
-    return not (new.is_note or old.is_note) and bool(line_after(*texts))

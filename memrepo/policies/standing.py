@@ -15,13 +15,14 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import visible
-from memrepo.core.memory import Link, Memory, Stamp
+from memrepo.core.memory import Link, Memory, Source, Stamp
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST, extent, format_time
 
 if TYPE_CHECKING:
     from memrepo.core.corrections import Correction, Corrections
+    from memrepo.core.judge import Newer
     from memrepo.core.state import State
 
 
@@ -372,3 +373,46 @@ def still_contested(memory: Memory, active: Callable[[str], bool], but: str) -> 
 def is_of_project(memory: Memory) -> bool:
     """Return whether a memory is of one project's scope, which other projects do not see."""
     return memory.text("scope").startswith("project:")
+
+
+Basis = Literal["dated", "later", ""]
+"""How the newer statement was found: by a day in a text, heading or file name, by order, or not."""
+_EXPLICIT = ("unit", "heading", "file")
+
+
+def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, Basis]:
+    """Return which of two statements is newer, and whether a date or only the order shows it."""
+    one, two = tuple(first), tuple(second)
+    days = _latest_day(one), _latest_day(two)
+    seen = _latest_seen(one), _latest_seen(two)
+    if days[0] and seen[1] and days[0] > seen[1]:
+        return "first", "dated"
+    if days[1] and seen[0] and days[1] > seen[0]:
+        return "second", "dated"
+    if all(seen) and seen[0] != seen[1]:
+        return ("first" if seen[0] > seen[1] else "second"), "later"
+    places = {s.resource: s.lines for s in one}, {s.resource: s.lines for s in two}
+    for resource in places[0].keys() & places[1].keys():
+        lines = places[0][resource], places[1][resource]
+        if lines[0] != lines[1]:
+            return ("first" if lines[0] > lines[1] else "second"), "later"
+    return "unknown", ""
+
+
+def is_dated(sources: Iterable[Source]) -> bool:
+    """Return whether the date of any source comes from its text, a heading or its file name."""
+    return bool(_latest_day(sources))
+
+
+def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
+    """Return whether two statements share a source: the same file, text and lines."""
+    places = {(s.resource, s.text_hash, s.lines) for s in first if s.text_hash}
+    return any((s.resource, s.text_hash, s.lines) in places for s in second)
+
+
+def _latest_day(sources: Iterable[Source]) -> str:
+    return max((s.captured[:10] for s in sources if s.captured_from in _EXPLICIT), default="")
+
+
+def _latest_seen(sources: Iterable[Source]) -> str:
+    return max((s.captured[:10] for s in sources), default="")

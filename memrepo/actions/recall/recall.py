@@ -18,8 +18,7 @@ from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.change import newer_first
-from memrepo.policies.later import Text, Topic, later_line, searched
+from memrepo.policies.later import Text, Topic, later_line, newer_first, searched
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights

@@ -23,13 +23,10 @@ from memrepo.policies.change import (
     MAX_VALUES,
     StatementChange,
     change_of,
-    is_dated,
-    newer_of,
     read,
-    same_place,
 )
 from memrepo.policies.matching import INACTIVE_STANDINGS
-from memrepo.policies.standing import contradicts
+from memrepo.policies.standing import contradicts, is_dated, newer_of, same_place
 from memrepo.text.words import content_words
 
 SURE, UNSURE = 0.95, 0.5

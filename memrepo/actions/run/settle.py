@@ -28,9 +28,8 @@ from memrepo.core.changes import Change, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of
 from memrepo.core.judge import Statement
 from memrepo.core.memory import OWN_ACTOR, Link, Memory, Stamp
-from memrepo.policies.change import newer_of
 from memrepo.policies.claims import is_by_person, is_held_by_person, is_worded_by_person
-from memrepo.policies.standing import contradicts, links_of, still_contested
+from memrepo.policies.standing import contradicts, links_of, newer_of, still_contested
 from memrepo.policies.upkeep import archive
 
 OUTDATED = "stale"

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
-from msgspec import field
+from msgspec import Meta, field
 from msgspec.structs import replace
 
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -80,6 +80,26 @@ Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command
 JUDGES: tuple[str, ...] = get_args(Judge)
 
 
+def _read_kinds(found: Any) -> tuple[str, ...]:
+    rows = msgspec.convert(found, tuple[str, ...])
+    from memrepo.read.kinds import kinds
+
+    known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
+    for row in rows:
+        pattern, _, kind = (part.strip() for part in row.rpartition("="))
+        if not pattern or kind not in known:
+            near = get_close_matches(kind, known, 1) or known
+            fix = f'write "{pattern or "PATTERN"} = {near[0]}"'
+            raise Unfit(f'"PATTERN = KIND" with one of {", ".join(known)}', fix)
+    return rows
+
+
+Kinds = Annotated[
+    tuple[str, ...],
+    Meta(title='a list of rows such as ["memory/ideas.md = rules"]', extra={"read": _read_kinds}),
+]
+
+
 class General(msgspec.Struct, frozen=True, kw_only=True):
     """The keys before the first section.
 
@@ -111,7 +131,7 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
     claims: Texts = CLAIMS
     notes: Texts = NOTES
     deny: Texts = DENY
-    kinds: Texts = ()
+    kinds: Kinds = ()
 
 
 class Secrets(msgspec.Struct, frozen=True, kw_only=True):
@@ -409,10 +429,8 @@ class Config(General, frozen=True, kw_only=True):
         return Weights(meaning=self.recall.meaning, merits=merits)
 
     def source_rules(self) -> SourceRules:
-        """Return the rules for the files that runs read. Raise ConfigError for an unknown kind."""
+        """Return the rules for the files that runs read."""
         given = self.sources
-        if given.kinds:
-            _check_kinds(given.kinds)
         return SourceRules(
             claims=given.claims,
             notes=given.notes,
@@ -575,7 +593,7 @@ def _value(text: str, key: Key, found: object, name: str) -> Any:
         value = key.read(found)
     except Unfit as error:
         shown = json.dumps(key.spell(key.default), ensure_ascii=False)
-        fix = f"leave it out for the default{f', {shown}' if len(shown) < 40 else ''}"
+        fix = error.fix or f"leave it out for the default{f', {shown}' if len(shown) < 40 else ''}"
         message = f"found {found!r}, expected {error}"
         raise ConfigError(line_of(text, name), name, message, fix=fix) from error
     return value
@@ -597,23 +615,6 @@ def _effective(given: Mapping[str, Any]) -> Config:
         name: record(**sections[name]) for name, record in _SECTION_RECORDS.items()
     }
     return Config(**sections[""], **parts, given=frozenset(given))
-
-
-def _check_kinds(rows: Sequence[str]) -> None:
-    """Raise ConfigError if a row of `sources.kinds` lacks a pattern or has an unknown kind."""
-    from memrepo.read.kinds import kinds
-
-    known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
-    for row in rows:
-        pattern, _, kind = (part.strip() for part in row.rpartition("="))
-        if not pattern or kind not in known:
-            near = get_close_matches(kind, known, 1)
-            raise ConfigError(
-                0,
-                "sources.kinds",
-                f'found "{row}", expected "PATTERN = KIND" with one of {", ".join(known)}',
-                fix=f'write "{pattern or "PATTERN"} = {near[0] if near else known[0]}"',
-            )
 
 
 def nearest_key(name: str) -> str:

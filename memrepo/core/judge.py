@@ -221,11 +221,6 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Return the word for the confidence score."""
         return _posture(self.confidence, ("high", "medium", "low", "tentative"))
 
-    def nonzero(self) -> dict[str, float]:
-        """Return the scores above zero by name, rounded to four decimals."""
-        found = {name: round(getattr(self, name), 4) for name in self.__struct_fields__}
-        return {name: value for name, value in found.items() if value}
-
 
 Newer = Literal["first", "second", "unknown"]
 

@@ -26,6 +26,10 @@ PATTERN_LENGTH = 200
 class Unfit(ValueError):
     """Raised by a reader for a value of another kind. The message is what it expected."""
 
+    def __init__(self, expected: str, fix: str = "") -> None:
+        super().__init__(expected)
+        self.fix = fix
+
 
 def _read_age(found: Any) -> timedelta | None:
     return None if found == NEVER else parse_duration(found)

@@ -116,25 +116,6 @@ def test_a_log_that_cannot_be_written_is_a_warning_and_the_run_lands(fresh_repo:
 # -- chat ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("mode", "options", "lines"),
-    [
-        ("silent", (), range(1)),
-        ("summary", (), range(1, 2)),
-        ("full", (), range(3, 20)),
-        ("silent", ("--report", "summary"), range(1, 2)),
-        ("full", ("--report", "silent"), range(1)),
-    ],
-)
-def test_when_enabled_a_chat_hears_what_the_mode_says(
-    fresh_repo: Path, mode: str, options: tuple[str, ...], lines: range
-) -> None:
-    configure(fresh_repo, f"[reporting]\nenabled = true\nmode = '{mode}'")
-    done(fresh_repo, "run")
-    answer = memrepo(fresh_repo, "report", "--chat", *options, as_json=False)
-    assert len(answer.out.splitlines()) in lines
-
-
 def test_the_last_run_is_reported_to_its_operator(small_repo: Path) -> None:
     grow(small_repo)
     done(small_repo, "run", now="2026-03-01T11:00:00Z")

@@ -123,6 +123,10 @@ def test_the_last_run_is_reported_to_its_operator(small_repo: Path) -> None:
     assert report(small_repo) in told
     assert f"`memrepo diff {record(small_repo)['last']['run']}` lists them" in told
     assert done(small_repo, "report")["last"]["status"] == "ok"
+    configure(small_repo, "[reporting]\nenabled = true")
+    for mode, lines in (("silent", 0), ("summary", 1)):
+        chat = memrepo(small_repo, "report", "--chat", "--report", mode, as_json=False).out
+        assert len(chat.splitlines()) == lines
 
 
 @pytest.mark.parametrize(

@@ -65,16 +65,8 @@ def test_a_run_of_which_parts_were_taken_back_goes_whole(two_runs: Path) -> None
 # -- what a hand added to a file -------------------------------------------------------------------
 
 
-def key(text: str) -> str:
-    return text.replace("\n---\n", "\nmine: 7\n---\n", 1)
-
-
 def keys(text: str) -> str:
     return text.replace("---\n", "---\nteam:\n  - choir\n  - parish\n", 1)
-
-
-def comment(text: str) -> str:
-    return text.replace("\ntype:", "\n# asked Vera: 7\ntype:", 1)
 
 
 def last_comment(text: str) -> str:
@@ -82,17 +74,13 @@ def last_comment(text: str) -> str:
 
 
 OWN: dict[str, tuple[Callable[[str], str], str]] = {
-    "a key": (key, "mine: 7"),
     "a key with a list": (keys, "  - parish"),
-    "a comment": (comment, "# asked Vera: 7"),
     "a comment at the end": (last_comment, "# asked Vera: 7"),
 }
 AFTER: dict[str, tuple[str, ...]] = {
     "nothing": (),
     "a pin": ("pin",),
-    "tags": ("edit", "--set", "tags=mine"),
     "another text": ("edit", "--text", "It was said otherwise."),
-    "a forgetting": ("forget",),
     "a run": ("run",),
 }
 

@@ -179,16 +179,6 @@ def test_undo_takes_a_run_back_and_says_so(repo: Path) -> None:
     assert_sound(repo)
 
 
-def test_commits_of_a_person_are_no_operations(repo: Path) -> None:
-    id_ = done(repo, "add", "The choir sings on Friday.")["id"]
-    (repo / "README.md").write_text("mine\n")
-    git(repo, "add", "README.md")
-    git(repo, "commit", "-qm", "by hand", "--no-verify")
-    done(repo, "undo", now=THIRD)
-    assert id_ not in memories(repo)
-    assert (repo / "README.md").read_text() == "mine\n"
-
-
 def test_undo_does_not_take_a_persons_edit_with_it(repo: Path) -> None:
     id_ = done(repo, "add", "The choir sings on Friday.")["id"]
     path = repo / memories(repo)[id_].path
@@ -209,16 +199,6 @@ def test_with_nothing_to_undo_it_says_so(tmp_path: Path) -> None:
     assert memrepo(tmp_path / "fresh", "revert", "HEAD").exit == 2
 
 
-def test_undoing_a_rejection_lifts_it_and_again_sets_it(repo: Path) -> None:
-    id_ = by_word(repo, "alpha")
-    done(repo, "reject", id_, "--reason", "never", now=LATER)
-    done(repo, "undo", now=THIRD)
-    assert memories(repo)[id_].status == "active"
-    done(repo, "undo", now=FOURTH)
-    assert memories(repo)[id_].status == "forgotten"
-    assert len(done(repo, "reject", "--list")["rejected"]) == 1
-
-
 def test_beside_lets_both_stand_and_contest_each_other(repo: Path) -> None:
     vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
     done(repo, "restore", vim, "--beside", now=THIRD)
@@ -227,9 +207,3 @@ def test_beside_lets_both_stand_and_contest_each_other(repo: Path) -> None:
     assert {found[i].standing for i in (vim, helix)} == {"contested"}
     assert "supersedes" not in found[helix].fields
     assert "superseded_by" not in found[vim].fields
-
-
-def test_a_dry_undo_writes_nothing(repo: Path) -> None:
-    before = standing(repo)
-    assert "would undo" in memrepo(repo, "undo", "--dry-run", as_json=False).out
-    assert standing(repo) == before

@@ -72,13 +72,6 @@ def test_reverting_the_revert_restores_the_run(small_repo: Path) -> None:
     assert_sound(small_repo)
 
 
-def test_a_dry_run_of_a_revert_writes_nothing(small_repo: Path) -> None:
-    before = standing(small_repo)
-    answer = done(small_repo, "revert", "--dry-run")
-    assert answer["commits"] == []
-    assert standing(small_repo) == before
-
-
 @pytest.mark.parametrize("word", ["20200101T000000Z-00000000", "no-such-branch", "--upload-pack=x"])
 def test_an_unknown_target_is_a_usage_error(small_repo: Path, word: str) -> None:
     assert memrepo(small_repo, "revert", "--", word).exit == 2
@@ -114,22 +107,6 @@ def test_a_decision_that_is_reverted_is_not_reverted_again(small_repo: Path) -> 
     done(small_repo, "revert", first, now=LATER)
     assert id_ in memories(small_repo)
     assert_sound(small_repo)
-
-
-def test_a_memory_named_to_revert_takes_along_only_what_was_decided_with_it(
-    small_repo: Path,
-) -> None:
-    """A mark on the hot cache is each memory's own; a supersession that ended is both's."""
-    words = ("The shed key hangs by the door.", "The gate squeaks in the rain.")
-    one, other = (done(small_repo, "add", w, "--reason", "seen", now=LATER)["id"] for w in words)
-    done(small_repo, "promote", one, now=LATER)
-    done(small_repo, "promote", other, now=LATER)
-    trailers = f"Memrepo-Op: promote\nMemrepo-Memory: {one}\nMemrepo-Memory: {other}"
-    git(small_repo, "reset", "-q", "--soft", "HEAD~2")
-    git(small_repo, "commit", "-qnm", f"promote: 2 memories\n\n{trailers}\n")
-    done(small_repo, "revert", one, now=LATER)
-    assert "hot" not in memories(small_repo)[one].fields
-    assert "hot" in memories(small_repo)[other].fields
 
 
 def test_a_settled_revert_is_never_proposed_again(small_repo: Path) -> None:

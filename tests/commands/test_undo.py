@@ -71,17 +71,6 @@ def test_a_memory_of_the_run_that_was_edited_later_clashes_and_nothing_is_writte
     assert standing(repo) == before
 
 
-@pytest.mark.parametrize(("side", "stays"), [("--ours", True), ("--theirs", False)])
-def test_a_clash_is_resolved_by_choosing_a_side(repo: Path, side: str, stays: bool) -> None:
-    second, beta = runs(repo)[0], by_word(repo, "beta")
-    done(repo, "edit", beta, "--text", "The server beta answers two telephones.")
-    done(repo, "revert", second, side, now=MUCH_LATER)
-    found = memories(repo)
-    assert (beta in found) is stays
-    assert found[by_word(repo, "vim")].status == "active"
-    assert_sound(repo)
-
-
 def test_what_later_work_refers_to_does_not_vanish_unasked(repo: Path) -> None:
     second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
     done(repo, "link", alpha, "supports", beta)
@@ -104,16 +93,6 @@ def test_one_decision_of_a_run_is_taken_back_alone(repo: Path) -> None:
     assert_sound(repo)
 
 
-def test_only_what_a_run_did_to_one_memory_is_taken_back(repo: Path) -> None:
-    beta = by_word(repo, "beta")
-    done(repo, "revert", runs(repo)[0], "--memory", beta, now=MUCH_LATER)
-    found = memories(repo)
-    assert beta not in found
-    assert found[by_word(repo, "vim")].status == "superseded"
-    assert len(runs(repo)) == 2
-    assert_sound(repo)
-
-
 def test_reverting_an_older_revert_brings_its_run_back(repo: Path) -> None:
     second = runs(repo)[0]
     shown = git(repo, "rev-parse", "HEAD:memories")
@@ -129,16 +108,6 @@ def test_reverting_an_older_revert_brings_its_run_back(repo: Path) -> None:
 
 
 # -- what depends on it, a memory as a target, accepting what was taken back ----------------------
-
-
-def test_ours_keeps_what_others_refer_to(repo: Path) -> None:
-    second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
-    done(repo, "link", alpha, "supports", beta)
-    done(repo, "revert", second, "--ours", now=MUCH_LATER)
-    found = memories(repo)
-    assert beta in found
-    assert found[alpha].fields["links"][0].target == beta
-    assert found[by_word(repo, "vim")].status == "active"
 
 
 def test_of_a_memory_what_was_last_decided_is_taken_back(repo: Path) -> None:

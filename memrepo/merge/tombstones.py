@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
 """The similarity (Dice coefficient of the words) from which a run leaves a text out."""
+_SPAN = SIMILAR / (2 - SIMILAR)
 STANDS_ALONE_WORDS = 5
 """The number of words from which a statement has the same meaning under any heading."""
 MIN_WORDS, MIN_PART_WORDS = 2, 4
@@ -354,9 +355,12 @@ class Tombstones:
             (similarity(one, words), stone)
             for stone, words in known
             for one in said
-            if one is said[0]
-            or min(len(one), len(words)) >= MIN_PART_WORDS
-            or (one == words and len(one) >= MIN_WORDS)
+            if _SPAN * len(one) <= len(words) <= len(one) / _SPAN  # else too few can be common
+            and (
+                one is said[0]
+                or min(len(one), len(words)) >= MIN_PART_WORDS
+                or (one == words and len(one) >= MIN_WORDS)
+            )
         )
         score, stone = max(scored, key=lambda found: found[0], default=(0.0, None))
         return stone if score >= SIMILAR else None

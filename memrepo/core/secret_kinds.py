@@ -511,9 +511,9 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
 
 def _stems(labels: Iterable[str]) -> Mapping[str, bool]:
     found: dict[str, bool] = {}
-    for label in labels:
+    for label in sorted(labels, key=lambda label: label.count(" ")):
         parts = label.lstrip("*").split()
-        part = parts[0] if len(parts[0]) > 2 else max(parts, key=len)
+        part = parts[0] if len(parts[0]) > 3 or parts[0] in found else max(parts, key=len)
         is_inner = label[0] == "*" or _is_wide(label) or part != parts[0]
         found[part] = found.get(part, False) or is_inner
     return found

@@ -108,8 +108,9 @@ def _days(
     named = timespans(text, today)
     if not named:
         return (), frozenset()
-    only = {t for span in named for t, _ in asked_terms(span.english)}
-    other = {*_listed("dates", "events"), *(t for span in named for t in span.translated)}
+    spelled = {word for span in named for word in span.words}
+    only = {term for term, _ in asked_terms(" ".join(sorted(spelled)))}
+    other = {*_listed("dates", "events"), *spelled}
     only |= {term for term, forms in terms.items() if not other.isdisjoint((term, *forms))}
     return tuple(sorted({span.days for span in named})), frozenset(only)
 

@@ -36,7 +36,7 @@ from memrepo.policies.ranking import (
 from memrepo.policies.rules import Weights
 from memrepo.store.blocks import Indexed, begin_at
 from memrepo.store.database import NAME, open_database, query, remove
-from memrepo.text.words import asked_terms, index_terms
+from memrepo.text.words import asked_terms, date_words, index_terms
 
 if TYPE_CHECKING:
     from memrepo.store.vectors import Embedder
@@ -543,7 +543,7 @@ class Queries:
         one = "SELECT head, terms, text FROM block WHERE number = ?"
         head, terms, text = next(self.base.execute(one, (block.number,)))
         if text != block.text:  # a part of it is not in effect
-            terms = " ".join(index_terms(block.text).terms)
+            terms = " ".join(index_terms(f"{block.text} {date_words(block.day)}").terms)
         return {*head.split(), *terms.split()}
 
     def _in_effect(self, blocks: Sequence[Block]) -> list[Block]:

@@ -3,8 +3,8 @@
 In files, only unambiguous dates are recognised: `03/04/2026` has two meanings and is ignored. Dates
 that do not exist are ignored too, and relative words (today, yesterday) are not resolved.
 
-In questions, relative days are resolved too: `last week`, `three days ago`, `on Monday`. Phrases of
-other languages (section `dates` of their tables) are first translated into English.
+In questions, relative days are resolved too: `last week`, `three days ago`, `on Monday`, with the
+words of other languages (section `dates` of their tables).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -229,7 +229,8 @@ def _weekdays() -> re.Pattern[str]:
 
 @cache
 def _weekday_numbers() -> Mapping[str, int]:
-    return _foreign_rows("weekdays") | {name: n for n, name in enumerate(WEEKDAYS)}
+    found = {word: n for word, n in _rows("weekdays").items() if word < _EAST}
+    return found | {name: n for n, name in enumerate(WEEKDAYS)}
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
@@ -278,7 +279,7 @@ _DAYS_NAMED = (
 _NEXT = regex(rf"\bnext\s+({_WEEKDAY}|week|month|year)\b", re.IGNORECASE)
 _IN = regex(r"\bin\s+(\d{1,4})\s+(day|week|month)s?\b", re.IGNORECASE)
 _TOMORROW = regex(r"\btomorrow\b", re.IGNORECASE)
-_SPANS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 def future_date(text: str, stated: datetime, cap: timedelta = CAP) -> datetime | None:
@@ -311,47 +312,38 @@ def _moments(text: str, stated: datetime) -> Iterator[datetime]:
         yield from [moment for moment in moments if moment > stated][:1]
     for word in map(str.lower, _NEXT.findall(text)):
         # "next Monday" is not the coming Monday but the one after it: 7 to 13 days ahead.
-        ahead = _SPANS.get(word) or (_DAY_NUMBERS[word] - stated.weekday()) % 7 + 7
+        ahead = _LENGTHS.get(word) or (_DAY_NUMBERS[word] - stated.weekday()) % 7 + 7
         yield stated + timedelta(days=ahead)
     for count, unit in _IN.findall(text):
-        yield stated + timedelta(days=int(count) * _SPANS[unit.lower()])
+        yield stated + timedelta(days=int(count) * _LENGTHS[unit.lower()])
     if _TOMORROW.search(text):
         yield stated + timedelta(days=1)
 
 
+# -- days that a question names --------------------------------------------------------------------
+
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
+_Days = tuple[date, date]
+_Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date], _Days]]
 ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_WORD = regex(r"[^\W\d_]+")
 _NUMBERS = dict(
     zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
 ) | {"a": 1, "an": 1, "couple of": 2, "few": 3}
-_COUNT = rf"(?:a )?(\d{{1,4}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_COUNT = rf"(?:a )?(?P<count>\d{{1,4}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _DAYS_AGO = dict.fromkeys(
     ("today", "this morning", "this afternoon", "this evening", "tonight"), 0
 ) | {"yesterday": 1, "last night": 1, "day before yesterday": 2}
-_NAMED = regex(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
-_AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
-_PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b(?! of\b)")
-_WORD = regex(r"[^\W\d_]+")
-_DAYNAME = "|".join(WEEKDAYS)
-_UNIT = regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
-_ON_WEEKDAY = regex(rf"\b(this|last|on) ({_DAYNAME})\b")
-_HINTS = ("ago", "day", "last", "night", "past", "previous", "this")
-"""A quick test: every relative phrase contains one of these. It avoids compiling patterns."""
 _HINTED = regex(r"\b(?:ago|last|night|past|previous|this)\b|days?\b")
 """English words of relative phrases."""
-_LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
-_Days = tuple[date, date]
 
 
 class Timespan(NamedTuple):
-    """A time span named in a text, and the words of the text that only express this time span."""
+    """A time span named in a text, and the words that name it, in lower case without accents."""
 
     days: Span
-    english: str = ""
-    """The words in English."""
-    translated: frozenset[str] = frozenset()
-    """For a text in another language: its words without accents that were translated."""
+    words: frozenset[str] = frozenset()
 
 
 def timespans(text: str, today: date | None) -> list[Timespan]:
@@ -359,121 +351,31 @@ def timespans(text: str, today: date | None) -> list[Timespan]:
     found = []
     for match in ISO.finditer(text):
         with suppress(ValueError):
-            day = date.fromisoformat(match[0])
-            found.append(((day, day), ""))
-    translated: frozenset[str] = frozenset()
-    if today:
-        plain = _plain(text)
-        found += _relative(plain, today)
-        if found:
-            translated = frozenset(_WORD.findall(bare(text.lower()))) - set(_WORD.findall(plain))
-    return [
-        Timespan((a.isoformat(), b.isoformat()), english, translated) for (a, b), english in found
-    ]
-
-
-def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:
-    if not any(hint in text for hint in _HINTS):
-        return
-    try:
-        yield from _counted(text, today)
-    except (OverflowError, ValueError):
-        return  # before the year 1, or not a calendar date
-
-
-def _counted(text: str, today: date) -> Iterator[tuple[_Days, str]]:
-    for match in _NAMED.finditer(text):
-        day = today - timedelta(days=_DAYS_AGO[match[1]])
-        yield (day, day), match[0]
-    for match in _AGO.finditer(text):
-        yield _ago(_number(match[1]), match[2], today), match[0]
-    for match in _PAST.finditer(text):
-        first = today - timedelta(days=_number(match[1]) * _LENGTHS[match[2]])
-        yield (first, today), match[0]
-    for match in _UNIT.finditer(text):
-        yield _unit_days(match[2], today, back=match[1] != "this"), match[0]
-    for match in _ON_WEEKDAY.finditer(text):
-        day = _last(match[2], today, before=match[1] == "last")
-        yield (day, day), match[0]
-
-
-def _last(weekday: str, today: date, *, before: bool) -> date:
-    back = (today.weekday() - WEEKDAYS.index(weekday)) % 7
-    return today - timedelta(days=back or 7 * before)
-
-
-def _number(word: str) -> int:
-    return int(word) if word.isdecimal() else _NUMBERS[word]
-
-
-def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
-    """Return the days that may be meant by `count` units ago. Larger units are less precise."""
-    match unit:
-        case "day":
-            day = today - timedelta(days=count)
-            return day, day
-        case "week":
-            middle = today - timedelta(weeks=count)
-            return middle - timedelta(days=3), middle + timedelta(days=3)
-        case "month":
-            return _month(today.year * 12 + today.month - 1 - count)
-        case _:
-            return date(today.year - count, 1, 1), date(today.year - count, 12, 31)
-
-
-def _unit_days(unit: str, today: date, *, back: bool) -> tuple[date, date]:
-    monday = today - timedelta(days=today.weekday() + 7 * back)
-    match unit:
-        case "week":
-            return monday, monday + timedelta(days=6)
-        case "weekend":
-            return monday + timedelta(days=5), monday + timedelta(days=6)
-        case _:
-            return _ago(int(back), unit, today)
-
-
-def _month(number: int) -> tuple[date, date]:
-    """Return the first and last day of a month. Months are counted from January of the year 0."""
-    year, month = divmod(number, 12)
-    last = calendar.monthrange(year, month + 1)[1]
-    return date(year, month + 1, 1), date(year, month + 1, last)
-
-
-# -- other languages ---------------------------------------------------------------------------
-
-_PHRASES = {
-    "last_week": "last week",
-    "this_week": "this week",
-    "last_month": "last month",
-    "yesterday": "yesterday",
-    "today": "today",
-}
-_LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
-"""Letters that Unicode does not decompose into a letter and an accent."""
-_EAST = "\u3000"
-"""Scripts from here on have no blanks between words."""
-_EAST_UNITS = {
-    sign: unit
-    for unit, signs in (("day", "天日일"), ("week", "周週주"), ("month", "月달"), ("year", "年년"))
-    for sign in signs
-}
-_EAST_NUMBERS = {c: str(n) for n, c in enumerate("一二三四五六七八九十", start=1)} | {"两": "2"}
-_EAST_DAYS = ("一二三四五六日", "月火水木金土日", "월화수목금토일")
-Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
-
-
-def _plain(text: str) -> str:
-    """Return a text in lower case with its dates translated into English."""
+            found.append(Timespan((date.fromisoformat(match[0]).isoformat(),) * 2))
     plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
-    if plain.isascii():
-        words = plain.split()
-        foreign = not _foreign_words().isdisjoint(words) or language_asked(words, plain) != ENGLISH
-        if _HINTED.search(plain) or not foreign or not _only_english().isdisjoint(words):
-            return plain
-    plain = _folded(plain)
-    for form, english in _translations():
-        plain = form.sub(english, plain)
-    return plain
+    rules = [*_ENGLISH_RULES, *(_foreign_rules() if today and _may_be_foreign(plain) else ())]
+    plain, taken = _folded(plain), list[tuple[int, int]]()
+    for pattern, days in rules if today else ():
+        for match in pattern.finditer(plain):
+            start, end = match.span()
+            if any(a < end and start < b for a, b in taken):
+                continue
+            taken.append((start, end))
+            with suppress(OverflowError, ValueError):  # before the year 1
+                first, last = days(match, today or date.max)
+                named = frozenset(_WORD.findall(match[0]))
+                found.append(Timespan((first.isoformat(), last.isoformat()), named))
+    return found
+
+
+def _may_be_foreign(plain: str) -> bool:
+    """Return whether a text in lower case may name days in another language than English."""
+    if not plain.isascii():
+        return True
+    words = plain.split()
+    if _HINTED.search(plain) or not _only_english().isdisjoint(words):
+        return False
+    return not _foreign_words().isdisjoint(words) or language_asked(words, plain) != ENGLISH
 
 
 @cache
@@ -491,15 +393,108 @@ def _foreign_words() -> frozenset[str]:
     return frozenset(w for one in found for w in _folded(one).split() if len(w) > 2)
 
 
+def _count(match: re.Match[str]) -> int:
+    word = match["count"]
+    return int(word) if word.isdecimal() else _NUMBERS.get(word) or _foreign_numbers()[word]
+
+
+def _ago(match: re.Match[str], today: date) -> _Days:
+    """Return the days that may be meant by so many units ago. Larger units are less precise."""
+    count, unit = _count(match), match["unit"]
+    unit = unit if unit in _LENGTHS else _foreign_units()[unit]
+    if unit != "week":
+        return _days_of(unit, today, count)
+    middle = today - timedelta(weeks=count)
+    return middle - timedelta(days=3), middle + timedelta(days=3)
+
+
+def _past(match: re.Match[str], today: date) -> _Days:
+    unit = match["unit"]
+    length = _LENGTHS[unit if unit in _LENGTHS else _foreign_units()[unit]]
+    return today - timedelta(days=_count(match) * length), today
+
+
+def _days_of(unit: str, today: date, back: int) -> _Days:
+    """Return the day, calendar week, weekend, month or year that is `back` units before today."""
+    monday = today - timedelta(days=today.weekday() + 7 * back)
+    match unit:
+        case "day":
+            return (today - timedelta(days=back),) * 2
+        case "week":
+            return monday, monday + timedelta(days=6)
+        case "weekend":
+            return monday + timedelta(days=5), monday + timedelta(days=6)
+        case "month":
+            year, month = divmod(today.year * 12 + today.month - 1 - back, 12)
+            last = calendar.monthrange(year, month + 1)[1]
+            return date(year, month + 1, 1), date(year, month + 1, last)
+        case _:
+            return date(today.year - back, 1, 1), date(today.year - back, 12, 31)
+
+
+def _on(weekday: int, today: date, *, before: bool) -> _Days:
+    """Return the last such weekday. With `before`, today is none."""
+    back = (today.weekday() - weekday) % 7
+    return _days_of("day", today, back or 7 * before)
+
+
+_ENGLISH_RULES: tuple[_Rule, ...] = (
+    (
+        regex(rf"\b(?:{'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b"),
+        lambda match, today: _days_of("day", today, _DAYS_AGO[match[0]]),
+    ),
+    (regex(rf"\b{_COUNT} (?P<unit>day|week|month|year)s? ago\b"), _ago),
+    (
+        regex(rf"\b(?:last|past|previous) {_COUNT} (?P<unit>day|week|month|year)s?\b(?! of\b)"),
+        _past,
+    ),
+    (
+        regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b"),
+        lambda match, today: _days_of(match[2], today, match[1] != "this"),
+    ),
+    (
+        regex(rf"\b(this|last|on) ({'|'.join(WEEKDAYS)})\b"),
+        lambda match, today: _on(WEEKDAYS.index(match[2]), today, before=match[1] == "last"),
+    ),
+)
+
+_PHRASES: Mapping[str, tuple[str, int]] = {
+    "last_week": ("week", 1),
+    "this_week": ("week", 0),
+    "last_month": ("month", 1),
+    "yesterday": ("day", 1),
+    "today": ("day", 0),
+}
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
+"""Letters that Unicode does not decompose into a letter and an accent."""
+_EAST = "\u3000"
+"""Scripts from here on have no blanks between words."""
+_EAST_UNITS = {
+    sign: unit
+    for unit, signs in (("day", "天日일"), ("week", "周週주"), ("month", "月달"), ("year", "年년"))
+    for sign in signs
+}
+_EAST_NUMBERS = {c: n for n, c in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
+
+
 def _folded(text: str) -> str:
     return bare(text.replace("'", " ")).translate(_LETTERS)
 
 
-def _foreign_rows(key: str) -> dict[str, int]:
+def _rows(key: str) -> dict[str, int]:
     """Map each word of a list, such as weekdays in other languages, to its row number from 0."""
     rows = ((n, r) for _, table in tables("dates") for n, r in enumerate(table.get(key, ())))
-    words = {_folded(word): n for n, row in rows for word in row.split()}
-    return {word: n for word, n in words.items() if word < _EAST}
+    return {_folded(word): n for n, row in rows for word in row.split()}
+
+
+@cache
+def _foreign_numbers() -> Mapping[str, int]:
+    return {**{word: n + 1 for word, n in _rows("numbers").items()}, **_EAST_NUMBERS}
+
+
+@cache
+def _foreign_units() -> Mapping[str, str]:
+    return {_folded(w): unit for unit in _LENGTHS for w in entries("dates", unit)} | _EAST_UNITS
 
 
 def _any(phrases: Iterable[str]) -> str:
@@ -507,80 +502,52 @@ def _any(phrases: Iterable[str]) -> str:
     return f"(?:{'|'.join(sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p)))})"
 
 
-def _whole(phrases: Iterable[str]) -> re.Pattern[str]:
-    folded = sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p))
-    return re.compile("|".join(rf"\b{p}\b" if p[0] < _EAST else p for p in folded))
+def _whole(phrases: Iterable[str]) -> str:
+    """Return a pattern that matches any of the phrases as whole words."""
+    every = set(phrases)
+    found = {_folded(phrase) for phrase in every}
+    east = [phrase for phrase in found if phrase[0] >= _EAST]
+    forms = [rf"\b{_any(found.difference(east))}\b"] if found.difference(east) else []
+    return "|".join([*forms, _any(east)] if east else forms) or "(?!)"
 
 
 @cache
-def _translations() -> list[Rule]:
-    """Return the replacements that translate dates into English, in the order to apply them."""
-    days, numbers = _foreign_rows("weekdays"), _foreign_rows("numbers")
-    months = {_folded(name): n for name, n in month_names().items() if name not in MONTHS}
-    units = {unit: _any(entries("dates", unit)) for unit in _LENGTHS}
-    month, day, count = "|".join(MONTHS), _DAYNAME, rf"(\d{{1,4}}|{'|'.join(numbers)})"
-    unit = "|".join(units.values())
+def _foreign_rules() -> list[_Rule]:
+    """Return the rules of all other languages, in the order to apply them."""
+    days = _rows("weekdays")
+    day = rf"(?P<day>{_whole(days)})"
+    unit = rf"(?P<unit>{_any(word for word in _foreign_units() if word < _EAST)})\b"
+    numbers = _any(word for word in _foreign_numbers() if word < _EAST)
+    count = rf"\b(?P<count>\d{{1,4}}|{numbers})"
     says = {key: _any(entries("dates", key)) for key in _KEYS}
+    far = rf"(?P<count>\d{{1,3}}|[{''.join(_EAST_NUMBERS)}]) ?[个かヶ개]?"
+    east = rf"{far}(?P<unit>[{''.join(_EAST_UNITS)}])[间間]? ?之?[前전]"
 
-    def counted(english: str) -> Callable[[re.Match[str]], str]:
-        def translate(match: re.Match[str]) -> str:
-            number = str(numbers[match[1]] + 1) if match[1] in numbers else match[1]
-            named = next(name for name, words in units.items() if re.fullmatch(words, match[2]))
-            return english.format(number, named)
+    def on(match: re.Match[str], today: date, *, before: bool = False) -> _Days:
+        return _on(days[match["day"]], today, before=before)
 
-        return translate
+    def in_last_week(match: re.Match[str], today: date) -> _Days:
+        monday, _ = _days_of("week", today, 1)
+        return (monday + timedelta(days=days[match["day"]]),) * 2
 
-    written: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-        (
-            rf"\b{says['ago_before']} {count} ({unit})\b(?: {says['ago_behind']}\b)?",
-            counted("{} {}s ago"),
-        ),
-        (rf"\b{count} ({unit}) {says['ago_behind']}\b", counted("{} {}s ago")),
-        (rf"\b{says['last_few']} {count} ({unit})\b", counted("last {} {}s")),
-        (rf"\b{count} {says['last_few']} ({unit})\b", counted("last {} {}s")),
-        *_eastern(),
-        (rf"\b({'|'.join(days)})\b", lambda m: WEEKDAYS[days[m[1]]]),
-        (rf"\b({'|'.join(months)})\b", lambda m: MONTHS[months[m[1]] - 1]),
-        (
-            rf"(\d)(?:\.|er|º)?(?: (?:de|di))? ({month})\b(?:(?: (?:de|del))? (\d{{4}}))?",
-            lambda m: " ".join(filter(None, m.groups())),
-        ),
-        (rf"\b{says['last']} ({day})", r"last \1"),
-        (rf"\b({day}) {says['last_behind']}\b", r"last \1"),
-        (rf"(?<!last )(?<!on )\b({day})\b", r"on \1"),
-    )
-    return [
-        *((re.compile(form), english) for form, english in written),
-        *((_whole(entries("dates", key)), english) for key, english in _PHRASES.items()),
+    def phrase(unit: str, back: int) -> Callable[[re.Match[str], date], _Days]:
+        return lambda _, today: _days_of(unit, today, back)
+
+    rules: list[tuple[str, Callable[[re.Match[str], date], _Days]]] = [
+        (rf"\b{says['ago_before']} {count} {unit}(?: {says['ago_behind']}\b)?", _ago),
+        (rf"{count} {unit} {says['ago_behind']}", _ago),
+        (rf"\b{says['last_few']} {count} {unit}", _past),
+        (rf"{count} {says['last_few']} {unit}", _past),
+        (east, _ago),
+        (rf"上个?{day}", in_last_week),
+        (rf"\b{says['last']} {day}", partial(on, before=True)),
+        (rf"{day} {says['last_behind']}\b", partial(on, before=True)),
+        (day, on),
     ]
+    rules += [
+        (_whole(entries("dates", key)), phrase(*days_of)) for key, days_of in _PHRASES.items()
+    ]
+    return [(re.compile(form), days_of) for form, days_of in rules]
 
 
 _KEYS = ("last", "last_behind", "last_few", "ago_before", "ago_behind")
-
-
-def _eastern() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
-    """Yield (pattern, replacement) rules for translating Chinese, Japanese and Korean dates."""
-    digits = "".join(_EAST_NUMBERS)
-    chinese, japanese, korean = (f"[{row}]" for row in _EAST_DAYS)
-
-    def month(match: re.Match[str]) -> str:
-        number = int(match[1])
-        return f" {match[2]} {MONTHS[number - 1]} " if 1 <= number <= len(MONTHS) else ""
-
-    def ago(match: re.Match[str]) -> str:
-        number = _EAST_NUMBERS.get(match[1], match[1])
-        return f" {number} {_EAST_UNITS[match[2]]}s ago "
-
-    def weekday(form: str) -> Callable[[re.Match[str]], str]:
-        def translate(match: re.Match[str]) -> str:
-            place = next((p for row in _EAST_DAYS if (p := row.find(match[1])) >= 0), -1)
-            return form.format(WEEKDAYS[place])  # the other sign for Sunday is in no row
-
-        return translate
-
-    yield r"(\d{1,2})月(\d{1,2})[日号]", month
-    yield rf"(\d{{1,3}}|[{digits}]) ?[个かヶ개]?([{''.join(_EAST_UNITS)}])[间間]? ?之?[前전]", ago
-    yield rf"上(?:个)?(?:周|週|星期|礼拜)({chinese}|天)", weekday(" on {} last week ")
-    yield rf"(?:周|星期|礼拜)({chinese}|天)", weekday(" on {} ")
-    yield rf"({japanese})曜日?", weekday(" on {} ")
-    yield rf"({korean})요일", weekday(" on {} ")

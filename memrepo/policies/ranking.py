@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 
 import msgspec
 from msgspec.structs import replace
@@ -68,14 +69,32 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
         return self.path if self.id else f"{self.path}:{self.part:07}"
 
 
-class Ranked(msgspec.Struct, frozen=True):
-    """A block with its score and the contribution of each signal."""
+class Held(msgspec.Struct, frozen=True):
+    """What a text contains of a question: the weighted share of the words of its best phrasing.
+
+    A text answers if it contains enough of a phrasing, and the rarest of its words that any text
+    contains.
+    """
+
+    share: float = 1.0
+    answers: bool = True
+    count: int = 2
+    """The number of words contained. A single word is no sure answer."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A block that a search found, with its score and what it contains of the question."""
 
     block: Block
-    score: float
-    parts: Mapping[str, float]
+    score: float = 0.0
+    """Higher is better."""
+    parts: Mapping[str, float] = msgspec.field(default_factory=dict)
+    """The contribution of each signal to the score."""
     around: Block | None = None
     """The block of a source that contains the statement of a memory."""
+    held: Held = msgspec.field(default_factory=Held)
+    nearby: str = ""
+    """The lines around a memory's own in its source."""
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,42 +106,6 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 K1, B, HEAD = 1.2, 0.5, 0.5
 """BM25's constants, and the weight of a word in the headings of a block."""
-
-
-def bm25(
-    question: Question,
-    asked: Sequence[str],
-    blocks: Sequence[Block],
-    held: Mapping[int, tuple[Sequence[str], Sequence[str]]],
-    holders: Mapping[str, int],
-    size: int,
-) -> list[Block]:
-    """Return blocks with the BM25 scores of their words. All forms of a word count as one.
-
-    `held` has the terms of each block: of its headings, and of its text. `holders` counts the
-    blocks that contain each form, of `size` blocks.
-    """
-    average = sum(len(terms) for _, terms in held.values()) / (len(held) or 1) or 1.0
-    word_of: dict[str, str] = {}
-    rarity: dict[str, float] = {}
-    for term in asked:
-        forms = [form for form in (term, *question.terms[term]) if form in holders]
-        count = max((holders[form] for form in forms), default=0)
-        rarity[term] = math.log(1 + (size - count + 0.5) / (count + 0.5)) * (K1 + 1)
-        for form in forms:
-            word_of.setdefault(form, term)
-    scored = []
-    for block in blocks:
-        head, terms = held[block.number]
-        counts: dict[str, float] = {}
-        for found, weight in ((head, HEAD), (terms, 1.0)):
-            for form in found:
-                if (term := word_of.get(form, "")) != "":
-                    counts[term] = counts.get(term, 0.0) + weight
-        base = K1 * (1 - B + B * len(terms) / average)
-        score = sum(rarity[term] * n / (n + base) for term, n in sorted(counts.items()))
-        scored.append(replace(block, words=score))
-    return scored
 
 
 Around = Callable[[Block], tuple[int, int]]
@@ -149,7 +132,7 @@ def rank(
     around: Around = lambda _: (0, 0),
     load: Load = lambda _: None,
     likeness: Mapping[int, float] | None = None,
-) -> list[Ranked]:
+) -> list[Found]:
     """Return the `count` best hits for a question, best first. Ties are sorted by path.
 
     A memory has the score of its best paragraph, and is placed after its successors. Without a
@@ -158,7 +141,8 @@ def rank(
     found = {block.number: block for block in blocks}
     lowered = 0.0 if question.of_assistant else weights.answers.assistant
     words = {n: b.words * (1 - lowered * (ASSISTANT in b.cues)) for n, b in found.items()}
-    lent = _lent(found, words, weights, around, load)
+    lent, replies = _lent(found, words, weights, around, load)
+    found |= replies
     top = max((words.get(n, 0.0) + lent.get(n, 0.0) for n in found), default=0.0) or 1.0
     words, lent = ({n: value / top for n, value in one.items()} for one in (words, lent))
     subject = _named_subject(question, found)
@@ -175,7 +159,7 @@ def rank(
         }
         if likeness and n in likeness:
             parts["meaning"] = weights.meaning * max(0.0, likeness[n]) / closest
-        one = Ranked(block, sum(parts.values()), parts)
+        one = Found(block=block, score=sum(parts.values()), parts=parts)
         scored.append(_with_merits(one, weights.merits, moment) if moment else one)
     scored.sort(key=lambda one: (one.score, -one.block.part))
     every = _without_repeats({one.block.place_key: one for one in scored})
@@ -185,20 +169,21 @@ def rank(
     if successors:
         places = behind({o.block.id: o.score for o in best}, successors)
 
-    def place(one: Ranked) -> tuple[float, int, str]:
+    def place(one: Found) -> tuple[float, int, str]:
         score, number = places.get(one.block.id, (one.score, 0))
         return -score, number, one.block.place_key
 
     return [_lowered(one, -place(one)[0]) for one in sorted(best, key=place)[:count]]
 
 
-def _without_repeats(best: dict[str, Ranked]) -> Iterable[Ranked]:
+def _without_repeats(best: Mapping[str, Found]) -> Iterable[Found]:
     """Give the score of each block of a source to the best memory that states a part of it.
 
     A memory that does not match itself gets none: the match is in other lines of the block.
     """
-    for key, one in [*best.items()]:
-        members = [best[member] for member in one.block.members if member in best]
+    found = dict(best)
+    for key, one in best.items():
+        members = [found[member] for member in one.block.members if member in found]
         members = [member for member in members if any(map(member.parts.get, _MATCHES))]
         if members:
             memory = max(members, key=lambda member: member.score)
@@ -206,12 +191,12 @@ def _without_repeats(best: dict[str, Ranked]) -> Iterable[Ranked]:
             if one.score > memory.score:
                 parts["passage"] = one.score - memory.score
             score = max(one.score, memory.score)
-            best[memory.block.path] = Ranked(memory.block, score, parts, one.block)
-            del best[key]
-    return best.values()
+            found[memory.block.path] = replace(memory, score=score, parts=parts, around=one.block)
+            del found[key]
+    return found.values()
 
 
-def _lowered(one: Ranked, score: float) -> Ranked:
+def _lowered(one: Found, score: float) -> Found:
     if score == one.score:
         return one
     return replace(one, score=score, parts={**one.parts, "status": score - one.score})
@@ -229,26 +214,33 @@ def _named_subject(question: Question, found: Mapping[int, Block]) -> str:
 
 
 def _lent(
-    found: dict[int, Block],
+    found: Mapping[int, Block],
     words: Mapping[int, float],
     weights: Weights,
     around: Around,
     load: Load,
-) -> dict[int, float]:
+) -> tuple[dict[int, float], dict[int, Block]]:
     """Return the scores that turns of a conversation get from the turns before or after them.
+
+    The second value has replies that no word of the question found.
 
     Adjacent hits lend to each other. A question lends to the reply of another speaker, which often
     has none of its words and is added. An assistant's answer lends to the user's turn, because it
     repeats much of it. A user's turn lends nothing to the answer, because every turn is answered.
     """
     lent: dict[int, float] = {}
+    replies: dict[int, Block] = {}
     best = sorted(words, key=lambda n: (-words[n], n))[:MAX_LENDING]
     turns = (b for b in (found[n] for n in best) if b.subject or {USER, ASSISTANT} & {*b.cues})
     for one in (turn for turn in turns if turn.thread):
         before, after = around(one)
         asks = ASKS in one.cues and USER not in one.cues
         for number in filter(None, (before, after)):
-            other = found.get(number) or (load(number) if asks and number == after else None)
+            other = (
+                found.get(number)
+                or replies.get(number)
+                or (load(number) if asks and number == after else None)
+            )
             if other is None:
                 continue
             share, answers = weights.neighbour, weights.answers
@@ -258,12 +250,11 @@ def _lent(
                 share = answers.question
             elif number == after and is_reply:
                 share = answers.reply
-                found.setdefault(number, other)
+                replies[number] = other
             elif (number == after and USER in one.cues) or not words.get(number):
                 continue
-            if number in found:
-                lent[number] = lent.get(number, 0.0) + share * words[one.number]
-    return lent
+            lent[number] = lent.get(number, 0.0) + share * words[one.number]
+    return lent, replies
 
 
 def _by_cues(question: Question, block: Block, weights: Weights) -> float:
@@ -282,7 +273,7 @@ def _by_cues(question: Question, block: Block, weights: Weights) -> float:
 # -- what counts whatever is asked -----------------------------------------------------------
 
 
-def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
+def _with_merits(one: Found, merits: Merits, moment: Moment) -> Found:
     """Add the bonuses that do not depend on the question to a block's score."""
     block = one.block
     share = merits.recency if block.id else 0.0
@@ -296,7 +287,7 @@ def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
         parts["importance"] = (block.importance - _USUAL) * merits.importance
     if block.is_record:
         parts["note"] = -merits.note * max(0.0, sum(parts.values()))
-    return Ranked(block, sum(parts.values()), parts)
+    return Found(block=block, score=sum(parts.values()), parts=parts)
 
 
 def behind(
@@ -349,75 +340,91 @@ _FAINT = 0.2
 """The weight of a word that only names a kind of answer, such as `name` and `number`."""
 
 
-class Held(msgspec.Struct, frozen=True):
-    """What a text contains of a question: the weighted share of the words of its best phrasing.
+class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A question's words among `size` blocks. `holders` counts the blocks with each of their forms.
 
-    A text answers if it contains enough of a phrasing, and the rarest of its words that any text
-    contains.
+    All forms of a word count as one.
     """
 
-    share: float = 1.0
-    answers: bool = True
-    count: int = 2
-    """The number of words contained. A single word is no sure answer."""
+    question: Question
+    holders: Mapping[str, int]
+    size: int
 
+    def bm25(
+        self,
+        asked: Sequence[str],
+        blocks: Sequence[Block],
+        held: Mapping[int, tuple[Sequence[str], Sequence[str]]],
+    ) -> list[Block]:
+        """Return blocks with the BM25 scores of the words asked for.
 
-def rarities(question: Question, size: int, holders: Mapping[str, int]) -> dict[str, float]:
-    """Return the weight of each term of a question: the fewer blocks contain it, the higher.
+        `held` has the terms of each block: of its headings, and of its text.
+        """
+        average = sum(len(terms) for _, terms in held.values()) / (len(held) or 1) or 1.0
+        word_of: dict[str, str] = {}
+        for term in asked:
+            for form in (term, *self.question.terms[term]):
+                if form in self.holders:
+                    word_of.setdefault(form, term)
+        rarity = {}
+        for term in asked:
+            count = self._count(term)
+            rarity[term] = math.log(1 + (self.size - count + 0.5) / (count + 0.5)) * (K1 + 1)
+        scored = []
+        for block in blocks:
+            head, terms = held[block.number]
+            counts: dict[str, float] = {}
+            for found, weight in ((head, HEAD), (terms, 1.0)):
+                for form in found:
+                    if (term := word_of.get(form, "")) != "":
+                        counts[term] = counts.get(term, 0.0) + weight
+            base = K1 * (1 - B + B * len(terms) / average)
+            score = sum(rarity[term] * n / (n + base) for term, n in sorted(counts.items()))
+            scored.append(replace(block, words=score))
+        return scored
 
-    `holders` counts the blocks that contain each form of a term.
-    """
-    size, found = max(size, _SMALLEST), {}
-    for term, forms in question.terms.items():
-        held = max((holders.get(form, 0) for form in (term, *forms)), default=0)
-        if term in question.timed or (not held and is_spaceless(term)):
-            continue
-        weight = math.log(1 + size / max(held, 0.5))
-        found[term] = weight * (_FAINT if term in question.faint else 1.0)
-    return found
+    def _count(self, term: str) -> int:
+        forms = (term, *self.question.terms[term])
+        return max((self.holders.get(form, 0) for form in forms), default=0)
 
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """Return the weight of each term: the fewer blocks contain it, the higher."""
+        found = {}
+        for term in self.question.terms:
+            held = self._count(term)
+            if term not in self.question.timed and (held or not is_spaceless(term)):
+                weight = math.log(1 + max(self.size, _SMALLEST) / max(held, 0.5))
+                found[term] = weight * (_FAINT if term in self.question.faint else 1.0)
+        return found
 
-def share_of(
-    question: Question, text: Collection[str], weights: Mapping[str, float], known: Collection[str]
-) -> Held:
-    """Return what a text, given as its terms, contains of a question.
+    def held(self, text: Collection[str], words: float) -> Held:
+        """Return what a text contains of the question, by its terms and the score of its words.
 
-    `weights` are the rarities of the question's terms, and `known` are those that any text has.
-    """
-    held = {
-        term for term, forms in question.terms.items() if any(f in text for f in (term, *forms))
-    }
-    phrasings = ([term for term in one if term in weights] for one in question.phrasings)
-    every = [_held(phrasing, held, weights, known) for phrasing in phrasings if phrasing]
-    return max(every, key=lambda one: (one.answers, one.share), default=Held())
+        The more phrasings a question has, the likelier a text contains enough of one by chance. So
+        its score must grow with them.
+        """
+        question = self.question
+        mine = {t for t, forms in question.terms.items() if any(f in text for f in (t, *forms))}
+        phrasings = ([t for t in one if t in self._weights] for one in question.phrasings)
+        every = [self._held(phrasing, mine) for phrasing in phrasings if phrasing]
+        best = max(every, key=lambda one: (one.answers, one.share), default=Held())
+        count = min(len(question.phrasings), _PHRASINGS)
+        bar = _BAR * count * math.log(1 + self.size)
+        if count < 2 or words >= 1.6 * bar:
+            return best
+        return Held(min(best.share, _UNSURE), best.answers and words >= bar, best.count)
 
-
-def _held(
-    phrasing: Sequence[str],
-    held: Collection[str],
-    weights: Mapping[str, float],
-    known: Collection[str],
-) -> Held:
-    count = min(len(phrasing), _LONG)
-    every = sum(weights[term] for term in phrasing) * count / len(phrasing)
-    mine = [term for term in phrasing if term in held]
-    share = min(1.0, sum(weights[term] for term in mine) / every)
-    rarest = max((weights[term] for term in phrasing if term in known), default=math.inf)
-    decides = len(phrasing) > _LONG or any(weights[term] >= rarest for term in mine)
-    return Held(share, decides and share >= ENOUGH, len(mine))
-
-
-def weighed(held: Held, question: Question, words: float, size: int) -> Held:
-    """Return what a text contains, by the BM25 score of its words among `size` blocks.
-
-    The more phrasings a question has, the likelier a text contains enough of one by chance. So its
-    score must grow with them.
-    """
-    count = min(len(question.phrasings), _PHRASINGS)
-    bar = _BAR * count * math.log(1 + size)
-    if count < 2 or words >= 1.6 * bar:
-        return held
-    return Held(min(held.share, _UNSURE), held.answers and words >= bar, held.count)
+    def _held(self, phrasing: Sequence[str], held: Collection[str]) -> Held:
+        weights = self._weights
+        count = min(len(phrasing), _LONG)
+        every = sum(weights[term] for term in phrasing) * count / len(phrasing)
+        mine = [term for term in phrasing if term in held]
+        share = min(1.0, sum(weights[term] for term in mine) / every)
+        known = (weights[term] for term in phrasing if self._count(term))
+        rarest = max(known, default=math.inf)
+        decides = len(phrasing) > _LONG or any(weights[term] >= rarest for term in mine)
+        return Held(share, decides and share >= ENOUGH, len(mine))
 
 
 def sureness(held: Held, *others: str) -> str:

@@ -24,14 +24,11 @@ from memrepo.policies.ranking import (
     ENOUGH,
     HEAD,
     Block,
+    Corpus,
+    Found,
     Held,
     Moment,
-    Ranked,
-    bm25,
     rank,
-    rarities,
-    share_of,
-    weighed,
 )
 from memrepo.policies.rules import Weights
 from memrepo.store.blocks import Indexed, begin_at
@@ -105,19 +102,6 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         return f"(m.id = '' OR ({every}))" if sources else every, [*values, *self.tags]
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory or a block of a source that a search found, with what it holds."""
-
-    block: Block
-    score: float = 0.0
-    """Higher is better."""
-    parts: Mapping[str, float] = msgspec.field(default_factory=dict)
-    """The score's parts by signal."""
-    held: Held = msgspec.field(default_factory=Held)
-    nearby: str = ""
-    """The lines around a memory's own in its source."""
-
-
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a question: memories and blocks of sources, best first."""
 
@@ -181,14 +165,16 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             likeness: Mapping[int, float] = {}
             if self.model is not no_model and weights.meaning:
                 likeness = self._likeness(queries, " ".join((text, *also)), waits=waits)
-            blocks = queries.candidates(question, [*likeness])
+            forms = {form for term, own in question.terms.items() for form in (term, *own)}
+            corpus = Corpus(question=question, holders=queries.holders(forms), size=queries.size())
+            blocks = queries.candidates(corpus, [*likeness])
             best = rank(
                 *(question, blocks, only.limit, weights, moment),
                 around=queries.around,
                 load=queries.load,
                 likeness=likeness,
             )
-            return _found(question, queries, best, likeness, languages)
+            return _found(corpus, queries, best, likeness, languages)
 
         try:
             return self._ask(partial(ranked, waits=True))
@@ -332,43 +318,31 @@ def _limit_to(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
 
 
 def _found(
-    question: Question,
+    corpus: Corpus,
     queries: Queries,
-    best: Sequence[Ranked],
+    best: Sequence[Found],
     likeness: Mapping[int, float],
     languages: list[str],
 ) -> SearchResult:
     """Return the best hits with what they hold."""
     nearby = queries.nearby([one for one in best if one.block.id])
-    forms = {form for term, own in question.terms.items() for form in (term, *own)}
-    holders = queries.holders(forms)
-    size = queries.size()
-    weights = rarities(question, size, holders)
-    known = {t for t, own in question.terms.items() if any(f in holders for f in (t, *own))}
     found: list[Found] = []
     passages = 0
     for one in best:
         block = one.block
         terms = queries.terms_of(block)
-        if block.number in nearby:
-            terms |= queries.terms_of(nearby[block.number][0])
-        words = max(block.words, one.around.words if one.around else 0.0)
-        held = weighed(share_of(question, terms, weights, known), question, words, size)
+        around, beside = nearby.get(block.number, (None, ""))
+        if around is not None:
+            terms |= queries.terms_of(around)
+        held = corpus.held(terms, max(block.words, one.around.words if one.around else 0.0))
         if likeness.get(block.number, 0.0) >= ALIKE:
             held = Held(max(held.share, ENOUGH), True)
         is_source = not block.id
         if is_source and (held.share <= MIN_SHARE or passages == MAX_PASSAGES):
             continue
         passages += is_source
-        found.append(
-            Found(
-                block=block,
-                score=round(one.score, 4),
-                parts={name: round(value, 4) for name, value in one.parts.items()},
-                held=held,
-                nearby=nearby[block.number][1] if block.number in nearby else "",
-            )
-        )
+        parts = {name: round(value, 4) for name, value in one.parts.items()}
+        found.append(replace(one, score=round(one.score, 4), parts=parts, held=held, nearby=beside))
     return SearchResult(found=found, languages=languages)
 
 
@@ -416,17 +390,18 @@ class Queries:
         rows = ((term, self.base.execute(by_term, (term,)).fetchone()) for term in sorted(found))
         return {term: int(row[0]) for term, row in rows if row}
 
-    def candidates(self, question: Question, close: Collection[int] = ()) -> list[Block]:
+    def candidates(self, corpus: Corpus, close: Collection[int] = ()) -> list[Block]:
         """Return the blocks to rank: by words, by the days of the question, and the `close` ones.
 
         Blocks of sources are without statements that are not in effect. The memories that state
         one of theirs are returned too.
         """
+        question = corpus.question
         timely = self._dated(question) if question.spans else []
         asked = [t for t in question.terms if not (timely and t in question.timed)]
         forms = [form for term in asked for form in (term, *question.terms[term])]
         likely = self.propose(forms, MAX_CANDIDATES) if forms else []
-        found = {b.number: b for b in self._scored(question, asked, likely)}
+        found = {b.number: b for b in self._scored(corpus, asked, likely)}
         more = [b for b in timely if b.number not in found]
         if close:
             in_close = "m.number IN (SELECT value FROM json_each(?))"
@@ -468,9 +443,7 @@ class Queries:
         known = {block.number: block for block in best if block.id or not _is_inert(block.path)}
         return self._in_effect([*known.values()])
 
-    def _scored(
-        self, question: Question, asked: Sequence[str], blocks: Sequence[Block]
-    ) -> list[Block]:
+    def _scored(self, corpus: Corpus, asked: Sequence[str], blocks: Sequence[Block]) -> list[Block]:
         """Return blocks with the BM25 scores of the words asked for. All forms are one word."""
         texts = self.base.execute(
             "SELECT number, head, terms FROM block"
@@ -478,8 +451,7 @@ class Queries:
             (json.dumps([block.number for block in blocks]),),
         )
         held = {n: (head.split(), terms.split()) for n, head, terms in texts}
-        holders = self.holders({f for term in asked for f in (term, *question.terms[term])})
-        return bm25(question, asked, blocks, held, holders, self.size())
+        return corpus.bm25(asked, blocks, held)
 
     def _dated(self, question: Question) -> list[Block]:
         within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(question.spans))
@@ -590,7 +562,7 @@ class Queries:
                 )
         return every
 
-    def nearby(self, best: Sequence[Ranked]) -> Mapping[int, tuple[Block, str]]:
+    def nearby(self, best: Sequence[Found]) -> Mapping[int, tuple[Block, str]]:
         """Return {number of a memory: (its block of a source, the text of that around its own)}."""
         if not self._sources:
             return {}

@@ -20,13 +20,13 @@ from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.later import Text, Topic, later_line, newer_first, searched
 from memrepo.policies.questions import KINDS
-from memrepo.policies.ranking import Block, Held, Moment, sureness, with_replaced
+from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired, true_at
 from memrepo.store import vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
-from memrepo.store.index import PAST, Filter, Found, Index, no_model
+from memrepo.store.index import PAST, Filter, Index, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.text.paragraphs import Paragraph, paragraphs
 from memrepo.text.words import terms

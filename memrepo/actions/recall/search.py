@@ -34,9 +34,10 @@ from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.ageing import TIERS
 from memrepo.policies.questions import kind_asked
+from memrepo.policies.ranking import Found
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import trust_of
-from memrepo.store.index import Filter, Found, Index
+from memrepo.store.index import Filter, Index
 from memrepo.text.languages import ENGLISH
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
 from memrepo.text.words import query_terms, telling_words, terms

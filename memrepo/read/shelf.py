@@ -157,19 +157,15 @@ def rank_file(
 def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fair", ""]:
     """Return whether a statement of a kind of file may be chosen, as in `RankedUnit.fits`."""
     groups, is_log = kinds().groups, name == "day log"
+    if is_log and one.type == FACT:
+        return ""  # what was true on a day
     is_kept = is_log or name in groups["kept"]
-    is_passing = is_log and one.type == FACT
-    is_plain = is_kept and is_small and one.signs <= groups["plain_signs"]
-    least = POOR if is_plain or is_passing else FAIR if is_kept else GOOD
-    enough = FAIR if name == "profile" else GOOD if is_kept else CLEAR
-    if one.rank >= enough and not is_passing:
+    if one.rank >= (FAIR if name == "profile" else GOOD if is_kept else CLEAR):
         return "good"
-    if (is_log and _PASSING & one.signs) or (
-        is_passing and not one.signs & groups["durable_signs"]
-    ):
+    if one.section in groups["passing_sections"] or (is_log and _PASSING & one.signs):
         return ""
-    lasts = one.section not in groups["passing_sections"]
-    return "fair" if lasts and one.rank >= least else ""
+    is_plain = is_kept and is_small and one.signs <= groups["plain_signs"]
+    return "fair" if one.rank >= (POOR if is_plain else FAIR if is_kept else GOOD) else ""
 
 
 MIN_REPEATS = 5

@@ -129,8 +129,10 @@ def test_a_list_of_lessons_is_one_although_a_line_of_it_bans_something() -> None
 
 def test_what_happened_on_a_day_is_no_memory_and_a_paper_gives_none() -> None:
     rule = "Never push to the release branch without asking Ruth."
-    lines = ["The root cause was a wet belt, because nobody had oiled it.", rule]
-    assert [bool(one.fits) for one in ranked("memory/2026-01-04.md", lines)] == [False, True]
+    till = "The server of the till has the address 10.0.0.7:3020 and runs as `ox.service`."
+    lines = ["The root cause was a wet belt, because nobody had oiled it.", till, rule]
+    found = ranked("memory/2026-01-04.md", lines)
+    assert [one.fits for one in found] == ["", "", "fair"]
     for name in ("README.md", "research/belts.md"):
         assert not any(one.fits for one in ranked(name, lines))
 
@@ -157,15 +159,7 @@ def test_a_task_is_no_promise_unless_it_says_so() -> None:
     assert [one.type for one in ranked("MEMORY.md", tasks)] == ["fact", "commitment"]
 
 
-def test_a_place_in_a_log_is_a_memory_only_while_there_are_few() -> None:
-    till = "The server of the till has the address 10.0.0.7:3020 and runs as `ox.service`."
-    lines = [till, "The wheel turned well.", *(f"The {word} cart came in." for word in WORDS)]
-    found = ranked("memory/2026-01-04.md", lines)
-    assert (found[0].fits, found[1].fits) == ("fair", "")
-
-
 WET = ("rye", "oats", "corn")
-WORDS = "red blue tall old new wide slow fast long short cold warm".split()
 
 
 def some(*ranks: float, fits: str = "good", text: str = "") -> list[Candidate]:

@@ -6,11 +6,10 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from datetime import datetime
 from fnmatch import fnmatchcase
-from unicodedata import normalize
 
 from msgspec.structs import replace
 
-from memrepo.checks.rules import Scene, Wants, place, report
+from memrepo.checks.rules import Scene, Wants, folded, place, report
 from memrepo.core.codec import changed_keys
 from memrepo.core.fields import shown
 from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
@@ -169,11 +168,6 @@ def _collisions(scene: Scene) -> Iterator[Problem]:
             # Copies are what the workspace has, so a run may write them.
             is_copy = scene.layout is not None and path.startswith(scene.layout.area("sources"))
             yield replace(found, severity="warning") if is_copy else found
-
-
-def folded(path: str) -> str:
-    """Return a path in normalized case and Unicode form, as some file systems compare paths."""
-    return path.casefold() if path.isascii() else normalize("NFC", path.casefold())
 
 
 _LOOSE = regex(r"[\s_-]+")

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
+from unicodedata import normalize
 
 import msgspec
 
@@ -91,38 +92,62 @@ def report(
 
 
 class Around:
-    """Read access to files outside the checked ones. This base class finds no files."""
+    """The files outside the checked ones, held in memory; none by default.
+
+    `earlier` has files as they were before the checked change. `paths` are further paths of the
+    tree, whose files memrepo does not manage.
+    """
+
+    def __init__(
+        self,
+        *,
+        memories: Mapping[str, Memory] = MappingProxyType({}),
+        files: Mapping[str, bytes] = MappingProxyType({}),
+        earlier: Mapping[str, bytes] = MappingProxyType({}),
+        paths: Collection[str] = (),
+    ) -> None:
+        self._memories, self._files, self._earlier, self._paths = memories, files, earlier, paths
+
+    @cached_property
+    def _alike(self) -> Mapping[str, Collection[str]]:
+        found: dict[str, set[str]] = {}
+        for path in self._files:
+            found.setdefault(folded(path), set()).add(path)
+        return found
 
     def before(self, path: str) -> bytes | None:
         """Return a file's content before the checked change, or None if it did not exist."""
+        return self._earlier.get(path)
 
     def holders(self, ids: Collection[str]) -> Iterable[Memory]:
         """Return the unchecked memories that have one of the given ids."""
-        del ids
-        return ()
+        return [self._memories[id_] for id_ in ids if id_ in self._memories]
 
     def called(self, names: Collection[str]) -> Iterable[Memory]:
         """Return the memories that the given names may refer to, including checked memories."""
         del names
-        return ()
+        return self._memories.values()
 
     def file(self, path: str) -> bytes | None:
         """Return an unchecked file's content after the change, or None if it does not exist."""
+        return self._files.get(path)
 
     def there(self, path: str) -> bool:
         """Return whether a file exists at a path, even one that memrepo does not manage."""
-        del path
-        return False
+        return path in self._files or path in self._paths
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
         """Return existing paths that differ from a given path only in case or Unicode form."""
-        del paths
-        return ()
+        return {other for path in paths for other in self._alike.get(folded(path), ())} - {*paths}
 
     def below(self, folder: str) -> Mapping[str, bytes]:
         """Return {path: content} of the unchecked files below a folder."""
-        del folder
-        return {}
+        return {path: data for path, data in self._files.items() if path.startswith(folder)}
+
+
+def folded(path: str) -> str:
+    """Return a path in normalized case and Unicode form, as some file systems compare paths."""
+    return path.casefold() if path.isascii() else normalize("NFC", path.casefold())
 
 
 class Wants(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
-from memrepo.checks.memories import folded
-from memrepo.checks.rules import Around, Wants
+from memrepo.checks.rules import Around, Wants, folded
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
@@ -69,22 +68,23 @@ class StagedFiles(Around):
     def __init__(
         self, git: Git, known: StagedConfig, earlier: Mapping[str, str] | None = None
     ) -> None:
+        super().__init__()
         self.git = git
         self.known = known
         self.layout = known.layout or Layout()
-        self._earlier = dict(earlier or {})
+        self._blobs = dict(earlier or {})
 
     def know(self, paths: Iterable[str]) -> None:
         """Look up several paths at HEAD in one git call."""
-        asked = [path for path in paths if path not in self._earlier]
-        self._earlier.update(dict.fromkeys(asked, ""))
+        asked = [path for path in paths if path not in self._blobs]
+        self._blobs.update(dict.fromkeys(asked, ""))
         found = at_head(self.git, asked) if asked else ()
-        self._earlier.update({path: blob for path, mode, blob in found if mode in FILES})
+        self._blobs.update({path: blob for path, mode, blob in found if mode in FILES})
 
     def before(self, path: str) -> bytes | None:
         """Return the bytes of a file at HEAD, or None if it does not exist there."""
         self.know([path])
-        blob = self._earlier[path]
+        blob = self._blobs[path]
         return self.git.read(blob) if blob else None
 
     def holders(self, ids: Collection[str]) -> Iterator[Memory]:
@@ -92,7 +92,7 @@ class StagedFiles(Around):
         area = self.layout.area("memories")
         digits = sorted({id_.removeprefix("mem-")[:6] for id_ in ids})
         patterns = [f":(top,glob){area}**/*-{six}.md" for six in digits]
-        for path, data in self._files(patterns):
+        for path, data in self._matching(patterns):
             memory, _ = codec.decode(path, data)
             if memory is not None and memory.id in ids:
                 yield memory
@@ -105,7 +105,7 @@ class StagedFiles(Around):
         patterns = [
             f":(top,glob){area}**/{stem}{tail}.md" for stem in stems for tail in ("", "-??????")
         ]
-        for path, data in self._files(patterns):
+        for path, data in self._matching(patterns):
             memory, _ = codec.decode(path, data)
             if memory is not None and memory.id:
                 yield memory
@@ -117,12 +117,12 @@ class StagedFiles(Around):
 
     def file(self, path: str) -> bytes | None:
         """Return the bytes of a file in the index, or None if it does not exist there."""
-        return dict(self._files([f":(top,literal){path}"])).get(path)
+        return dict(self._matching([f":(top,literal){path}"])).get(path)
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
         """Return index paths that differ from a new path only in case or Unicode form."""
         self.know(paths)
-        new = [path for path in paths if not self._earlier[path]]
+        new = [path for path in paths if not self._blobs[path]]
         wanted = {folded(path) for path in new}
         forms = {unicodedata.normalize(form, path) for path in new for form in ("NFC", "NFD")}
         asked = [f":(top,icase,literal){form}" for form in sorted(forms)]
@@ -134,9 +134,9 @@ class StagedFiles(Around):
         if folder == self.layout.area("tombstones"):
             known = self.known.blobs.items()
             return {path: self.git.read(blob) for path, blob in known if path.startswith(folder)}
-        return dict(self._files([f":(top,literal){folder}"]))
+        return dict(self._matching([f":(top,literal){folder}"]))
 
-    def _files(self, patterns: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    def _matching(self, patterns: Collection[str]) -> Iterator[tuple[str, bytes]]:
         for path, mode, blob in listed(self.git, *patterns):
             if mode in FILES:
                 yield path, self.git.read(blob)

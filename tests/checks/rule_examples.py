@@ -5,16 +5,14 @@ Files are given as they would be committed; `before` is how they were, `around` 
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from memrepo.checks.rules import Scene, Wants
+from memrepo.checks.rules import Around, Scene, Wants
 from memrepo.core import codec
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
 
 KNOWLEDGE = "memories/knowledge/2026-01"
 A, B, C = (f"mem-{digit * 16}" for digit in "abc")
@@ -62,54 +60,17 @@ class Example:
     wants: Wants = field(default_factory=Wants)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Given:
-    """A repository that is held in memory."""
-
-    earlier: Mapping[str, bytes]
-    files: Mapping[str, bytes]
-
-    def before(self, path: str) -> bytes | None:
-        return self.earlier.get(path)
-
-    def holders(self, ids: Collection[str]) -> Iterator[Memory]:
-        for path, data in self.files.items():
-            found, _ = codec.decode(path, data)
-            if found is not None and found.id in ids:
-                yield found
-
-    def called(self, names: Collection[str]) -> Iterator[Memory]:
-        for path, data in self.files.items():
-            found, _ = codec.decode(path, data)
-            if found is not None and any(n in (found.slug[:-7], found.id) for n in names):
-                yield found
-
-    def there(self, path: str) -> bool:
-        return path in self.files
-
-    def file(self, path: str) -> bytes | None:
-        return self.files.get(path)
-
-    def alike(self, paths: Collection[str]) -> Collection[str]:
-        keys = {unicodedata.normalize("NFC", path.casefold()) for path in paths}
-        others = self.files.keys() - {*paths}
-        return [p for p in others if unicodedata.normalize("NFC", p.casefold()) in keys]
-
-    def below(self, folder: str) -> Mapping[str, bytes]:
-        return {p: d for p, d in self.files.items() if p.startswith(folder)}
-
-    def naming(self, text: str) -> Collection[str]:
-        return [p for p, d in self.files.items() if text.encode() in d]
-
-
 def scene(example: Example, files: Mapping[str, str | bytes]) -> Scene:
     """Return the scene of an example's files."""
+    around = raw(example.around)
+    decoded = (codec.decode(path, data)[0] for path, data in around.items())
+    memories = {one.id: one for one in decoded if one is not None}
     return Scene(
         files=raw(files),
         layout=Layout(),
         gone=example.gone,
         wants=example.wants,
-        around=Given(earlier=raw(example.before), files=raw(example.around)),
+        around=Around(memories=memories, files=around, earlier=raw(example.before)),
     )
 
 

@@ -22,9 +22,8 @@ from rule_examples import (
 )
 
 from memrepo.actions.check.check import repaired_files
-from memrepo.actions.check.scenes import Everything
 from memrepo.checks import find_problems as problems
-from memrepo.checks.rules import GROUPS, Scene, all_rules
+from memrepo.checks.rules import GROUPS, Around, Scene, all_rules
 from memrepo.core.layout import Layout
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -143,5 +142,5 @@ TOGETHER = {
 @pytest.mark.parametrize("name", TOGETHER)
 def test_what_several_files_break_together_is_found(name: str) -> None:
     files = raw(TOGETHER[name])
-    around = Everything(files, frozenset(files))
+    around = Around(earlier=files, paths=files)
     assert problems(Scene(files=files, layout=Layout(), around=around))

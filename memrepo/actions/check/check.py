@@ -77,13 +77,7 @@ class CheckResult(VerbResult, frozen=True, kw_only=True):
     """The number of commits in the requested range."""
 
 
-class CommittedSecrets(VerbResult, frozen=True, kw_only=True):
-    """The secrets that commits added, searched in all commits reachable from any ref."""
-
-    problems: tuple[Problem, ...]
-
-
-def check(work: Work, request: CheckRequest) -> CheckResult | CommittedSecrets:
+def check(work: Work, request: CheckRequest) -> CheckResult:
     """Check files, a range of commits or all history. Exit with status 1 if there is an error."""
     _refuse_odd(request)
     if request.history:
@@ -91,7 +85,7 @@ def check(work: Work, request: CheckRequest) -> CheckResult | CommittedSecrets:
 
         _configure(work)
         secrets = commits.find_committed_secrets(work)
-        return CommittedSecrets(problems=secrets, exit=_exit(secrets))
+        return CheckResult(problems=secrets, files=0, exit=_exit(secrets))
     if word := _range(work, request):
         from memrepo.actions.check import commits
 

@@ -8,8 +8,7 @@ every commit and message, because a forge also stores those that a later commit 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -18,14 +17,12 @@ from memrepo import checks
 from memrepo.actions.check import scenes
 from memrepo.actions.work import Work
 from memrepo.checks.contents import secret_problems
-from memrepo.checks.memories import folded, message_problems
+from memrepo.checks.memories import message_problems
 from memrepo.checks.rules import GROUPS, Around, Group, Scene
 from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
-from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.store import errors, history, settings
 from memrepo.store.git import Git
@@ -121,7 +118,12 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
         layout=tree.layout,
         gone=tuple(path for path, _, new in owned if not new.id),
         wants=known.wants(git),
-        around=TreeAt(state, earlier, store.paths(tip)),
+        around=Around(
+            memories=state.memories,
+            files=state.files,
+            earlier=earlier,
+            paths=store.paths(tip),
+        ),
     )
     wanted = tuple(only or GROUPS)
     found = list(early)
@@ -232,61 +234,16 @@ def problems_of(
             layout=tree.layout,
             gone=tuple(path for path, _, new in changed if not new),
             wants=known,
-            around=TreeAt(state, {path: git.read(old) for path, old, _ in changed if old}),
+            around=Around(
+                memories=state.memories,
+                files=state.files,
+                earlier={path: git.read(old) for path, old, _ in changed if old},
+            ),
         )
         present = {path for path, _, new in changed if tree.blobs.get(path, "") == new}
         for problem in checks.find_problems(scene, groups):
             if problem.path in present:
                 yield commit, problem
-
-
-class TreeAt(Around):
-    """The files at a commit as the context of a change, including the files before the change.
-
-    `paths` are all paths of the tree, if files outside memrepo matter.
-    """
-
-    def __init__(
-        self, state: State, earlier: Mapping[str, bytes], paths: Collection[str] = ()
-    ) -> None:
-        self._state, self._earlier, self._paths = state, earlier, paths
-
-    @cached_property
-    def _alike(self) -> Mapping[str, Collection[str]]:
-        found: dict[str, set[str]] = {}
-        for path in self._state.files:
-            found.setdefault(folded(path), set()).add(path)
-        return found
-
-    def before(self, path: str) -> bytes | None:
-        """Return a file as it was before the commit."""
-        return self._earlier.get(path)
-
-    def holders(self, ids: Collection[str]) -> Iterator[Memory]:
-        """Return the memories that have any of the given ids."""
-        return (m for id_ in ids if (m := self._state.memories.get(id_)) is not None)
-
-    def called(self, names: Collection[str]) -> Collection[Memory]:
-        """Return all memories. The caller selects those that match the names."""
-        del names
-        return self._state.memories.values()
-
-    def there(self, path: str) -> bool:
-        """Return whether a file exists at a path."""
-        return path in self._state.files or path in self._paths
-
-    def file(self, path: str) -> bytes | None:
-        """Return a file at the commit."""
-        return self._state.files.get(path)
-
-    def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return the paths that differ from a given path only in case or Unicode normalisation."""
-        return {other for path in paths for other in self._alike.get(folded(path), ())} - {*paths}
-
-    def below(self, folder: str) -> Mapping[str, bytes]:
-        """Return the files below a folder."""
-        files = self._state.files
-        return {path: files[path] for path in files if path.startswith(folder)}
 
 
 def _secrets(

@@ -197,21 +197,6 @@ class TreeCheck(msgspec.Struct, frozen=True, kw_only=True):
     files: int
 
 
-class Everything(Around):
-    """The context for checking the whole tree: all memrepo files at HEAD."""
-
-    def __init__(self, files: dict[str, bytes], paths: frozenset[str]) -> None:
-        self._files, self._paths = files, paths
-
-    def before(self, path: str) -> bytes | None:
-        """Return the file at HEAD."""
-        return self._files.get(path)
-
-    def there(self, path: str) -> bool:
-        """Return whether the tree contains a file."""
-        return path in self._paths
-
-
 def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
     """Check every file at HEAD against the rules."""
     from memrepo.store.errors import NotARepository
@@ -228,7 +213,7 @@ def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
         files, early = taken(git, layout, owned)
         views = layout.area("views")
         pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
-        around = Everything(dict(files), frozenset(path for path, _, _ in entries))
+        around = Around(earlier=dict(files), paths={path for path, _, _ in entries})
         files |= read(git.top, [p for p in pages if (git.top / p).exists()])[0]
         scene = Scene(files=files, layout=layout, around=around, wants=known.wants(git))
         problems = checks.find_problems(scene, only)

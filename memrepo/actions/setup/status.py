@@ -237,8 +237,6 @@ class SourceList(VerbResult, frozen=True, kw_only=True):
     claims: int
     shelf: int | None
     """The maximum number of memories from all sources, or None if there is no limit."""
-    largest: tuple[str, int]
-    """The file with the most memories, and its share of all memories in per cent."""
 
 
 def sources(work: Work, request: SourcesRequest) -> SourceList:
@@ -263,12 +261,9 @@ def sources(work: Work, request: SourcesRequest) -> SourceList:
         )
     wanted = tuple(f for f in files if request.kind in (None, f.kind))
     size = shelf_size(len(files), work.config.run.shelf)
-    total = sum(f.claims for f in files)
-    most = max(files, key=lambda f: f.claims, default=None)
     return SourceList(
         files=wanted,
         thoughts=sum(f.thoughts for f in wanted),
         claims=sum(f.claims for f in wanted),
         shelf=None if size == float("inf") else round(size),
-        largest=(most.path, round(100 * most.claims / total)) if most and total else ("", 0),
     )

@@ -88,43 +88,23 @@ SHOWN = 200
 """Maximum findings that are printed. `--json` contains all."""
 
 
-def check(
-    request: checking.CheckRequest,
-    result: checking.CheckResult | checking.CommittedSecrets,
-    colour: bool,
-) -> str:
+def check(request: checking.CheckRequest, result: checking.CheckResult, colour: bool) -> str:
     """Format the findings of a check as requested, or report in one line that there are none."""
-    from memrepo.actions.check.check import CheckResult
-
-    if request.format != "text":
-        return _formatted(request.format, result)
-    if not isinstance(result, CheckResult):
-        return _past(result)
-    lines = findings(result.fixed, result.foreign, result.problems, result.restored)
-    return "\n".join(lines) or f"{_looked_at(result)}: nothing found"
-
-
-def _looked_at(result: checking.CheckResult) -> str:
-    files = counted(result.files, "file", "files")
     commits = counted(result.commits, "commit", "commits")
-    return f"{result.range}: {commits}, {files}" if result.range else files
-
-
-def _formatted(
-    form: checking.Format, result: checking.CheckResult | checking.CommittedSecrets
-) -> str:
-    from memrepo.actions.check.check import CheckResult
-
-    found = result.problems
-    match form:
-        case "github":
-            return log_marks(found)
-        case _ if isinstance(result, CheckResult):
-            commits = counted(result.commits, "commit", "commits")
-            files = counted(result.files, "file of memory", "files of memory")
-            return markdown(found, f"{commits}, {files}" if result.range else files)
-        case _:
-            return markdown(found, "all of history")
+    if request.format == "github":
+        return log_marks(result.problems)
+    if request.format == "markdown":
+        files = counted(result.files, "file of memory", "files of memory")
+        what = f"{commits}, {files}" if result.range else files
+        return markdown(result.problems, "all of history" if request.history else what)
+    if request.history:
+        known = "everyone with a clone can read a secret in history: rotate it"
+        lines = [*map(str, result.problems), known]
+        return "\n".join(lines) if result.problems else "no secret was ever committed"
+    lines = findings(result.fixed, result.foreign, result.problems, result.restored)
+    files = counted(result.files, "file", "files")
+    looked_at = f"{result.range}: {commits}, {files}" if result.range else files
+    return "\n".join(lines) or f"{looked_at}: nothing found"
 
 
 def findings(
@@ -145,13 +125,6 @@ def findings(
     if len(problems) > SHOWN:
         lines.append(f"and {len(problems) - SHOWN} more (--json lists all)")
     return lines
-
-
-def _past(result: checking.CommittedSecrets) -> str:
-    if not result.problems:
-        return "no secret was ever committed"
-    known = "everyone with a clone can read a secret in history: rotate it"
-    return "\n".join([*map(str, result.problems), known])
 
 
 def check_message(request: object, result: checking.MessageResult, colour: bool) -> str:

@@ -33,24 +33,21 @@ from memrepo.store.settings import clone_name, is_called
 OWNER = "run.owner"
 
 
-class NotTheOwner(MemrepoError):
-    """Raised when another clone is the owner of the runs."""
+class MayNotRun(MemrepoError):
+    """Raised when a person must decide something before a run."""
 
     exit_code = Exit.DECIDE
 
-    def __init__(self, owner: str, here: str) -> None:
-        super().__init__(
-            f"runs are {owner}'s ({OWNER} in memrepo.toml), and this clone is {here}",
+
+def refuse_other_owner(work: Work, *, take_over: bool) -> None:
+    """Raise MayNotRun if another clone owns the runs, unless this clone is to take over."""
+    owner, repo = work.config.run.owner, work.store.repo
+    if owner and not take_over and not is_called(repo, owner):
+        raise MayNotRun(
+            f"runs are {owner}'s ({OWNER} in memrepo.toml), and this clone is {clone_name(repo)}",
             fix="`memrepo sync` brings what it distils; `memrepo run --take-over` makes this "
             "clone the one that runs (`git config memrepo.clone NAME` gives it a name)",
         )
-
-
-def refuse_other_owner(work: Work, *, take_over: bool) -> None:
-    """Raise NotTheOwner if another clone owns the runs, unless this clone is to take over."""
-    owner = work.config.run.owner
-    if owner and not take_over and not is_called(work.store.repo, owner):
-        raise NotTheOwner(owner, clone_name(work.store.repo))
 
 
 def take_over(work: Work) -> str:
@@ -67,36 +64,18 @@ def take_over(work: Work) -> str:
     return f"runs are {here}'s from now on ({how})"
 
 
-class UpgradeRequired(MemrepoError):
+class UpgradeRequired(MayNotRun):
     """Raised when the last run used an older version of the logic or of the manifest schema.
 
     Everything must be judged again.
     """
 
-    exit_code = Exit.DECIDE
-
-    def __init__(self, run: str, found: tuple[int, int]) -> None:
-        super().__init__(
-            f"upgrade required: the last run {run} has logic {found[0]} and schema {found[1]},"
-            f" this memrepo has {LOGIC_VERSION} and {SCHEMA_VERSION}",
-            fix="`memrepo run --acknowledge-upgrade` judges everything again, for review",
-        )
-
-
-class NewerLogic(MemrepoError):
-    """Raised when a newer memrepo made the last run. This version must not write over it."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, run: str) -> None:
-        super().__init__(
-            f"the last run {run} was made by a newer version of memrepo",
-            fix="upgrade memrepo on this machine",
-        )
-
 
 def upgrade_due(work: Work) -> UpgradeRequired | None:
-    """Return the upgrade to acknowledge before a run, or None. Raises NewerLogic."""
+    """Return the upgrade to acknowledge before a run, or None.
+
+    Raise MayNotRun if a newer memrepo made the last run: this version must not write over it.
+    """
     manifests = reversed(work.tree.manifests[0])
     last = next(manifests, None)
     if last is None:
@@ -105,8 +84,17 @@ def upgrade_due(work: Work) -> UpgradeRequired | None:
     whole = last if not last.partial else next((m for m in manifests if not m.partial), last)
     found = (whole.logic, whole.schema)
     if last.logic > LOGIC_VERSION or last.schema > SCHEMA_VERSION:
-        raise NewerLogic(last.run)
-    return UpgradeRequired(whole.run, found) if found < (LOGIC_VERSION, SCHEMA_VERSION) else None
+        raise MayNotRun(
+            f"the last run {last.run} was made by a newer version of memrepo",
+            fix="upgrade memrepo on this machine",
+        )
+    if found >= (LOGIC_VERSION, SCHEMA_VERSION):
+        return None
+    return UpgradeRequired(
+        f"upgrade required: the last run {whole.run} has logic {found[0]} and schema {found[1]},"
+        f" this memrepo has {LOGIC_VERSION} and {SCHEMA_VERSION}",
+        fix="`memrepo run --acknowledge-upgrade` judges everything again, for review",
+    )
 
 
 def report_clock(work: Work) -> None:
@@ -165,55 +153,35 @@ def _claim_edits(first: Work, *, for_run: bool) -> str:
     return write(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 
-class AllRemoved(MemrepoError):
-    """Raised when a manual commit removed every memory. A run must not continue without consent."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, hand: LogEntry) -> None:
-        super().__init__(
-            f"commit {hand.commit[:10]} removed every memory from the tree, by hand",
-            fix=f"`git revert {hand.commit[:10]}` restores them; `memrepo run --max-change-pct 100`"
-            " continues without them",
-        )
-
-
 def find_emptying_commit(at: Work) -> LogEntry | None:
-    """Return the manual commit since the last run that removed the last memories, or None.
+    """Return the manual commit since the last run after which no memory was left, or None.
 
-    Removing forgotten or superseded memories does not count, because recall no longer had them.
-    Nor does a revert of the last run by git, which removes the run's manifest too.
+    A revert of the last run by git does not count: it removes the run's manifest too.
     """
-    last = next(iter(at.landed()), None)
-    layout, git = at.tree.layout, at.store.repo
-    if last is not None and not at.tree.files.regular(layout.manifest(last.run)):
+    last, layout = next(iter(at.landed()), None), at.tree.layout
+    if last is None or not at.tree.files.regular(layout.manifest(last.run)):
         return None
-    if last is None or last.entry.commit == at.tree.commit:
+
+    def is_empty(commit: str) -> bool:
+        return not any(map(layout.is_memory, at.store.snapshot(commit).blobs))
+
+    hands = hand_commits(at.store.repo, f"{last.entry.commit}..{at.tree.commit}")
+    if last.entry.commit == at.tree.commit or is_empty(last.entry.commit):
         return None
-    hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}"))
-    gone = {
-        commit
-        for commit, path, old, new in changes(git, [hand.commit for hand in hands])
-        if old
-        and not new
-        and layout.is_memory(path)
-        and any(m.status == "active" for m in _decoded(git, path, old).values())
-    }
-    for hand in hands:
-        if hand.commit in gone and not any(
-            map(layout.is_memory, at.store.snapshot(hand.commit).blobs)
-        ):
-            return hand
-    return None
+    return next((hand for hand in hands if is_empty(hand.commit)), None)
 
 
 def refuse_emptied(work: Work, *, limited: bool) -> None:
-    """Raise AllRemoved if a manual commit removed every memory.
+    """Raise MayNotRun if a manual commit removed every memory.
 
     An explicit limit overrides this.
     """
     if not limited and (hand := find_emptying_commit(work.refreshed())) is not None:
-        raise AllRemoved(hand)
+        raise MayNotRun(
+            f"commit {hand.commit[:10]} removed every memory from the tree, by hand",
+            fix=f"`git revert {hand.commit[:10]}` restores them; `memrepo run --max-change-pct 100`"
+            " continues without them",
+        )
 
 
 def _attributions(at: Work, state: State, revisions: str) -> list[Update]:

@@ -118,46 +118,6 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         return block
 
 
-class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A distinct text that a run may promote, with all sources that contain the text.
-
-    `text` has no list marker or checkbox. `context` is the path of headings, outermost first, and
-    the line that introduces the text. `key` and `value` are the parts of a bold lead `**Key:**
-    value`, else empty.
-
-    `rank`, `fits` and `signs` are computed by the shelf (`read.shelf`), and `chosen` is whether the
-    candidate is on it. `same_as` is the id of a candidate with nearly the same text.
-
-    `retrieved` describes how often recall returned a nominated note. It is empty for other
-    candidates. `changes` lists the ids of memories that the text changes. `about` is the subject of
-    the file, if known. `units` has the (resource, unit hash) pairs of its places, and `former` the
-    (resource, text hash) pairs of edited places before the edit.
-    """
-
-    candidate_id: str
-    text: str
-    context: tuple[str, ...] = ()
-    type_hint: str = "fact"
-    key: str = ""
-    value: str = ""
-    sources: tuple[Source, ...] = ()
-    retrieved: str = ""
-    changes: tuple[str, ...] = ()
-    about: str = ""
-    rank: float = 0.0
-    fits: str = ""
-    signs: tuple[str, ...] = ()
-    chosen: bool = True
-    same_as: str = ""
-    units: tuple[tuple[str, str], ...] = ()
-    former: frozenset[tuple[str, str]] = frozenset()
-
-    @property
-    def captured(self) -> str:
-        """Return the newest ISO date among the candidate's sources, or an empty string."""
-        return max((s.captured for s in self.sources), default="")
-
-
 class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A checked operation with its evidence, as every judge hands it on.
 

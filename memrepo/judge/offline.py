@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from memrepo.core.judge import Candidate, Profile, Statement
+from memrepo.core.judge import Profile, Statement
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.policies.claims import (
@@ -25,6 +25,7 @@ from memrepo.policies.claims import (
     route,
     type_in_profile,
 )
+from memrepo.read.choice import Candidate, ShelfChoice
 from memrepo.read.kinds import section_kind
 from memrepo.read.thoughts import spelled_context
 from memrepo.text.dates import date_until, is_time_heading
@@ -41,21 +42,23 @@ _HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*$")
 _SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
 
 
-def read_statements(candidates: Sequence[Candidate], profile: Profile) -> tuple[Statement, ...]:
+def read_statements(
+    candidates: Sequence[Candidate], choice: ShelfChoice, profile: Profile
+) -> tuple[Statement, ...]:
     """Return the operations for the chosen candidates, in the order of their lines."""
-    found = (_statement(members, profile) for members in _groups(candidates))
+    found = (_statement(members, profile) for members in _groups(candidates, choice))
     return tuple(sorted(found, key=lambda one: (place_of(one.sources), one.id)))
 
 
-def _groups(candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
+def _groups(candidates: Sequence[Candidate], choice: ShelfChoice) -> Iterator[list[Candidate]]:
     """Yield each chosen candidate with its near duplicates.
 
     A duplicate of another role, such as the digest of a milestone, is a memory of its own.
     """
-    groups = {c.candidate_id: [c] for c in candidates if c.chosen}
+    groups = {c.candidate_id: [c] for c in candidates if c.candidate_id in choice.shelf}
     for one in candidates:
-        twins = groups.get(one.same_as) if not one.chosen else None
-        if twins is None:
+        twins = groups.get(choice.same.get(one.candidate_id, ""))
+        if twins is None or one.candidate_id in choice.shelf:
             continue
         if have_two_roles(one.type_hint, twins[0].type_hint):
             groups[one.candidate_id] = [one]
@@ -88,25 +91,26 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
     text, title = _text_of(best, kind)
     is_open = "unsure" in best.signs or kind == "open_question"
     first = max(members, key=lambda c: (c.rank, c.captured, c.candidate_id))
+    placed = [place for c in members for place in c.placed]
     return Statement(
         id=best.candidate_id,
         text=text,
         type=kind,
         title=title,
         subject=subject_of(best),
-        predicate=best.key,
-        object=best.value[:OBJECT_LENGTH],
+        predicate=best.placed[0].unit.key,
+        object=best.placed[0].unit.value[:OBJECT_LENGTH],
         standing="unresolved" if is_open else "resolved",
         home=route(kind, profile),
         tags=tuple(dict.fromkeys(tag.lower() for tag in _HASHTAG.findall(best.text))),
         sources=evidence_of(members),
         context=_context_of(first),
         until=_end_of(best),
-        is_nominated=any(c.retrieved for c in members),
+        is_nominated=any(p.retrieved for p in placed),
         rank=best.rank,
         signs=best.signs,
-        units=tuple(pair for c in members for pair in c.units),
-        former=frozenset(pair for c in members for pair in c.former),
+        units=tuple((p.resource, p.unit.hash) for p in placed),
+        former=frozenset((p.resource, p.former) for p in placed if p.former),
     )
 
 
@@ -140,7 +144,7 @@ def _context_of(candidate: Candidate) -> str:
     """Return the context of a statement in its source: subject, file, headings, lead-in."""
     first = next(iter(candidate.sources), None)
     name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
-    return spelled_context((candidate.about, name, *candidate.context))
+    return spelled_context((candidate.placed[0].about, name, *candidate.context))
 
 
 def _text_of(candidate: Candidate, kind: str) -> tuple[str, str]:
@@ -171,8 +175,8 @@ def subject_of(candidate: Candidate) -> str:
         if plain and not section_kind([heading]) and not is_time_heading(heading):
             return heading
     title = next(iter(candidate.context), "")
-    if candidate.about or len(candidate.text) >= SHORT or is_time_heading(title):
-        return candidate.about
+    if candidate.placed[0].about or len(candidate.text) >= SHORT or is_time_heading(title):
+        return candidate.placed[0].about
     stems = {PurePosixPath(s.resource).stem.casefold() for s in candidate.sources}
     if title.casefold() in stems:  # "Memory" of MEMORY.md is no subject
         return ""

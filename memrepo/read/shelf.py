@@ -1,4 +1,4 @@
-"""Rank the statements of files, and choose the statements that become memories.
+"""Rank the statements of files.
 
 The shelf is the set of chosen statements. The rank depends on the kinds of file and section, and on
 the signs in the statement's text. A file contributes at most the share of its kind. The total
@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import msgspec
 
-from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
-from memrepo.policies.rules import SHELF_SIZES, Size
+from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
     AGENTS,
     FileKind,
@@ -33,23 +32,16 @@ from memrepo.read.sources import default_type
 from memrepo.read.thoughts import Unit, field_of, is_negative
 from memrepo.text.dates import find_date
 from memrepo.text.languages import patterns
-from memrepo.text.words import content_words
 
 GOOD, CLEAR, FAIR = 1.0, 3.0, -0.8
 """Minimum ranks to choose a statement: of a log, or of a file that is kept for what lasts; of
 another file; and of a file about a person, or a kept file while there are few claims. Of other
 files, GOOD is enough then.
 """
-STRONG = 6.0
-"""Minimum rank to choose a statement when the shelf is full, up to twice its size."""
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
 SMALL_FILE = 6
 """A memory or profile file with at most this many statements is kept whole: few facts, not none."""
-THIN = 30
-"""A shelf accepts fair statements below this number of claims."""
-BASE, PER_ROOT_FILE = 40, 5
-"""The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
 CLAIM_LENGTH = 700
 """Maximum length of a statement that may become a claim, except for whole files and sections."""
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
@@ -68,11 +60,6 @@ MAX_FIELDS = 8
 FACT = "fact"
 _INSTRUCTIONS = ("AGENTS.md",)
 """Names of files whose statements instruct the agent, in whatever form."""
-_INSTRUCTION = "file_instruction"
-"""The sign of a statement in a file of the kind `instruction`."""
-MAX_INSTRUCTIONS, MAX_OF_FILE = 0.1, 0.05
-"""Maximum shares of the shelf for such statements, and for those of one file that no agent keeps
-for what lasts."""
 _PASSING = frozenset(("done", "now", "ticked"))
 OPENING, EARLY = 200, 40
 """The numbers of leading characters that determine a statement's type, and where a modal rules."""
@@ -117,13 +104,13 @@ def rank_file(
     """
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
-    repeated = _repeated(units) if _is_in(kind.kind.name, "returning") else frozenset[str]()
+    repeated = _repeated(units) if is_in(kind.kind.name, "returning") else frozenset[str]()
     repeated |= _former_states(units)
     for unit in units:
         one = _rank(kind, unit, names)
         if unit.hash in repeated:
             one = msgspec.structs.replace(one, signs=one.signs | {"repeated"})
-        is_rule = _is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
+        is_rule = is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
         if one.signs & kinds().groups["void_signs"]:
@@ -198,7 +185,7 @@ def _former_states(units: Sequence[Unit]) -> frozenset[str]:
     )
 
 
-def _is_in(name: str, group: str) -> bool:
+def is_in(name: str, group: str) -> bool:
     """Return whether a kind of file or section belongs to a group of `kinds.toml`."""
     return name in kinds().groups[group]
 
@@ -208,7 +195,7 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
     signs = signs_of(unit)
     section = (section_kind([unit.key]) if unit.key else "") or section_kind(unit.headings)
     name = kind.kind.name
-    if _is_in(name, "loose") and not _teaches(unit):
+    if is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
@@ -220,12 +207,12 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
         rank -= table.signs["tiny"]  # one word in such a file may be a fact: "vegan"
     stated = name != "day log" or signs & {"rule", "identity"}  # some of a daily log is passing
     lasting = signs & kinds().groups["lasting_signs"] or (
-        _is_in(section, "lasting_sections") and stated
+        is_in(section, "lasting_sections") and stated
     )
-    if name == "day log" and not _is_in(section, "unsettled_sections") and _is_news(unit, signs):
+    if name == "day log" and not is_in(section, "unsettled_sections") and _is_news(unit, signs):
         lasting, rank = True, rank + NEWS
     is_placed = name == "day log" and "where" in signs and not _PASSING & signs
-    if _is_in(name, "loose") and not lasting and not is_placed:
+    if is_in(name, "loose") and not lasting and not is_placed:
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):
         rank -= 0.6
@@ -250,7 +237,7 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     if fixed := unit.hint or by_file or mark_of(unit.text) or _labelled(unit):
         return fixed
     if {"link", "row"} & set(signs) or unit.kind == "code":
-        is_banned = "ban" in signs and "link" in signs and _is_in(file_kind, "of_rules")
+        is_banned = "ban" in signs and "link" in signs and is_in(file_kind, "of_rules")
         return "constraint" if is_banned else FACT
     if "open_box" in signs:  # a task is no promise of the person
         return "commitment" if "promise" in signs or _stated(unit, signs) else FACT
@@ -259,11 +246,11 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return "open_question"
     is_instruction = unit.resource.rpartition("/")[2] in _INSTRUCTIONS and not unit.key
     is_kept = is_instruction or (
-        _is_in(file_kind, "of_rules") and section in ("ban", "rule", "preference")
+        is_in(file_kind, "of_rules") and section in ("ban", "rule", "preference")
     )
-    if not is_kept and (_PASSING & set(signs) or _is_in(section, "unsettled_sections")):
+    if not is_kept and (_PASSING & set(signs) or is_in(section, "unsettled_sections")):
         return FACT
-    is_loose = _is_in(file_kind, "loose") and file_kind != "day log"
+    is_loose = is_in(file_kind, "loose") and file_kind != "day log"
     if not is_loose and (stated := _stated(unit, signs)):
         return stated
     key = unit.key if file_kind == "day log" else ""
@@ -275,7 +262,7 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return "constraint"
     if _is_preference(file_kind, section, signs):
         return "preference"
-    if unit.kind == "steps" and _is_in(section, "step_sections"):
+    if unit.kind == "steps" and is_in(section, "step_sections"):
         return "procedure"
     if "lesson" in signs and section == "lesson" and not is_loose:
         return "lesson"
@@ -321,9 +308,9 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
         return True
     says = bool({"ban", "rule"} & set(signs)) and not _QUOTE.match(unit.text)
     is_headed = section in ("ban", "rule")
-    if _is_in(file_kind, "of_rules"):
+    if is_in(file_kind, "of_rules"):
         return is_headed or (file_kind == "rules" and says)
-    if _is_in(file_kind, "loose"):
+    if is_in(file_kind, "loose"):
         return is_headed and says
     is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
     is_ruled |= any(map(is_negative, unit.headings))
@@ -374,101 +361,6 @@ def _opening(unit: Unit) -> str:
     return text[: end.end()] if end else text
 
 
-# -- the whole repository
-# --------------------------------------------------------------------------
-
-
-class ShelfChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """The choice of candidates in a run: those on the shelf, those next in rank, and duplicates."""
-
-    shelf: frozenset[str]
-    next_best: frozenset[str]
-    same: Mapping[str, str]
-
-
-def shelf_size(files: int, size: Size = "normal") -> float:
-    """Return how many claims a repository with `files` source files may have, possibly infinite."""
-    return SHELF_SIZES[size] * (BASE + PER_ROOT_FILE * math.sqrt(files))
-
-
-def choose(
-    candidates: Sequence[Candidate],
-    *,
-    size: float,
-    existing: int,
-    always: Collection[str] = (),
-    again: bool = False,
-) -> ShelfChoice:
-    """Choose the candidates that become memories. Candidates in `always` are always chosen.
-
-    `existing` is the number of claims the repository already has. Later runs may always add a tenth
-    of the shelf's size, except when they read the same statements `again`.
-    """
-    order = sorted(candidates, key=lambda c: (-c.rank, c.candidate_id))
-    same = _same(order)
-    room = max(size - existing, 0 if again else size / 10)
-    shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
-    own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
-    taken = 0
-    counts: Counter[str] = Counter()
-    for fits, limit in (("good", math.inf), ("fair", THIN)):
-        for one in own:
-            full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
-            if one.fits != fits or full:
-                continue
-            if existing + taken >= limit:
-                break
-            if place := _shared_place(one):
-                share = MAX_INSTRUCTIONS if place == _INSTRUCTION else MAX_OF_FILE
-                if counts[place] >= max(2, size * share):
-                    continue
-                counts[place] += 1
-            shelf.add(one.candidate_id)
-            taken += 1
-    more = [c.candidate_id for c in own if c.candidate_id not in shelf and c.rank > POOR]
-    next_best = frozenset(more[: math.ceil(max(room, taken))] if room < math.inf else more)
-    followed = {id_ for id_, better in same.items() if better in shelf}
-    return ShelfChoice(shelf=frozenset(shelf), next_best=next_best | followed, same=same)
-
-
-def _shared_place(one: Candidate) -> str:
-    """Return what shares its places on the shelf with others: the file, or all instructions."""
-    kind = next((s.removeprefix("file_") for s in one.signs if s.startswith("file_")), "")
-    if kind == "instruction":
-        return _INSTRUCTION
-    is_limited = kind and one.sources and not _is_in(kind.replace("_", " "), "kept")
-    return one.sources[0].resource if is_limited else ""
-
-
 _QUOTE = regex(r"^\W{0,4}[\"“„«‘]")
 _CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")
 _SENTENCE_END = regex(r"[.!?](?=\s)|[。！？]|\n\s*\n")
-_NUMBERS = regex(r"\d+")
-
-
-def _same(order: Sequence[Candidate]) -> dict[str, str]:
-    """Map near duplicates to better candidates with nearly equal words and equal numbers."""
-    kept: list[tuple[Candidate, frozenset[str], list[str]]] = []
-    holding: dict[str, list[int]] = defaultdict(list)
-    same: dict[str, str] = {}
-
-    def alike(at: int, count: int, words: frozenset[str], numbers: list[str]) -> bool:
-        _, other, others = kept[at]
-        return count / len(words | other) > 0.6 and count >= 3 and numbers == others
-
-    for one in order:
-        words, numbers = content_words(one.text), sorted(_NUMBERS.findall(one.text))
-        shared = Counter(at for word in words for at in holding[word]).most_common(3)
-        twins = [kept[at][0] for at, count in shared if alike(at, count, words, numbers)]
-        if twins:
-            from memrepo.policies.change import says_the_same  # most runs compare nothing
-
-            twins = [twin for twin in twins if says_the_same(twin.text, one.text)]
-        if twins:
-            same[one.candidate_id] = twins[0].candidate_id
-        elif one.rank > POOR:
-            for word in words:
-                if len(holding[word]) < 200:
-                    holding[word].append(len(kept))
-            kept.append((one, words, numbers))
-    return same

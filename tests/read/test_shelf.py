@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
-from memrepo.read import shelf
+from memrepo.read import choice
+from memrepo.read.choice import Candidate, choose
 from memrepo.read.kinds import file_kind
-from memrepo.read.shelf import RankedUnit, choose, rank_file
+from memrepo.read.shelf import RankedUnit, rank_file
 from memrepo.read.thoughts import scan
 
 
@@ -188,13 +188,13 @@ def test_the_shelf_has_room_for_so_many() -> None:
 
 
 def test_what_is_strong_goes_over_a_full_shelf_up_to_twice_its_size() -> None:
-    assert chosen(some(*[shelf.STRONG] * 30)) == 20
+    assert chosen(some(*[choice.STRONG] * 30)) == 20
 
 
 def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
     fair = some(*[1.0] * 40, fits="fair")
-    assert chosen(fair, size=32.0) == shelf.THIN
-    assert chosen(fair, size=32.0, existing=shelf.THIN) == 0
+    assert chosen(fair, size=32.0) == choice.THIN
+    assert chosen(fair, size=32.0, existing=choice.THIN) == 0
 
 
 def test_a_file_keeps_its_kind_and_of_returning_lines_only_the_last() -> None:

@@ -1,15 +1,11 @@
 """Selection of a run's candidates for the offline judge: new units, and nominated notes.
 
-Exact duplicates become one candidate with all places. In real workspaces, 14.6 % of the longer
-bullets are exact repetitions. A judge should see each once, with every place as evidence.
-
 A nominated note is its own evidence: its file at the commit being read, so that it can always be
 quoted.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -19,59 +15,18 @@ from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import StatementIndex, compared_in
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, text_hash
-from memrepo.core.judge import Candidate, Statement
+from memrepo.core.judge import Statement
 from memrepo.core.memory import CLAIM_TYPES, Memory, of_types
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.statements import leave_out, statements, text_key
 from memrepo.policies.ageing import SKILLS, Nomination
-from memrepo.policies.claims import find_reflecting
-from memrepo.read.intake import Intake, Placed, meaning_key
-from memrepo.read.kinds import kinds
+from memrepo.read.choice import Candidate, candidates_of
+from memrepo.read.intake import Intake, Placed
 from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.text.dates import DateBasis
 
 _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
-ALWAYS_JUDGED = 9.0
-"""The rank of candidates that are judged in any case."""
-
-
-def candidates_of(placed: Iterable[Placed]) -> list[Candidate]:
-    """Combine units of equal meaning into candidates, in order of first mention."""
-    groups: dict[str, list[Placed]] = defaultdict(list)
-    for one in placed:
-        groups[meaning_key(one.unit)].append(one)
-    return [_candidate(key, members) for key, members in groups.items()]
-
-
-def _candidate(key: str, members: list[Placed]) -> Candidate:
-    first = members[0].unit
-    sources = tuple(dict.fromkeys(m.source() for m in members))
-    reflecting = find_reflecting(sources)
-    stating = [m for m in members if m.resource not in reflecting]
-    ranks = [m.ranked for m in stating if m.ranked is not None]
-    best = max(ranks, key=lambda r: r.rank, default=None)
-    hint = next(filter(None, (*(m.hint for m in stating), first.hint)), "")
-    days = len({s.captured for s in sources if s.captured_from != "commit"}) or 1
-    resources = len({s.resource for s in sources})
-    again = kinds().signs["again"] * (days > 1 or resources > 1)
-    return Candidate(
-        candidate_id=f"cand-{key[:16]}",
-        text=first.text,
-        context=(*first.headings, *filter(None, (first.lead,))),
-        type_hint=hint or (best.type if best else "fact"),
-        key=first.key,
-        value=first.value,
-        sources=sources,
-        retrieved=next(filter(None, (m.retrieved for m in members)), ""),
-        changes=tuple(sorted({id_ for m in members for id_ in m.changes})),
-        about=members[0].about,
-        rank=best.rank + again if best else ALWAYS_JUDGED,
-        fits=max((r.fits for r in ranks), key=("", "fair", "good").index, default="good"),
-        signs=best.reasons if best else (),
-        units=tuple((m.resource, m.unit.hash) for m in members),
-        former=frozenset((m.resource, m.former) for m in members if m.former),
-    )
 
 
 def in_scope(

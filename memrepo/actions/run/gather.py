@@ -14,11 +14,11 @@ from memrepo.actions.run.judge_choice import watched
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.plan import Input, RunPlan
 from memrepo.actions.work import Work
-from memrepo.core.judge import Candidate
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
 from memrepo.policies.ageing import nominated
+from memrepo.read.choice import Candidate, ShelfChoice, choose, shelf_size
 from memrepo.read.intake import (
     Cursor,
     Intake,
@@ -32,7 +32,6 @@ from memrepo.read.intake import (
     take_in,
 )
 from memrepo.read.notes import PlacedNote
-from memrepo.read.shelf import choose, shelf_size
 from memrepo.store.ledger import ledger_of
 from memrepo.store.tree import read_blob
 
@@ -95,19 +94,19 @@ def gather(
     )
     if not (intake.consumed or intake.placed or nominees):
         return found  # nothing is new
-    candidates = _put_on_shelf(plan, found, in_scope(state, intake, found.nominees, plan.index))
+    candidates = in_scope(state, intake, found.nominees, plan.index)
+    choice = _choose(plan, found, candidates)
     return replace(
         found,
         reader=reader,
         candidates=candidates,
+        choice=choice,
         warnings=(*found.warnings, *_shortened(intake, reader)),
-        counts={"left": sum(not c.chosen for c in candidates)},
+        counts={"left": len(candidates) - len(choice.shelf)},
     )
 
 
-def _put_on_shelf(
-    plan: RunPlan, given: Input, candidates: Sequence[Candidate]
-) -> tuple[Candidate, ...]:
+def _choose(plan: RunPlan, given: Input, candidates: Sequence[Candidate]) -> ShelfChoice:
     """Choose the candidates that become memories without a model. The others remain in the sources.
 
     Some are always chosen: those that support a memory, replace such a line, were nominated, or
@@ -116,24 +115,17 @@ def _put_on_shelf(
     always = {
         c.candidate_id
         for c in candidates
-        if c.retrieved
-        or c.changes
-        or given.known.find_text((*(s.text_hash for s in c.sources), *(h for _, h in c.former)))
+        if any(p.retrieved or p.changes for p in c.placed)
+        or given.known.find_text(
+            hash_ for p in c.placed for hash_ in (p.unit.text_hash, p.former) if hash_
+        )
     }
-    choice = choose(
+    return choose(
         candidates,
         size=shelf_size(sum(bool(text.blob) for text in given.texts), plan.shelf),
         existing=len(of_types(plan.state.active, CLAIM_TYPES)),
         always=always,
         again=plan.mode == "reconciliation",
-    )
-    return tuple(
-        replace(
-            c,
-            chosen=c.candidate_id in choice.shelf,
-            same_as=choice.same.get(c.candidate_id, ""),
-        )
-        for c in candidates
     )
 
 

@@ -31,7 +31,8 @@ def judge(plan: RunPlan, given: Input) -> Answers:
     """Return what the judge makes of the input. Files without an answer wait for the next run."""
     desk, reader = plan.desk, given.reader
     if desk is None:
-        return Answers(statements=read_statements(given.candidates, plan.profile))
+        statements = read_statements(given.candidates, given.choice, plan.profile)
+        return Answers(statements=statements)
     if reader is None:
         return Answers(may_arrange=plan.asks_about_old)
     sources = SourceFiles(plan, given, reader)

@@ -18,13 +18,14 @@ from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import StatementIndex
 from memrepo.core.changes import Step
-from memrepo.core.judge import Candidate, Profile, Statement, Usage
+from memrepo.core.judge import Profile, Statement, Usage
 from memrepo.core.manifest import Consumed, Receipt, Recorded
 from memrepo.core.problems import Problem
 from memrepo.core.state import EMPTY, State
 from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE
 from memrepo.policies.rules import ContradictionRules, Size
+from memrepo.read.choice import NOTHING, Candidate, ShelfChoice
 from memrepo.read.intake import Cursor, Intake, Reader, SourceText
 from memrepo.store.history import LogEntry
 
@@ -87,7 +88,8 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     known: Known = msgspec.field(default_factory=Known)
     moved: tuple[Step, ...] = ()
     nominees: tuple[Nominee, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
+    candidates: Sequence[Candidate] = ()
+    choice: ShelfChoice = NOTHING
     cursor: Mapping[str, Cursor] = msgspec.field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)

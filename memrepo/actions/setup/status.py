@@ -38,8 +38,8 @@ from memrepo.core.manifest import Recorded
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
+from memrepo.read.choice import shelf_size
 from memrepo.read.intake import Reader, cursors, take_in
-from memrepo.read.shelf import shelf_size
 from memrepo.store import settings
 from memrepo.store.history import newest_in_effect
 from memrepo.store.run_files import SavedAnswers

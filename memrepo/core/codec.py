@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -134,21 +135,25 @@ MAX_BYTES = headers.MAX_BYTES
 
 
 class CodecError(MemrepoError):
-    """Raised when a file cannot be edited or a memory cannot be encoded.
+    """Raised when a file cannot be decoded or edited, or a memory cannot be encoded.
 
-    `problem` is the first cause.
+    `problem` is the first cause, and `problems` also has warnings.
     """
 
     def __init__(self, *problems: Problem) -> None:
-        self.problem = problems[0]
         self.problems = problems
-        super().__init__("\n".join(map(str, problems)), fix=problems[0].fix)
+        errors = [problem for problem in problems if problem.severity == "error"]
+        self.problem = errors[0]
+        super().__init__("\n".join(map(str, errors)), fix=self.problem.fix)
 
 
 def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
     """Decode a memory file. Return None as the memory if any problem is an error. Never raises."""
-    memory, _, _, problems = _decode(path, data)
-    return memory, problems
+    try:
+        found = _decode(path, data)
+    except CodecError as error:
+        return None, error.problems
+    return found.memory, found.problems
 
 
 def encode(memory: Memory) -> bytes:
@@ -185,12 +190,11 @@ def edit(data: bytes, memory: Memory) -> bytes:
 
 def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     """Edit a file as `edit` does. Return the new bytes and the memory decoded from them."""
-    old, text, header, problems = _decode(memory.path, data)
-    if old is None:
-        raise CodecError(*(p for p in problems if p.severity == "error"))
+    found = _decode(memory.path, data)
+    old, header = found.memory, found.header
     edits = _edits(header, old, memory)
     body = normal_body(memory.body)
-    lines = split_lines(text)
+    lines = split_lines(found.text)
     head, rest = lines[: header.body_line - 1], lines[header.body_line - 1 :]
     if edits:
         head = headers.edit(head, header, edits, ORDER)
@@ -239,81 +243,55 @@ def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
                 fix="decode the original text correctly",
             )
         ) from error
-    read, problems = decode(memory.path, data)
-    if read is None:
-        raise CodecError(*(p for p in problems if p.severity == "error"))
-    return data, read
+    return data, _decode(memory.path, data).memory
 
 
-_Decoded = tuple[Memory | None, str, Header, tuple[Problem, ...]]
+class _Decoded(NamedTuple):
+    """A memory, and the text and the header that it was decoded from, with warnings."""
+
+    memory: Memory
+    text: str
+    header: Header
+    problems: tuple[Problem, ...]
 
 
 def _decode(path: str, data: bytes) -> _Decoded:
-    """Decode a file into the memory, the text of the file, the parsed header, and all problems."""
-    refused = _refused_bytes(path, data)
-    if refused is not None:
-        return None, "", Header(), (refused,)
-    text = data.decode("utf-8")
+    """Decode a file. Raise CodecError if any problem is an error."""
+    text = _text(path, data)
     if conflict := find_conflict(text):
-        problem = refusal(
-            "file-conflict",
-            path,
-            "found git's conflict markers, expected a resolved merge",
-            line=conflict,
-            column=1,
-        )
-        return None, "", Header(), (problem,)
+        found = "found git's conflict markers, expected a resolved merge"
+        raise CodecError(refusal("file-conflict", path, found, line=conflict, column=1))
     header = headers.read(text, path)
     if not header.present and not header.unclosed:
-        problem = refusal(
-            "frontmatter-missing",
-            path,
-            "found no header, expected --- on line 1",
-            line=1,
-            column=1,
-        )
-        return None, text, header, (problem,)
+        found = "found no header, expected --- on line 1"
+        raise CodecError(refusal("frontmatter-missing", path, found, line=1, column=1))
     if header.problems:
-        return None, text, header, header.problems
+        raise CodecError(*header.problems)
     fields, problems = _fields(path, header)
     problems += _second_header(path, header, text)
     if any(problem.severity == "error" for problem in problems):
-        return None, text, header, tuple(problems)
-    body = normal_body(text[header.body_offset :])
-    return Memory.of(path, fields, body), text, header, tuple(problems)
+        raise CodecError(*problems)
+    memory = Memory.of(path, fields, normal_body(text[header.body_offset :]))
+    return _Decoded(memory, text, header, tuple(problems))
 
 
-def _refused_bytes(path: str, data: bytes) -> Problem | None:
-    """Return a problem if a file is too large, an LFS pointer, not UTF-8, or includes NUL bytes."""
+def _text(path: str, data: bytes) -> str:
+    """Return the text of a file. Raise CodecError if it is too large, an LFS pointer or no text."""
     if len(data) > MAX_BYTES:
-        return refusal(
-            "file-too-large",
-            path,
-            f"found {len(data)} bytes, expected at most {MAX_BYTES}",
-        )
+        found = f"found {len(data)} bytes, expected at most {MAX_BYTES}"
+        raise CodecError(refusal("file-too-large", path, found))
     if data.startswith(LFS_POINTER):
-        return refusal(
-            "file-lfs-pointer",
-            path,
-            "found a Git LFS pointer, expected the text itself",
-            line=1,
-            column=1,
-        )
+        found = "found a Git LFS pointer, expected the text itself"
+        raise CodecError(refusal("file-lfs-pointer", path, found, line=1, column=1))
     nul = data.find(b"\0")
     if nul >= 0:
         line = len(split_lines(data[:nul].decode("latin-1") + "x"))
-        return refusal(
-            "file-nul",
-            path,
-            f"found a NUL byte at offset {nul}, expected text",
-            line=line,
-            column=1,
-        )
+        found = f"found a NUL byte at offset {nul}, expected text"
+        raise CodecError(refusal("file-nul", path, found, line=line, column=1))
     try:
-        data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return headers.not_utf8(path, data, error.start)
-    return None
+        raise CodecError(headers.not_utf8(path, data, error.start)) from error
 
 
 def _second_header(path: str, header: Header, text: str) -> list[Problem]:

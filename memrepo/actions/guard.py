@@ -73,7 +73,7 @@ def refuse_secret(text: str, what: str) -> None:
 
 def refuse_new_secrets(store: Repository, base: str, commits: Iterable[NewCommit]) -> None:
     """Raise SecretInText if files to commit contain a secret that the tree of `base` does not."""
-    files = (item for commit in commits for item in commit.effect.files.items())
+    files = (item for commit in commits for item in commit.effect.items())
     for path, data in files:
         for secret, value in secrets_of(path, data) if data is not None else ():
             if not base or not _is_known(store.snapshot(base).state(), path, value):

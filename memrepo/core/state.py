@@ -211,10 +211,8 @@ def _same_id(path: str, other: Memory) -> Problem:
     )
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True):
-    """The new contents, by path, of the files changed by a step. None means a removed file."""
-
-    files: Mapping[str, bytes | None]
+Effect: TypeAlias = Mapping[str, bytes | None]
+"""The new contents, by path, of the files changed by a step. None means a removed file."""
 
 
 class _Draft:
@@ -359,7 +357,7 @@ def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
     for step in plan.steps:
         touched = dict.fromkeys(draft.change(change) for change in step.changes)
         draft.check(touched)
-        effects.append(Effect(files={path: draft.data(path) for path in touched}))
+        effects.append({path: draft.data(path) for path in touched})
     return tuple(effects), draft.finish()
 
 

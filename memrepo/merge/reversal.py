@@ -280,7 +280,7 @@ class _Reversal:
             *(m.path for i, m in done.memories.items() if self.head.memories.get(i) is not m),
         }
         found = ((p, done.files.get(p)) for p in sorted(paths))
-        return Effect(files={p: d for p, d in found if d != self.head.files.get(p)})
+        return {p: d for p, d in found if d != self.head.files.get(p)}
 
 
 def version_of(state: State, id_: str) -> FileVersion | None:

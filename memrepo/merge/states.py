@@ -123,7 +123,7 @@ def merge_states(
     files = {path: final.files.get(path) for path in sorted({*edits, *touched})}
     return MergeResult(
         state=final,
-        effect=Effect(files={p: data for p, data in files.items() if data != ours.files.get(p)}),
+        effect={p: data for p, data in files.items() if data != ours.files.get(p)},
         both=tuple(both),
         lost=tuple(sorted(lost)),
         conflicts=tuple(sorted(conflicts, key=lambda c: (c.id, c.path, c.kind))),

@@ -31,7 +31,6 @@ from memrepo.core.needles import Keyed, find, known_again, mac
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import Watch
-from memrepo.core.state import Effect
 from memrepo.merge.purging import Edit, File
 from memrepo.store.errors import CannotWork, StoreError
 from memrepo.store.git import Git, GitFailed, user_folder
@@ -461,7 +460,7 @@ def record(store: Repository, made: Iterable[PurgeReceipt], tip: str) -> None:
     if new:
         message = f"purge: {', '.join(receipt.id for receipt in new)}\n"
         when = store.not_before(max(receipt.at for receipt in new), tip)
-        commit = NewCommit(message=message, effect=Effect(files=files))
+        commit = NewCommit(message=message, effect=files)
         tip = store.build(Chain(base=tip, commits=[commit], when=when), "purges")
     if tip:
         repo.call("update-ref", RECORDS, tip)

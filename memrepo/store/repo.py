@@ -314,7 +314,7 @@ class Repository:
         """Raise CannotWork or BranchMoved if a chain cannot land now. `since` is as in `land`."""
         self.refuse_unfit()
         self._refuse_other_base(since or chain.base)
-        self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
+        self._refuse_filters(path for commit in chain.commits for path in commit.effect)
 
     def _refuse_other_base(self, base: str) -> None:
         """Raise StoreError or BranchMoved if HEAD is not the base of the change."""

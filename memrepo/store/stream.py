@@ -82,7 +82,7 @@ def write_stream(out: BinaryIO, chain: Chain, ref: str, committer: str = COMMITT
     parents += (chain.second,) if chain.second else ()
     for commit in chain.commits:
         marked = {path: _entry(pick) for path, pick in commit.picks.items()}
-        for path, data in commit.effect.files.items():
+        for path, data in commit.effect.items():
             if data is None:
                 marked[path] = ""
                 continue

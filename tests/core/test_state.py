@@ -102,14 +102,14 @@ def test_playing_a_plan_gives_each_step_its_effect_and_the_end() -> None:
         ),
     )
     effects, after = play(ONE, plan)
-    assert [set(e.files) for e in effects] == [
+    assert [set(e) for e in effects] == [
         {MEMORY.path},
         {"views/A.md"},
         {MEMORY.path, "views/A.md"},
         set(),
     ]
-    assert b"Second." in (effects[0].files[MEMORY.path] or b"")
-    assert set(effects[2].files.values()) == {None}
+    assert b"Second." in (effects[0][MEMORY.path] or b"")
+    assert set(effects[2].values()) == {None}
     assert after == apply(ONE, plan.changes) == EMPTY
 
 
@@ -122,7 +122,7 @@ def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
     assert dict(state.memories) == {}
     assert {p.path for p in state.problems} == {"memories/x/a.md", "memories/x/b.md"}
     assert state.problems[0].rule == "memory-no-id"
-    assert len(state.files) == 3
+    assert len(state) == 3
 
 
 def test_active_memories_come_in_path_order() -> None:

@@ -72,7 +72,7 @@ def test_every_result_decodes(t: Triple) -> None:
 @given(triples())
 def test_the_effect_turns_ours_into_the_result(t: Triple) -> None:
     result = merged(t)
-    assert t.ours.files.edited(result.effect.files) == result.state.files
+    assert t.ours.files.edited(result.effect) == result.state.files
 
 
 @cases(150)

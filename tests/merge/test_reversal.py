@@ -49,7 +49,7 @@ def test_what_only_the_step_wrote_goes_back_and_all_other_work_stays(
     states, k = history
     before, after, head = states[k], states[k + 1], states[-1]
     found = revert_change(before, after, head)
-    assert head.files.edited(found.effect.files) == found.state.files
+    assert head.files.edited(found.effect) == found.state.files
     assert dict(read_state(dict(found.state.files), Layout()).memories) == dict(
         found.state.memories
     )
@@ -94,7 +94,7 @@ def test_with_a_side_chosen_nothing_clashes_and_references_hold(
     states, k = history
     found = revert_change(states[k], states[k + 1], states[-1], side)
     assert found.clashes == ()
-    assert states[-1].files.edited(found.effect.files) == found.state.files
+    assert states[-1].files.edited(found.effect) == found.state.files
     read = read_state(dict(found.state.files), Layout())
     assert dict(read.memories) == dict(found.state.memories)
 
@@ -168,7 +168,7 @@ def test_a_move_goes_back_unless_a_later_commit_moved_it() -> None:
     assert back(start, moved).state == start
     again = state(fact(path=further))
     found = back(start, moved, again)
-    assert (found.state.memories[A].path, found.effect.files) == (further, {})
+    assert (found.state.memories[A].path, found.effect) == (further, {})
 
 
 def test_what_comes_back_makes_room_for_what_stands_there() -> None:
@@ -223,9 +223,9 @@ def test_only_files_of_ours_that_are_not_rendered_go_back() -> None:
     }
     then = dict.fromkeys(first, b"1")
     found = back(state(**first), state(**then))
-    assert found.effect.files == {"sources/a.md": b"0"}
-    assert back(state(), state(**then)).effect.files == {"sources/a.md": None}
-    assert back(state(**then), state()).effect.files == {"sources/a.md": b"1"}
+    assert found.effect == {"sources/a.md": b"0"}
+    assert back(state(), state(**then)).effect == {"sources/a.md": None}
+    assert back(state(**then), state()).effect == {"sources/a.md": b"1"}
 
 
 def case(one: str, other: str) -> dict[str, bytes]:
@@ -246,11 +246,11 @@ def test_of_a_part_only_corrections_about_no_other_memory_go_along() -> None:
     before = state(*memories)
     after = state(*memories, **ours, **others, **{"sources/a.md": b"1"})
     found = back(before, after, only=frozenset({A, B}))
-    assert found.effect.files == dict.fromkeys(ours)
+    assert found.effect == dict.fromkeys(ours)
     broken = state(*memories, **dict.fromkeys(ours, b"no case"))
-    assert back(before, broken, only=frozenset({A, B})).effect.files == {}
+    assert back(before, broken, only=frozenset({A, B})).effect == {}
     again = back(after, before, only=frozenset({A, B}))
-    assert again.effect.files == ours
+    assert again.effect == ours
 
 
 def test_a_replacement_that_stays_is_contested_with_what_returns() -> None:
@@ -281,7 +281,7 @@ def test_who_refers_to_a_memory_that_would_go_is_a_conflict_in_order() -> None:
     assert ({*kept.state.memories}, kept.clashes) == ({A, B, C}, ())
     gone = back(*states, side="theirs")
     assert {i: m.texts("links") for i, m in gone.state.memories.items()} == {B: (), C: ()}
-    assert set(gone.effect.files) == {fact(i).path for i in (A, B, C)}
+    assert set(gone.effect) == {fact(i).path for i in (A, B, C)}
 
 
 @pytest.mark.parametrize(

@@ -265,4 +265,4 @@ def test_a_merge_forgets_what_the_other_side_rejected() -> None:
     for one, other in ((ours, theirs), (theirs, ours)):
         merged = merge_states(state(), one, other)
         assert {m.status for m in merged.state.memories.values()} == {"forgotten"}
-        assert one.files.edited(merged.effect.files) == merged.state.files
+        assert one.files.edited(merged.effect) == merged.state.files

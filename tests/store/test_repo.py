@@ -13,7 +13,6 @@ import workspaces
 from driving import git
 
 from memrepo.core.layout import Layout
-from memrepo.core.state import Effect
 from memrepo.core.times import parse_time
 from memrepo.store.errors import BranchMoved
 from memrepo.store.local import opened
@@ -159,7 +158,7 @@ def test_the_branch_that_moved_meanwhile_is_not_written(repo: Path) -> None:
     with open_repository(repo) as store:
         chain = Chain(
             base=store.head(),
-            commits=[NewCommit(message="a\n", effect=Effect(files={"a": b"1"}))],
+            commits=[NewCommit(message="a\n", effect={"a": b"1"})],
             when=store.commit_time(store.head()),
         )
         git(repo, "commit", "-q", "--allow-empty", "-m", "meanwhile")
@@ -212,7 +211,7 @@ def test_a_waiting_branch_with_a_persons_commits_is_not_overwritten(repo: Path) 
     with open_repository(repo) as store:
         chain = Chain(
             base=store.head(),
-            commits=[NewCommit(message="a\n", effect=Effect(files={"a": b"1"}))],
+            commits=[NewCommit(message="a\n", effect={"a": b"1"})],
             when=store.commit_time(store.head()),
         )
         before = standing.prints(repo)
@@ -245,7 +244,7 @@ def test_an_unborn_branch_takes_a_first_commit(tmp_path: Path) -> None:
         tip = store.land(
             Chain(
                 base="",
-                commits=[NewCommit(message="a\n", effect=Effect(files={"a": b"1"}))],
+                commits=[NewCommit(message="a\n", effect={"a": b"1"})],
                 when=parse_time(driving.NOW),
             ),
             "first",

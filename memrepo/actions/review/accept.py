@@ -34,7 +34,7 @@ from memrepo.core.changes import BULK_OPS, Change, Plan, Step, Update, fingerpri
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import Context, message
-from memrepo.core.state import Effect, apply, play
+from memrepo.core.state import apply, play
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
@@ -161,8 +161,7 @@ class _Merge:
         lines = listed_steps([e.subject for e in waits.chain(work)])
         context = Context(actor=work.actor, run=waits.run, lines=lines)
         text = message(merge, context, self.ours, after)
-        files = {**result.effect.files, **effects[0].files, **more[0].files}
-        effect = Effect(files=files)
+        effect = {**result.effect, **effects[0], **more[0]}
         made = chain(
             work.store,
             self.ours,

@@ -24,7 +24,7 @@ from memrepo.core.errors import Exit
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
-from memrepo.core.state import Effect, State, play
+from memrepo.core.state import State, play
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
@@ -282,7 +282,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     pages = (*render_views(result.state, config.pages), *hot_changes(result.state, hot_rules(work)))
     step = Step(op="sync", what="", changes=pages)
     effects, after = play(result.state, Plan(base=hub, steps=(step,)))
-    effect = Effect(files={**texts, **result.effect.files, **effects[0].files})
+    effect = {**texts, **result.effect, **effects[0]}
     notices = (
         *(problem("sync-gave-way", p, name=p, here=head[:10], hub=hub[:10]) for p in result.lost),
         *result.problems,

@@ -25,7 +25,6 @@ from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
-from memrepo.core.state import Effect
 from memrepo.merge.reversal import RevertConflict, Reverted, revert_change, together
 from memrepo.merge.tombstones import is_tombstone
 from memrepo.merge.versions import Side
@@ -149,7 +148,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     )
     if undone.clashes:
         return replace(found, conflicts=undone.clashes, exit=Exit.DECIDE)
-    found = replace(found, files=len(undone.effect.files))
+    found = replace(found, files=len(undone.effect))
     if wanted.side == "theirs":
         kept = _undone(work, replace(wanted, side=""))
         found = replace(found, overridden=tuple(sorted({clash.memory for clash in kept.clashes})))
@@ -178,7 +177,7 @@ def _undone(work: Work, wanted: Wanted) -> Reverted:
     if wanted.latest and not wanted.only and not work.tree.stones:
         # Each byte is as it was, also of pages that a commit by hand left outdated.
         pages = {path: before.files.get(path) for path in changed if path not in kept}
-    return replace(done, effect=Effect(files={**done.effect.files, **pages}))
+    return replace(done, effect={**done.effect, **pages})
 
 
 def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
@@ -186,7 +185,7 @@ def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
         from memrepo.actions.write.commit import refuse_taking
 
         refuse_taking(work, work.tree.state(), undone.state)
-        gone = [p for p, data in undone.effect.files.items() if data is None]
+        gone = [p for p, data in undone.effect.items() if data is None]
         if any(is_tombstone(work.tree.layout, path) for path in gone):
             refuse_lifting(work.tree.stones.found.values(), work.actor)
     target, steps = wanted.target, wanted.landing.steps(work.store.repo)

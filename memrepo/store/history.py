@@ -88,6 +88,11 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
         return self.author.rpartition(" <")[2].removesuffix(">")
 
     @property
+    def is_by_person(self) -> bool:
+        """Return whether a person made the change, by a command or by hand."""
+        return not self.trailer("Op") or self.trailer("Actor").startswith("human:")
+
+    @property
     def prints(self) -> tuple[str, ...]:
         """Return fingerprints that distinguish the commit's changes even if their ids are equal."""
         return self.trailers.get("Print", ())
@@ -323,6 +328,12 @@ def _effects(reverts: Mapping[str, LogEntry]) -> dict[str, frozenset[str]]:
     for revert in reverts.values():
         mark(revert, _memories(revert), back=True)
     return found
+
+
+def last_change(git: Git, tip: str, bases: Iterable[str], paths: Iterable[str]) -> LogEntry | None:
+    """Return the newest commit between `bases` and `tip` that changed one of the paths, or None."""
+    span = ("-1", "--topo-order", "--no-merges", tip, *(f"^{base}" for base in bases), "--")
+    return next(iter(entries(git, *span, *sorted({*paths} - {""}))), None)
 
 
 def chain_of(repo: Repo, commit: str) -> list[LogEntry]:

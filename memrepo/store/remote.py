@@ -273,14 +273,6 @@ def merge_texts(
     return joined.text.encode("utf-8") if clear and "\0" not in joined.text else None
 
 
-def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:
-    """Return a side's newest commit that changed one of the paths, or the side's newest commit."""
-    names = [path for path in dict.fromkeys(paths) if path]
-    span = (tip, *(f"^{base}" for base in bases))
-    words = ("rev-list", "-1", "--topo-order", "--no-merges", *span, "--", *names)
-    return repo.call(*words).strip() or tip
-
-
 def count(repo: Repo, tip: str, *without: str) -> int:
     """Count the commits reachable from `tip` but not from the other commits."""
     return int(repo.call("rev-list", "--count", tip, *(f"^{one}" for one in without if one)))

@@ -107,12 +107,14 @@ class _Merge:
     def merged(self) -> MergeResult:
         """Return HEAD with the run's changes. A memory in conflict is left out."""
         work, waits = self.work, self.waits
-        people = _edited_by_people(work, waits)
         changed = frozenset(work.store.work.changed(waits.base, waits.tip))
         found: list[MergeConflict] = []
 
         def settle(conflict: MergeConflict) -> Side:
-            if conflict.kind == "removed-and-edited" and conflict.id not in people:
+            sides = (s.memories.get(conflict.id) for s in (self.base, self.ours))
+            paths = [memory.path for memory in sides if memory is not None]
+            last = history.last_change(work.store.repo, work.tree.commit, [waits.base], paths)
+            if conflict.kind == "removed-and-edited" and not (last and last.is_by_person):
                 return ""
             found.append(conflict)
             return "ours"
@@ -184,21 +186,6 @@ class _Merge:
                 prints = tuple(p for p in prints if p.split(":")[1] in ids)
             found |= fingerprints(entry.op, ids, prints) if ids else frozenset()
         return found
-
-
-def _edited_by_people(work: Work, waits: Waiting) -> frozenset[str]:
-    """Return the memories that a person changed or removed after the run was computed."""
-    states = (work.store.snapshot(waits.base).state(), work.tree.state())
-    owner = {m.path: id_ for state in states for id_, m in state.memories.items()}
-    span = f"{waits.base}..{work.tree.commit}"
-    return frozenset(
-        owner[path]
-        for entry in history.entries(work.store.repo, "--no-merges", span)
-        if entry.parents
-        and (not entry.trailer("Op") or entry.trailer("Actor").startswith("human:"))
-        for path in work.store.work.changed(entry.parents[0], entry.commit)
-        if path in owner
-    )
 
 
 class DiscardRequest(AcceptRequest, frozen=True, kw_only=True):

@@ -40,7 +40,6 @@ from memrepo.store.remote import (
     Hub,
     count,
     hub_of,
-    last_commit,
     merge_texts,
     merge_trees,
     pause,
@@ -334,11 +333,9 @@ def _is_for_a_person(
     if conflict.kind != "removed-and-edited":
         return conflict.kind == "manifest-differs" or conflict.path == work.tree.layout.config
     tip = hub if conflict.id not in states[1].memories else work.tree.commit
-    span = ("-1", "--topo-order", "--no-merges", tip, *(f"^{base}" for base in bases), "--")
-    paths = (s.memories[conflict.id].path for s in states if conflict.id in s.memories)
-    for entry in history.entries(work.store.repo, *span, *sorted(paths)):
-        return not entry.trailer("Op") or entry.trailer("Actor").startswith("human:")
-    return False
+    paths = [s.memories[conflict.id].path for s in states if conflict.id in s.memories]
+    last = history.last_change(work.store.repo, tip, bases, paths)
+    return last is not None and last.is_by_person
 
 
 def _clash(
@@ -346,10 +343,11 @@ def _clash(
 ) -> MergeClash:
     """Describe a conflict for a person, with the last commit of each side."""
     paths = [s.memories[conflict.id].path for s in states if conflict.id in s.memories]
-    there, here = (
-        last_commit(work.store.repo, tip, bases, conflict.path, *paths)
-        for tip in (hub, work.tree.commit)
-    )
+    sides = (hub, work.tree.commit)
+    last = [
+        history.last_change(work.store.repo, tip, bases, (conflict.path, *paths)) for tip in sides
+    ]
+    there, here = (one.commit if one else tip for one, tip in zip(last, sides, strict=True))
     return MergeClash(
         kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=there
     )

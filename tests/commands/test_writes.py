@@ -208,11 +208,3 @@ def test_uncommitted_work_on_the_file_is_not_overwritten(repo: Path) -> None:
     assert answer.exit == 5
     assert path.name in answer.error["message"]
     assert standing(repo) == before
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_knows_every_command(repo: Path, shell: str) -> None:
-    from memrepo.faces.cli.parser import COMMANDS
-
-    script = done(repo, "completion", shell)["script"]
-    assert all(name in script for name in COMMANDS)

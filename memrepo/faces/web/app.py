@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -158,18 +158,15 @@ class Guard:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
 
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a form did: a sentence, and the command line with its output, which does the same."""
+class FormResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a form did: a sentence, and the command line with its output, which does the same.
+
+    `draft` is a text that could not be saved.
+    """
 
     message: str
     command: str = ""
     is_refused: bool = False
-
-
-class FormResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a submitted form: its deeds, and a `draft` that could not be saved."""
-
-    deeds: list[Deed]
     draft: str = ""
 
 
@@ -186,31 +183,28 @@ _OUTCOMES = {
 
 
 def do(work: Work, form: Mapping[str, str]) -> FormResult:
-    """Perform the verbs that a submitted form requests, and return the results as text."""
+    """Perform the verb that a submitted form requests, and return the result as text."""
     given = {name: value.replace("\r\n", "\n") for name, value in form.items()}
-    deeds: list[Deed] = []
-    draft = ""
+    verb = given.get("deed", "")
+    if verb not in _DEEDS:
+        return FormResult(message="nothing to do: no decision was made")
+    first, *rest = _DEEDS[verb]
+    named = {name: given[name] for name in rest if given.get(name)}
+    fields = {name: name in _FLAGS or value for name, value in named.items()}
     try:
-        for words in _words(given):
-            work.refresh()
-            answer = perform(work, words.verb, checked(words.request))
-            line = f"memrepo {words.verb} {shlex.join(words.line)}".rstrip()
-            text = text_of(words.verb, words.request, answer)
-            message = _OUTCOMES.get(words.verb, text.partition("\n")[0])
-            deeds.append(Deed(message=message, command=f"{line}\n{text}"))
+        request = VERBS[verb].load().Request(**{first: given.get(first, "")}, **fields)
+        answer = perform(work, verb, checked(request))
     except MemrepoError as error:
         fix = f" {error.fix}" if error.fix else ""
-        deeds.append(Deed(message=f"not done: {error.message}.{fix}", is_refused=True))
-        draft = given.get("text", "")
-    deeds = deeds or [Deed(message="nothing to do: no decision was made")]
-    hidden = concealed([(one.message, one.command) for one in deeds])
-    return FormResult(
-        deeds=[
-            replace(one, message=message, command=command)
-            for one, (message, command) in zip(deeds, hidden, strict=True)
-        ],
-        draft=draft,
-    )
+        message = concealed(f"not done: {error.message}.{fix}")
+        return FormResult(message=message, is_refused=True, draft=given.get("text", ""))
+    line = [given.get(first, "")]
+    for name, value in named.items():
+        line += [f"--{name}", *([] if name in _FLAGS else [value])]
+    text = text_of(verb, request, answer)
+    message = _OUTCOMES.get(verb, text.partition("\n")[0])
+    message, command = concealed([message, f"memrepo {verb} {shlex.join(line)}\n{text}"])
+    return FormResult(message=message, command=command)
 
 
 _DEEDS: Mapping[str, tuple[str, ...]] = {
@@ -228,28 +222,6 @@ _DEEDS: Mapping[str, tuple[str, ...]] = {
 
 Other verbs are ignored."""
 _FLAGS = ("off", "both")
-
-
-class Words(NamedTuple):
-    """A command with its request, and its arguments as a user would type them."""
-
-    verb: str
-    request: msgspec.Struct
-    line: tuple[str, ...]
-
-
-def _words(given: Mapping[str, str]) -> tuple[Words, ...]:
-    deed = given.get("deed", "")
-    if deed not in _DEEDS:
-        return ()
-    first, *rest = _DEEDS[deed]
-    named = [name for name in rest if given.get(name)]
-    fields = {name: name in _FLAGS or given[name] for name in named}
-    request = VERBS[deed].load().Request(**{first: given.get(first, "")}, **fields)
-    line = [given.get(first, "")]
-    for name in named:
-        line += [f"--{name}"] if name in _FLAGS else [f"--{name}", given[name]]
-    return (Words(deed, request, tuple(line)),)
 
 
 @cache

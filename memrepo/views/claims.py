@@ -4,8 +4,8 @@ Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction app
 with one stable id. Records are sorted by id, not by time. Memories written by hand have their own
 file as provenance.
 
-No judge gives scores any more. The six of Pass 1 follow from a statement's rank on the shelf, its
-type, and whether it was repeated. The eight of Pass 2 follow from a memory's evidence:
+No judge gives scores any more. The six of Pass 1 follow from a statement's rank on the shelf and
+its type. The eight of Pass 2 follow from a memory's evidence:
 
 | score | formula |
 |---|---|
@@ -328,9 +328,7 @@ class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 _DIMENSIONS = PromotionScores.__struct_fields__
 
 
-def promotion_scores(
-    rank: float, type_: str, verdict: VerdictWord, *, again: bool = False
-) -> PromotionScores:
+def promotion_scores(rank: float, type_: str, verdict: VerdictWord) -> PromotionScores:
     """Return the six scores of a statement, with a strength that agrees with the verdict.
 
     The strength is at least 2.0 for promoted statements, and from 0.5 to 1.5 for deferred ones. For
@@ -347,7 +345,7 @@ def promotion_scores(
         1.1,
         0.8 * (2 if type_ in _ACTS else 1),
         0.6 * (2 if type_ in _PERSONAL else 1),
-        0.9 * (2 if again else 1),
+        0.9,
     ]
     left, values = strength + noise, [0.0] * 5
     for _ in range(3):  # move any excess over 1.0 to the other dimensions

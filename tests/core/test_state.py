@@ -122,7 +122,7 @@ def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
     assert dict(state.memories) == {}
     assert {p.path for p in state.problems} == {"memories/x/a.md", "memories/x/b.md"}
     assert state.problems[0].rule == "memory-no-id"
-    assert len(state) == 3
+    assert len(state.files) == 3
 
 
 def test_active_memories_come_in_path_order() -> None:

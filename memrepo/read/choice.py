@@ -26,8 +26,10 @@ ALWAYS_JUDGED = 9.0
 
 STRONG = 6.0
 """Minimum rank to choose a statement when the shelf is full, up to twice its size."""
-THIN = 30
-"""A shelf accepts fair statements below this number of claims."""
+THIN, HARDLY_ANY = 30, 10
+"""A shelf accepts fair statements below this number of claims, and those of files that are not kept
+for what lasts while there are hardly any.
+"""
 BASE, PER_ROOT_FILE = 40, 5
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
 _INSTRUCTION = "file_instruction"
@@ -131,14 +133,16 @@ def choose(
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
     taken = 0
     counts: Counter[str] = Counter()
-    for fits, limit in (("good", math.inf), ("fair", THIN)):
+    for fits in ("good", "fair"):
         for one in own:
             full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
             if one.fits != fits or full:
                 continue
-            if existing + taken >= limit:
-                break
-            if place := _shared_place(one):
+            place = _shared_place(one)
+            limit = THIN if place in ("", _INSTRUCTION) else HARDLY_ANY
+            if fits == "fair" and existing + taken >= limit:
+                continue
+            if place:
                 share = MAX_INSTRUCTIONS if place == _INSTRUCTION else MAX_OF_FILE
                 if counts[place] >= max(2, size * share):
                     continue

@@ -20,6 +20,7 @@ from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
     AGENTS,
     FileKind,
+    is_profile,
     kinds,
     mark_of,
     plain_line,
@@ -280,8 +281,9 @@ def _labelled(unit: Unit) -> str:
         key = field_of(line.lstrip("-*+ "))[0]
         if not key:
             continue
-        if not number and key.lower() in patterns().names:
-            return "identity" if unit.kind in ("card", "item") else ""
+        is_first = not number or is_profile(unit.resource)
+        if is_first and key.lower() in patterns().names:
+            return "identity" if unit.kind in ("card", "item", "memory") else ""
         rows = _LABELS if not number else _FIELDS
         found = found or next((type_ for row, type_ in rows if table[row].fullmatch(key)), "")
     return found

@@ -140,7 +140,11 @@ def test_what_happened_on_a_day_is_no_memory_and_a_paper_gives_none() -> None:
 def test_a_file_that_nobody_keeps_for_what_lasts_has_a_twentieth_of_the_places() -> None:
     page = [replace(one, sources=(Source(resource="belts.md"),)) for one in some(*[3.0] * 30)]
     for kind, count in (("page", 3), ("project", 3), ("memory", 30)):
-        assert chosen([replace(c, signs=(f"file_{kind}",)) for c in page], size=60.0) == count
+        found = [replace(c, signs=(f"file_{kind}",)) for c in page]
+        assert chosen(found, size=60.0) == count
+        few = [replace(c, sources=(), fits="fair") for c in found]
+        fair = [replace(c, sources=(Source(resource=f"{n}.md"),)) for n, c in enumerate(few)]
+        assert chosen(fair, size=60.0) == (choice.THIN if kind == "memory" else choice.HARDLY_ANY)
 
 
 def test_what_an_owner_tells_the_agent_is_a_rule_and_has_a_tenth_of_the_places() -> None:

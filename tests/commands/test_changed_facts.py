@@ -129,6 +129,20 @@ def test_a_line_that_is_edited_to_say_more_takes_its_memory_along(tmp_path: Path
     assert told == {"Ana lives in Turin. Bea lives in Rome."}
 
 
+def test_a_line_that_moved_to_another_file_is_not_reworded_by_what_took_its_place(
+    tmp_path: Path,
+) -> None:
+    old, new = (f"The night ferry to Holm leaves at {hour} from pier two." for hour in (21, 22))
+    nights = Nights(tmp_path, old)
+    id_ = nights.id_of(old)
+    harbour = nights.workspace / "memory" / "harbour.md"
+    harbour.write_text(f"# Harbour\n\n- {old}\n", encoding="utf-8")
+    nights.night(DAYS[1], new)
+    assert nights.id_of(old) == id_
+    (found,) = [h for h in nights.hits(new) if h["text"] == new]
+    assert [place["resource"] for place in found["sources"]] == ["sources/MEMORY.md"]
+
+
 def test_what_a_person_replaced_stays_replaced_whichever_source_says_it_again(
     tmp_path: Path,
 ) -> None:

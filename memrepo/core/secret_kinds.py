@@ -175,7 +175,7 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
             return _is_iban(value)
         case "seed-phrase":
             found = regex(r"[^\W\d_]+").findall(value)
-            is_prose = group == "alone" and not _words().prose.isdisjoint(found)
+            is_prose = group == "alone" and not _set("prose").isdisjoint(found)
             return len(found) in (12, 15, 18, 21, 24) and not is_prose
         case _ if group == "piece":
             return is_key(value, 10)
@@ -183,7 +183,7 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
             return _are_random_groups(value)
         case _ if group and group.startswith("odd"):
             return len(value) >= 6 and _is_secret_word(value)
-        case "password" | "token" if _words().pointer.fullmatch(value):
+        case "password" | "token" if _POINTER.fullmatch(value):
             return False
         case _:
             pass
@@ -291,150 +291,11 @@ _KINDS = {
 }
 
 
-class _Words(NamedTuple):
-    """The words of `labels.txt`, compiled into patterns."""
-
-    label: re.Pattern[str]
-    sort_of: Mapping[str, str]
-    stems: Mapping[str, bool]
-    """A part of each label, and whether it may be inside a word. Lines without are not searched."""
-    stated: re.Pattern[str]
-    harmless: re.Pattern[str]
-    names: frozenset[str]
-    placeholder: tuple[str, ...]
-    nothing: frozenset[str]
-    technical: frozenset[str]
-    pointer: re.Pattern[str]
-    shape: re.Pattern[str]
-    numbered: re.Pattern[str]
-    prose: frozenset[str]
-    rules: frozenset[str]
-    telling: frozenset[str]
-    iban: frozenset[str]
-    ordinary: frozenset[str]
-    misnamed: re.Pattern[str]
-    before: re.Pattern[str]
-    near: re.Pattern[str]
-    behind: re.Pattern[str]
-    codes: tuple[str, ...]
-    woven: re.Pattern[str]
-    locks: re.Pattern[str]
-    little: frozenset[str]
-    network: re.Pattern[str]
+_SIGN = r"=>|->|→|:=|[:=：|]{1,2}"
+_SORTS = "password pass key token secret weak pin cvv card login credentials".split()
 
 
 @cache
-def _words() -> _Words:
-    """Return the words and patterns. A pattern is spelled and compiled when it is first used."""
-    table = _sections()
-    sorts = "password pass key token secret weak pin cvv card login credentials".split()
-    sort_of = {word.lstrip("*"): sort for sort in sorts for word in table[sort]}
-    every = [word for sort in sorts for word in table[sort]]
-
-    def any_of(name: str, *, is_wide: bool = False) -> str:
-        return _any(word for word in table[name] if _is_wide(word) is is_wide)
-
-    def label() -> str:
-        plain = _any(word for word in every if word[0] != "*" and not _is_wide(word))
-        ending = _any(word[1:] for word in every if word[0] == "*" and not _is_wide(word))
-        wide = _any(word.lstrip("*") for word in every if _is_wide(word))
-        brand = r"(?<!\b1)"  # 1Password is a program: no password follows its name
-        bounded = rf"(?:(?<![^\W_])(?:{plain})|{brand}(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
-        accented = _any(
-            w.lstrip("*") for w in table["password"] if not (w.isascii() or _is_wide(w))
-        )
-        inflected = rf"(?:{accented})[^\W\d_]{{0,4}}(?![^\W_])"
-        code, lock, of = (_any(table[name]) for name in ("code", "lock", "of"))
-        article = r"[ \t](?:[^\W\d_]{1,9}[ \t]|l['’]|d['’]){0,2}(?:[^\W\d_]{1,12}[ -]?)??"
-        opener = (
-            rf"(?<![^\W_])(?:(?:{lock})(?:['’]s)?[ _-]?(?:{code})"
-            rf"|(?:{code})[ \t](?:(?:{of}){article}|d['’])?(?:{lock}))(?![^\W_])"
-        )
-        return rf"{opener}|{bounded}|{inflected}|(?:{wide})|(?<![^\W_])(?:{code})(?![^\W_])"
-
-    def stated() -> str:
-        scope = (
-            rf"[ \t](?:{_any(table['of'])})[ \t][^\n.:=;,|()]{{1,40}}?"
-            r"|[ \t]?\([^\n:=;|()]{1,40}\)"
-            rf"|[ \t](?:{_any((*table['thing'], *table['network']))})"
-        )
-        join = (
-            rf"(?:{any_of('is', is_wide=True)})[ \t]{{0,3}}|[-–—][ \t]{{1,3}}"
-            rf"|(?:{any_of('is')})(?![^\W_])[ \t]{{0,3}}"
-        )
-        return (
-            rf"{_MARKUP}(?:{scope})?{_MARKUP}[ \t]{{0,3}}"
-            rf"(?:(?P<sign>{_SIGN})|(?:{join}){{1,2}}:?)[ \t]{{0,3}}"
-        )
-
-    def near() -> str:
-        verbs = f"{any_of('is')}|{_any(table['into'])}|{_any(table['from'])}"
-        return (
-            rf"(?:{_SIGN}|(?<![^\W_])(?:(?P<changed>{_any(table['changed'])})|{verbs}))"
-            r"(?::?[ \t]{1,3}|(?=[`\"'“„«]))"
-        )
-
-    def long_locks() -> str:
-        return _any(word for word in table["lock"] if len(word) > 3)
-
-    return _Words(
-        label=spelled(label),
-        sort_of={_bare(word): sort for word, sort in sort_of.items()},
-        stems=_stems((*every, *(f"*{word}" for word in table["code"]))),
-        stated=spelled(stated),
-        harmless=spelled(
-            lambda: rf"(?:(?<![^\W_])(?:{_any(table['harmless'])})[ _-]{{0,2}}|[?&])\Z"
-        ),
-        names=frozenset(table["names"]),
-        placeholder=tuple(table["placeholder"]),
-        nothing=frozenset(table["nothing"]),
-        technical=frozenset(table["technical"]),
-        pointer=spelled(lambda: "|".join(table["pointer"])),
-        shape=spelled(lambda: "|".join(table["shape"])),
-        numbered=spelled(lambda: "|".join(table["numbered"])),
-        prose=frozenset(table["prose"]),
-        rules=frozenset(table["rules"]),
-        telling=frozenset(table["telling"]),
-        iban=frozenset(table["iban"]),
-        ordinary=frozenset((*table["ordinary"], *table["rules"])),
-        misnamed=spelled(lambda: rf"[ _-](?:{_any(table['ordinary'])})(?![^\W_])"),
-        before=spelled(
-            lambda: (
-                rf"(?:[,;/(&+]|(?<![^\W_])(?:{_any(table['with'])}))"
-                r"[ \t](?:(?:the|its|das|la)[ \t])?\Z"
-            )
-        ),
-        near=spelled(near),
-        behind=spelled(
-            lambda: (
-                rf"(?:[ \t](?:{any_of('is')}|as|als|como|comme)[ \t]"
-                r"(?:[^\W\d_]{2,10}[ \t]){0,2}"
-                r"|[ \t]\((?:[^\W\d_]{2,12}[ \t]){0,2})\Z"
-            )
-        ),
-        codes=tuple(table["code"]),
-        woven=spelled(
-            lambda: (
-                rf"[ \t](?:{_any(table['of'])})(?:[ \t][^\W\d_]{{1,20}}){{1,2}}[ \t:]{{1,3}}"
-                r"(?=\w{6})\d{1,4}[a-z]\d{2,4}(?!\w)"
-            )
-        ),
-        locks=spelled(
-            lambda: rf"(?<![^\W_])(?:{_any(table['lock'])})|(?:{long_locks()})(?![^\W_])"
-        ),
-        little=frozenset((*table["prose"], *table["with"], *table["of"])),
-        network=spelled(
-            lambda: (
-                rf"(?:[ \t](?:{_any(table['of'])}))?(?:[ \t][^\W\d_]{{2,3}})?[ \t-]"
-                rf"(?:{_any(table['network'])})(?![^\W_])"
-            )
-        ),
-    )
-
-
-_SIGN = r"=>|->|→|:=|[:=：|]{1,2}"
-
-
 def _sections() -> Mapping[str, Sequence[str]]:
     found: dict[str, list[str]] = {}
     name = ""
@@ -445,6 +306,27 @@ def _sections() -> Mapping[str, Sequence[str]]:
             items = [line] if name.endswith("*") else line.removesuffix(",").split(", ")
             found.setdefault(name.removesuffix("*"), []).extend(items)
     return found
+
+
+@cache
+def _section(name: str) -> tuple[str, ...]:
+    """Return the entries of a section of `labels.txt`, or those of a kind: `is-wide`."""
+    name, _, kind = name.partition("-")
+    if name == "label":
+        every = tuple(word for sort in _SORTS for word in _section(sort))
+        plain = (word for word in every if word[0] != "*")
+        found: Iterable[str] = every if kind == "wide" else plain
+        found = set(every).difference(found) if kind == "ending" else found
+    else:
+        found = _sections()[name]
+    keep: Callable[[str], bool] = {
+        "plain": lambda word: not _is_wide(word),
+        "ending": lambda word: not _is_wide(word),
+        "accented": lambda word: not (word.isascii() or _is_wide(word)),
+        "wide": _is_wide,
+        "long": lambda word: len(word) > 3,
+    }.get(kind, bool)
+    return tuple(word.lstrip("*") if kind else word for word in found if keep(word))
 
 
 def _any(words: Iterable[str]) -> str:
@@ -461,14 +343,71 @@ def _is_wide(word: str) -> bool:
     return word.lstrip("*")[0] >= "\u3040"
 
 
+def _worded(template: str) -> re.Pattern[str]:
+    """Return a pattern in which `{name}` stands for the words of that section of `labels.txt`.
+
+    It is spelled and compiled when it is first used.
+    """
+    place = regex(r"\{([a-z]+(?:-[a-z]+)?)\}")
+    return spelled(lambda: place.sub(lambda match: _any(_section(match[1])), template))
+
+
+_LABEL = _worded(
+    r"(?<![^\W_])(?:(?:{lock})(?:['’]s)?[ _-]?(?:{code})"
+    r"|(?:{code})[ \t](?:(?:{of})"
+    r"[ \t](?:[^\W\d_]{1,9}[ \t]|l['’]|d['’]){0,2}(?:[^\W\d_]{1,12}[ -]?)??"
+    r"|d['’])?(?:{lock}))(?![^\W_])"
+    r"|(?:(?<![^\W_])(?:{label-plain})|(?<!\b1)(?:{label-ending}))(?:s|en)?\d{0,2}(?![^\W_]|_\w)"
+    r"|(?:{password-accented})[^\W\d_]{0,4}(?![^\W_])"
+    r"|(?:{label-wide})|(?<![^\W_])(?:{code})(?![^\W_])"
+)
+"""A label, also with an ending. No password follows the name of 1Password, which is a program."""
+_STATED = _worded(
+    rf"{_MARKUP}(?:[ \t](?:{{of}})[ \t][^\n.:=;,|()]{{1,40}}?|[ \t]?\([^\n:=;|()]{{1,40}}\)"
+    rf"|[ \t](?:{{thing}}|{{network}}))?{_MARKUP}[ \t]{{0,3}}(?:(?P<sign>{_SIGN})"
+    r"|(?:(?:{is-wide})[ \t]{0,3}|[-–—][ \t]{1,3}|(?:{is-plain})(?![^\W_])[ \t]{0,3}){1,2}:?)"
+    r"[ \t]{0,3}"
+)
+_HARMLESS = _worded(r"(?:(?<![^\W_])(?:{harmless})[ _-]{0,2}|[?&])\Z")
+_POINTER = spelled(lambda: "|".join(_section("pointer")))
+_SHAPE = spelled(lambda: "|".join(_section("shape")))
+_NUMBERED = spelled(lambda: "|".join(_section("numbered")))
+_MISNAMED = _worded(r"[ _-](?:{ordinary})(?![^\W_])")
+_BEFORE = _worded(r"(?:[,;/(&+]|(?<![^\W_])(?:{with}))[ \t](?:(?:the|its|das|la)[ \t])?\Z")
+_NEAR = _worded(
+    rf"(?:{_SIGN}|(?<![^\W_])(?:(?P<changed>{{changed}})|{{is-plain}}|{{into}}|{{from}}))"
+    r"(?::?[ \t]{1,3}|(?=[`\"'“„«]))"
+)
+_BEHIND = _worded(
+    r"(?:[ \t](?:{is-plain}|as|als|como|comme)[ \t](?:[^\W\d_]{2,10}[ \t]){0,2}"
+    r"|[ \t]\((?:[^\W\d_]{2,12}[ \t]){0,2})\Z"
+)
+_FOR_LOCK = _worded(r"(?<![^\W_])(?:{lock})|(?:{lock-long})(?![^\W_])")
+_CODE_OF = _worded(
+    r"[ \t](?:{of})(?:[ \t][^\W\d_]{1,20}){1,2}[ \t:]{1,3}(?=\w{6})\d{1,4}[a-z]\d{2,4}(?!\w)"
+)
+_NETWORK = _worded(r"(?:[ \t](?:{of}))?(?:[ \t][^\W\d_]{2,3})?[ \t-](?:{network})(?![^\W_])")
+
+
+@cache
+def _set(*names: str) -> frozenset[str]:
+    """Return the entries of sections of `labels.txt` as a set."""
+    return frozenset(word for name in names for word in _section(name))
+
+
+@cache
+def _sort_by_label() -> Mapping[str, str]:
+    return {_bare(word.lstrip("*")): sort for sort in _SORTS for word in _section(sort)}
+
+
 def _bare(word: str) -> str:
     return re.sub(r"[ _-]", "", word)
 
 
 def _sort_of(label: str) -> str:
     """Return the kind of value named by a label. A word for a code with one for a lock is a pin."""
-    known = _words().sort_of
-    if label in _words().codes:
+    known = _sort_by_label()
+    if label in _set("code"):
         return "code"
     label = _bare(label).rstrip("0123456789")
     tries = (label[: len(label) - n] for n in range(5))
@@ -477,22 +416,22 @@ def _sort_of(label: str) -> str:
 
 def labelled(text: str, folded: str) -> Iterator[Find]:
     """Yield values that are named by a label. `folded` is the text in lower case."""
-    words, read_to, table_to = _words(), 0, 0
+    read_to = table_to = 0
     below: list[Find] = []
-    for start, end in _labelled_lines(folded, words.stems):
+    for start, end in _labelled_lines(folded, _stems()):
         last, columns = ("", 0), 0
         if start >= table_to and (rows := _rows_below(text, start, end)):
             columns, table_to = _MAX_COLUMNS, rows[1]
-        for label in words.label.finditer(folded, start, end):
+        for label in _LABEL.finditer(folded, start, end):
             sort = _sort_in_line(folded, start, *label.span(), end)
             is_code, sort = sort == "code", sort.replace("code", "pin")
             if not sort:
                 continue
-            if sort in ("token", "secret", "weak", "pin", "login") and words.harmless.search(
+            if sort in ("token", "secret", "weak", "pin", "login") and _HARMLESS.search(
                 folded, max(start, label.start() - 24), label.start()
             ):
                 continue
-            if sort in _SPOKEN and words.misnamed.match(folded, label.end(), end):
+            if sort in _SPOKEN and _MISNAMED.match(folded, label.end(), end):
                 continue
             last, kind = (sort, label.end()), _KINDS.get(sort, "token")
             spots = [
@@ -509,7 +448,16 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
     yield from below
 
 
-def _stems(labels: Iterable[str]) -> Mapping[str, bool]:
+@cache
+def _stems() -> Mapping[str, bool]:
+    """Return a part of each label, and whether it may be inside a word.
+
+    Lines without any are not searched.
+    """
+    labels = [
+        *(word for sort in _SORTS for word in _section(sort)),
+        *(f"*{word}" for word in _section("code")),
+    ]
     found: dict[str, bool] = {}
     for label in sorted(labels, key=lambda label: label.count(" ")):
         parts = label.lstrip("*").split()
@@ -539,23 +487,23 @@ _WORD_BEFORE = regex(r"([^\W\d_]+)[ \t]{1,3}\Z")
 
 def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     """Return the kind of value that a label names where it is, or "" if it names none."""
-    sort, words = _sort_of(folded[begin:at]), _words()
+    sort = _sort_of(folded[begin:at])
     before = _WORD_BEFORE.search(folded, max(line, begin - 24), begin)
     if sort == "weak":
-        is_network = words.network.match(folded, at, end) or (
-            before and words.network.fullmatch(f" {before[1]}")
+        is_network = _NETWORK.match(folded, at, end) or (
+            before and _NETWORK.fullmatch(f" {before[1]}")
         )
         return "password" if is_network else sort
-    if not folded[begin:at].startswith(words.codes):
+    if not folded[begin:at].startswith(_section("code")):
         return sort
     # A code is for a lock on the same line, and is none of another noun: a zip code.
-    if before is not None and before[1] not in words.little:
+    if before is not None and before[1] not in _set("prose", "with", "of"):
         return ""
     if sort == "code":
-        is_for_lock = words.locks.search(folded, line, end) or words.woven.match(folded, at, end)
+        is_for_lock = _FOR_LOCK.search(folded, line, end) or _CODE_OF.match(folded, at, end)
         return sort if is_for_lock else ""
     other = _COMPOUND.match(folded, at, end)  # `code of the building plan:`
-    return "" if other and other[1] not in words.little else sort
+    return "" if other and other[1] not in _set("prose", "with", "of") else sort
 
 
 def _lines_with(folded: str, words: Sequence[str]) -> Sequence[Span]:
@@ -584,7 +532,7 @@ def _after(
         if number and is_card(number[0]):
             yield number.span()
         return
-    stated = _words().stated.match(folded, at, end)
+    stated = _STATED.match(folded, at, end)
     how = "bare" if stated is None else "sign" if stated["sign"] else "word"
     begins = stated or _BARE.match(folded, at, end)
     row = stated and "|" in stated[0]
@@ -593,10 +541,10 @@ def _after(
     ):
         return
     if sort in ("login", "credentials"):
-        far = _words().near.search(folded, at, min(end, at + 42)) if how == "bare" else None
+        far = _NEAR.search(folded, at, min(end, at + 42)) if how == "bare" else None
         yield from _after_name(text, (far or begins).end(), end, "sign" if far else how)
         return
-    if how == "bare" and (is_code or _words().before.search(folded, max(0, begin - 20), begin)):
+    if how == "bare" and (is_code or _BEFORE.search(folded, max(0, begin - 20), begin)):
         how = "with"
     label = folded[max(0, at - 12) : at]
     if (
@@ -627,7 +575,7 @@ def _near(
         return
     yield from _apart(text, folded, at, end, sort)
     strong, weak = [], []
-    joints = _words().near.finditer(folded, at, min(end, at + 80)) if sort != "weak" else ()
+    joints = _NEAR.finditer(folded, at, min(end, at + 80)) if sort != "weak" else ()
     for joint in joints:
         if (value := _first_odd(text, joint.end(), end, sort)) is None:
             continue
@@ -647,7 +595,7 @@ def _near(
         for quote in regex(r"[\"'“„«‘](?=\w)").finditer(text, at, min(end, at + 60)):
             if phrase := _phrase_at(text, quote.start(), end, "phrase"):
                 yield phrase
-    behind = _words().behind.search(folded, max(line, begin - 40), begin)
+    behind = _BEHIND.search(folded, max(line, begin - 40), begin)
     if behind and (
         word := regex(r"\S{4,60}\Z").search(text, max(line, behind.start() - 60), behind.start())
     ):
@@ -692,7 +640,7 @@ def _apart(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Spa
 
 def _is_named_otherwise(folded: str, at: int, start: int) -> bool:
     """Return whether a noun such as `id` or `etag` is between a label and a value."""
-    return not _words().names.isdisjoint(regex(r"[\W_]+").split(folded[at:start]))
+    return not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at:start]))
 
 
 def _is_stated(text: str, at: _Value, end: int, sort: str) -> bool:
@@ -733,9 +681,9 @@ def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     if not several or is_placeholder(phrase) or phrase[:1] in "<[({$":
         return None
     stated = _is_mixed(phrase) or (named and close)
-    if named and close and not _words().telling.isdisjoint(words):
+    if named and close and not _set("telling").isdisjoint(words):
         return None
-    prose = _words().rules if stated else _words().prose | _words().rules
+    prose = _set("rules") if stated else _set("prose", "rules")
     return (start, stop) if prose.isdisjoint(words) else None
 
 
@@ -782,7 +730,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
             return is_key(value, 0 if how == "sign" else 20) or (
                 len(value) >= 8
                 and bool(_WOVEN.search(value))
-                and not (_stands_for_one(text, at, end) or _words().pointer.fullmatch(value))
+                and not (_stands_for_one(text, at, end) or _POINTER.fullmatch(value))
             )
         case "cvv":
             return bool(_CVV.fullmatch(text, at.start, at.end) and _CVV.match(text, at.start, end))
@@ -796,11 +744,11 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
             return is_key(value, least) and not (sort == "weak" and _UUID.fullmatch(value))
         case _:
             pass
-    if len(value) < 6 or _stands_for_one(text, at, end) or _words().pointer.fullmatch(value):
+    if len(value) < 6 or _stands_for_one(text, at, end) or _POINTER.fullmatch(value):
         return False
-    if _EMAIL.fullmatch(value) or value.lower().strip("0123456789") in _words().ordinary:
+    if _EMAIL.fullmatch(value) or value.lower().strip("0123456789") in _set("ordinary", "rules"):
         return False
-    inner = _words().label.match(value.lower())
+    inner = _LABEL.match(value.lower())
     if inner and value[inner.end() : inner.end() + 1] in (":", "="):
         return False  # a nested label, which has its own value
     made_up = _is_made_up(value)
@@ -920,7 +868,7 @@ def _in_item(
     item = _ITEM.match(text, at, end)
     at = item.end() if item else at
     named = _NAME.match(text, at, end)
-    if named and not _words().names.isdisjoint(regex(r"[\W_]+").split(folded[at : named.end(1)])):
+    if named and not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at : named.end(1)])):
         return
     value = _value_at(text, named.end() if named else at, end)
     whole = value and (named or not text[value.end : end].strip("`*_ \t\r"))
@@ -939,7 +887,7 @@ def _in_item(
     elif (code := _CODE.search(text, at, end)) and code.start() < at + _MAX_BEFORE:
         before = regex(r"[\W_]+").split(folded[at : code.start()])
         spot = _Value(*code.span(1), quoted=True)
-        named_so = _words().names.isdisjoint(before) and _REMARK.match(text, code.end(), end)
+        named_so = _set("names").isdisjoint(before) and _REMARK.match(text, code.end(), end)
         if named_so and _is_stated(text, spot, end, sort):
             yield code.span(1)
 
@@ -950,7 +898,7 @@ def _keys_in(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
     for word in regex(r"\S{16,400}").finditer(text, at, end):
         value = _value_at(text, word.start(), end)
         named = regex(r"[\W_]+").split(folded[before : word.start()])
-        if value and _words().names.isdisjoint(named):
+        if value and _set("names").isdisjoint(named):
             shown = text[value.start : value.end]
             if is_key(shown, 16) and not _UUID.fullmatch(shown):
                 yield value.start, value.end
@@ -973,7 +921,7 @@ def is_key(value: str, piece: int = 0) -> bool:
     if (
         not _KEY.fullmatch(value)
         or _ADDRESS.fullmatch(value)
-        or _words().pointer.fullmatch(value)
+        or _POINTER.fullmatch(value)
         or is_placeholder(value)
     ):
         return False
@@ -994,23 +942,19 @@ def _entropy(value: str) -> float:
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value is a placeholder such as `<your-password>`, `${VAR}` or `changeme`."""
-    words = _words()
     low = value.lower()
     return bool(
-        low in words.nothing
-        or any(word in low for word in words.placeholder)
+        low in _set("nothing")
+        or any(word in low for word in _section("placeholder"))
         or _MASK.search(value)
         or sum(map(str.isalnum, _PART.sub("", value))) < min(3, len(value))
-        or (
-            (whole := _words().shape.match(value))
-            and sum(map(str.isalnum, value[whole.end() :])) < 4
-        )
+        or ((whole := _SHAPE.match(value)) and sum(map(str.isalnum, value[whole.end() :])) < 4)
     )
 
 
 def _stands_for_one(text: str, at: _Value, end: int) -> bool:
     """Return whether a value with blanks is a placeholder, such as `{{ vault.password }}`."""
-    shape = _words().shape.match(text, at.start, end)
+    shape = _SHAPE.match(text, at.start, end)
     rest = text[shape.end() : at.end] if shape else ""
     if text.startswith(("...", "…"), at.end):
         return True  # the truncated start of a key
@@ -1024,7 +968,7 @@ def _is_made_up(value: str) -> bool:
     value = value.rstrip("!?")
     if _DAY.fullmatch(value):
         return bool(_DIGITS.fullmatch(value))
-    words = _words().technical
+    words = _set("technical")
     if value.lower() in words or words.issuperset(regex(r"[-/+_,()]").split(value.lower())):
         return False
     if _EMAIL.fullmatch(value):
@@ -1041,7 +985,7 @@ def _is_odd(value: str) -> bool:
     """Return whether a value looks like a password, and not like another word with digits."""
     signs = any(char in "!@#$%^&*?=~" for char in value[1:-1] + value[-1:].strip("*?~="))
     cased = any(map(str.isupper, value[1:])) and any(map(str.islower, value))
-    return (_is_mixed(value) or (signs and cased)) and not _words().numbered.fullmatch(value)
+    return (_is_mixed(value) or (signs and cased)) and not _NUMBERED.fullmatch(value)
 
 
 def is_card(value: str) -> bool:
@@ -1057,7 +1001,7 @@ def is_card(value: str) -> bool:
 def _is_iban(value: str) -> bool:
     """Return whether a value is a valid IBAN: length by country, and ISO 13616, modulo 97."""
     plain = "".join(filter(str.isalnum, value)).upper()
-    if f"{plain[:2]}{len(plain)}" not in _words().iban:
+    if f"{plain[:2]}{len(plain)}" not in _set("iban"):
         return False
     turned = plain[4:] + plain[:4]
     return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
@@ -1073,7 +1017,7 @@ def _is_secret_word(value: str) -> bool:
     """Return whether a word is a password or a key, when only its context suggests one."""
     return not (
         is_placeholder(value)
-        or _words().pointer.fullmatch(value)
+        or _POINTER.fullmatch(value)
         or _UUID.fullmatch(value)
         or _EMAIL.fullmatch(value)
     ) and (_is_made_up(value) and _is_odd(value))

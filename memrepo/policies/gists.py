@@ -108,7 +108,7 @@ _WORDS = 3
 
 def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
     """Summarise memories by selecting their most important sentences."""
-    texts = _distinct(s for m in memories for s in sentences(without_secrets(m.body)))
+    texts = list(dict.fromkeys(s for m in memories for s in sentences(without_secrets(m.body))))
     counts = word_counts(texts)
     text = telling(texts, counts, SUMMARY_SENTENCES, SUMMARY_LENGTH)
     rest = [clipped(s, FACT) for s in texts if s not in text]

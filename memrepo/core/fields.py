@@ -11,7 +11,6 @@ edit a text, but no mapping. A mapping is read too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from types import MappingProxyType, NoneType
@@ -239,8 +238,10 @@ def _read_list(known: _Type, node: Any) -> tuple[Any, ...]:
 def _read_record(known: _Type, node: Any) -> Any:
     """Read a record from a mapping, or from its line."""
     if isinstance(node, str) and hasattr(known.leaf, "parse"):
-        with suppress(ValueError):
-            node = known.leaf.parse(node)
+        try:
+            return _read_record(known, known.leaf.parse(node))
+        except (ValueError, ValueMismatch) as error:
+            raise ValueMismatch(node, known.expected) from error
     if not isinstance(node, dict):
         raise ValueMismatch(node, known.expected)
     if unknown := [key for key in node if key not in known.members]:

@@ -39,20 +39,21 @@ def raised() -> Iterator[tuple[str, str, set[str]]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Name):
                 yield node.exc.id, "", set()  # a class without values
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)):
                 continue
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
             given = {keyword.arg or "" for keyword in node.keywords}
             arguments = [literals(one) for one in node.args]
-            kind = getattr(errors, node.func.id, None)
-            if node.func.id in ("problem", "_secret") and arguments:
-                given |= {"kind"} if node.func.id == "_secret" else set()
+            kind = getattr(errors, name, None)
+            if name in ("problem", "_secret") and arguments:
+                given |= {"kind"} if name == "_secret" else set()
                 for variant in arguments[2] if len(arguments) > 2 else [""]:
-                    yield arguments[0][0], variant if node.func.id == "problem" else "", given
+                    yield arguments[0][0], variant if name == "problem" else "", given
             elif kind is errors.StoreError:
                 yield arguments[0][0], "", given
             elif isinstance(kind, type) and issubclass(kind, errors.StoreError):
                 for variant in arguments[0] if arguments else [""]:
-                    yield node.func.id, variant, given
+                    yield name, variant, given
 
 
 USED = [*raised()]

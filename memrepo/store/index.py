@@ -46,6 +46,10 @@ MAX_CANDIDATES, MAX_DATED = 200, 100
 """Maximum number of blocks that are ranked: by their words, and by the days of a question."""
 MAX_NEWER = 40
 """Maximum number of newer blocks that are compared with a hit."""
+COMPOUNDING = frozenset(("german", "dutch", "swedish", "norwegian", "danish", "finnish"))
+"""Languages that write several nouns as one word."""
+MIN_PART = 4
+"""The minimum length of a part of such a word."""
 PATHS = "held"
 """Name of a temporary table of paths, for a search that is limited to some memories."""
 _FIELDS = (
@@ -159,7 +163,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             _limit_to(base, only.paths)
             queries = Queries(base, only, sources=has_sources)
             languages = queries.languages()
-            question = question_of(text, today, also, languages)
+            question = queries.with_parts(question_of(text, today, also, languages), languages)
             if not question.terms:
                 return SearchResult(languages=languages)
             likeness: Mapping[int, float] = {}
@@ -198,6 +202,17 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             )
 
         return self._ask(later) if day and found else NewerBlocks([], {}, 0)
+
+    def best_of(self, paths: Collection[str], asked: Collection[str], only: Filter) -> Block | None:
+        """Return the block of some sources with most terms of a question, the latest of equals."""
+
+        def best(base: sqlite3.Connection) -> Block | None:
+            queries = Queries(base, self._bound(only), sources=True)
+            found = [(len(queries.terms_of(b) & {*asked}), b) for b in queries.of_sources(paths)]
+            matching = [one for one in found if one[0]]
+            return max(matching, key=lambda one: (one[0], one[1].day), default=(0, None))[1]
+
+        return self._ask(best) if self.wanted.sources is not None and not self.scope else None
 
     def people(self) -> frozenset[str]:
         """Return the words of the names of the people and agents that have a profile."""
@@ -463,6 +478,27 @@ class Queries:
         """Return the first block of each memory with one of the given ids."""
         in_ids = "m.part = 0 AND m.id IN (SELECT value FROM json_each(?))"
         return self._select(in_ids, [json.dumps(sorted(ids))])
+
+    def of_sources(self, paths: Collection[str]) -> list[Block]:
+        """Return the blocks of some sources, without statements that are not in effect."""
+        in_paths = "m.id = '' AND m.path IN (SELECT value FROM json_each(?))"
+        return self._in_effect(self._select(in_paths, [json.dumps(sorted(paths))]))
+
+    def with_parts(self, question: Question, languages: Collection[str]) -> Question:
+        """Return a question in which a compound that no text has is found by its longest part.
+
+        In German and its neighbours, `Teamtreffen` is also what a text calls `Treffen` of a `Team`.
+        """
+        if COMPOUNDING.isdisjoint(languages):
+            return question
+        terms = dict(question.terms)
+        for term, forms in question.terms.items():
+            if len(term) < 2 * MIN_PART or self.holders((term, *forms)):
+                continue
+            cuts = range(MIN_PART, len(term) - MIN_PART + 1)
+            parts = self.holders({part for at in cuts for part in (term[:at], term[at:])})
+            terms[term] = (*forms, *sorted(parts, key=len)[-1:])
+        return replace(question, terms=terms)
 
     def _select(self, where: str, values: Sequence[str], last: str = "") -> list[Block]:
         rows = self.base.execute(

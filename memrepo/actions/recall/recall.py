@@ -15,6 +15,7 @@ from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import STATUSES, Gist, Memory, Source
+from memrepo.core.patterns import regex
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
@@ -26,10 +27,10 @@ from memrepo.policies.standing import contesting, doubts, is_retired, true_at
 from memrepo.store import vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
-from memrepo.store.index import PAST, Filter, Index, no_model
+from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.text.paragraphs import Paragraph, paragraphs
-from memrepo.text.words import terms
+from memrepo.text.words import asked_terms, terms
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -423,11 +424,23 @@ def _recall(
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
-    blocks = {match.block.id: match.block for match in matches}
+    question = " ".join((*words, *also))
+    return _with_later(index, replace(only, limit=1), question, answer, ordered)
+
+
+def _with_later(
+    index: Index, only: Filter, question: str, answer: SearchResult, ordered: list[Recalled]
+) -> Answer:
+    """Return hits and passages with what came after them.
+
+    A newer passage comes before the first passage. If the first hit answers nothing and names a
+    file, the passage of that file does.
+    """
+    blocks = {match.block.id: match.block for match in answer.matches}
     newer = NewerTexts(
         index=index,
-        only=replace(only, limit=1),
-        question=" ".join((*words, *also)),
+        only=only,
+        question=question,
         people=index.people() if answer.found else frozenset(),
         languages=answer.languages,
     )
@@ -441,13 +454,29 @@ def _recall(
         for place, one in enumerate(answer.found)
         if not one.block.id
     ]
-    if passages and passages[0][0] == 0 and (after := newer.later(passages[0][1].block)):
-        first = replace(passages[0][1], block=after[0])
-        others = [one for one in passages if one[1].block.number != first.block.number]
-        passages = [(0, first), *others]
+    block: Block | None = None
+    held = Held(0.0, False, 0)
+    if passages and passages[0][0] == 0:
+        held = passages[0][1].held
+        after = newer.later(passages[0][1].block)
+        block = after[0] if after else None
+    elif hits and not hits[0].held.answers:
+        area = index.wanted.tree.layout.area("sources")
+        names = [name.removeprefix("./") for name in _FILE.findall(hits[0].memory.body)]
+        asked = {form for term, forms in asked_terms(question) for form in (term, *forms)}
+        block = index.best_of([f"{area}{name}" for name in names], asked, only) if names else None
+        mine = [one for one in hits if block and one.memory.path in block.members]
+        if mine:
+            hits = [*mine, *(one for one in hits if one not in mine)]
+            block = None
+    if block is not None:
+        others = [one for one in passages if one[1].block.number != block.number]
+        passages = [(0, Found(block=block, held=held)), *others]
     return Answer(hits=hits, passages=passages, languages=answer.languages)
 
 
+_FILE = regex(r"[^\s\[\](){}<>\"'`|:：，。]+\.md\b")
+"""A file that a text names."""
 MAX_COMPARED = 3
 """The number of hits below which a later statement is shown."""
 LOWERED = ("retired", "retire_candidate", "stale")

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
+from memrepo.core.ids import normal_claim
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.policies.claims import find_reflecting
@@ -181,7 +182,11 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
         if twins:
             from memrepo.policies.change import says_the_same  # most runs compare nothing
 
-            twins = [twin for twin in twins if says_the_same(twin.text, one.text)]
+            twins = [
+                twin
+                for twin in twins
+                if _thing_of(twin) == _thing_of(one) and says_the_same(twin.text, one.text)
+            ]
         if twins:
             same[one.candidate_id] = twins[0].candidate_id
         elif one.rank > POOR:
@@ -190,3 +195,9 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
                     holding[word].append(len(kept))
             kept.append((one, words, numbers))
     return same
+
+
+def _thing_of(one: Candidate) -> str:
+    """Return the heading that a whole section begins with: the thing that it is about."""
+    first, _, _ = one.text.partition("\n")
+    return normal_claim(first) if first.startswith("#") else ""

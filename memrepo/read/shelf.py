@@ -43,8 +43,10 @@ POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
 SMALL_FILE = 6
 """A memory or profile file with at most this many statements is kept whole: few facts, not none."""
-CLAIM_LENGTH = 700
-"""Maximum length of a statement that may become a claim, except for whole files and sections."""
+CLAIM_LENGTH, ENTRY_LENGTH = 700, 1600
+"""Maximum lengths of a statement that may become a claim, and of one in a file that is kept for
+what lasts, where an entry may be long. Whole files and sections have no limit.
+"""
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
 """The weight of the model's logit relative to structure, and the limit of that logit."""
 NEWS = 1.5
@@ -134,8 +136,9 @@ def rank_file(
     is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
+    longest = ENTRY_LENGTH if is_in(kind.kind.name, "kept") else CLAIM_LENGTH
     for hash_ in order[:share]:
-        if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & kinds().groups["void_signs"]:
+        if lengths[hash_] > longest or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
         if fits := _fits(kind.kind.name, ranked[hash_], is_small=is_small):
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)

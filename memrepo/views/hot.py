@@ -311,7 +311,8 @@ def _about(memory: Memory, text: str) -> str:
             label = _ASIDE.sub("", label).strip("-–—:：*# ")
             if len(label) > LABEL_LENGTH:  # the part before a dash or colon names the thing
                 label = _PART.split(label, maxsplit=1)[0]
-            shown = label != name and 2 < len(label) <= LABEL_LENGTH
+            is_file = label == name or label.endswith(".md")
+            shown = not is_file and 2 < len(label) <= LABEL_LENGTH
             return label if shown and not _says(text, label) else ""
     return owner if not _shares_word(owner, text) else ""
 

@@ -221,3 +221,26 @@ def test_of_dated_sections_about_the_current_state_only_the_newest_counts() -> N
         old, new = rank_file(kind, units).values()
         assert ("repeated" in old.signs) == is_state
         assert "repeated" not in new.signs
+
+
+@pytest.mark.parametrize(("path", "fits"), [("MEMORY.md", True), ("memory/2026-01-04.md", False)])
+def test_a_long_entry_has_a_place_in_a_file_that_is_kept(path: str, fits: bool) -> None:
+    entry = (
+        "Never open the sluice at night. " + "The gate of oak sticks when the frost is hard. " * 20
+    )
+    assert 700 < len(entry) < 1600
+    assert bool(ranked(path, [entry.strip()])[0].fits) is fits
+
+
+def test_sections_with_the_same_lines_about_other_things_are_not_the_same() -> None:
+    text = "# Mills\n\n" + "".join(
+        f"### {name}\n- Wheel: oak, of four paddles\n- Stone: coarse, from the hill\n\n"
+        for name in ("Ashford", "Brindle", "Cawder")
+    )
+    units = scan("MEMORY.md", text.encode()).units
+    found = [
+        Candidate(candidate_id=f"cand-{n}", text=unit.text, rank=5.0, fits="good")
+        for n, unit in enumerate(units)
+    ]
+    assert len(units) == 3
+    assert choose(found, size=40, existing=0).same == {}

@@ -15,9 +15,11 @@ from typing import TypeVar
 
 import msgspec
 
+from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
 from memrepo.policies.change import line_after, read
 from memrepo.policies.standing import contradicts, newer_of
+from memrepo.read.thoughts import field_of
 from memrepo.text.dates import find_date, is_time_heading, month_names
 from memrepo.text.languages import entries, fold
 from memrepo.text.sentences import sentences
@@ -129,6 +131,7 @@ def later_line(
                 ("\n".join(topic.lines), topic.hit.context), (line, text.context)
             ):
                 score = max(weights.values(), default=1.0)
+            score = score or _rekeyed(topic, line, weights)
             if score or (is_next and any(map(str.isalnum, line))):
                 found.append((score, text, line))
     best = max((score for score, _, _ in found), default=0.0)
@@ -166,6 +169,18 @@ def _score(topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bo
         or (is_near and bool(shared))
     )
     return sum(weights[term] for term in shared) if is_enough else 0.0
+
+
+def _rekeyed(topic: Topic, line: str, weights: Mapping[str, float]) -> float:
+    """Return the weight of a line that gives another value to a key that a question asks for."""
+    key, value = field_of(line.lstrip("-*+ "))
+    held = {*index_terms(key).terms, *words(key)}
+    is_asked = any(t in weights and not held.isdisjoint(fs) for t, fs in topic.asked.items())
+    if not key or not is_asked:
+        return 0.0
+    fields = (field_of(old.lstrip("-*+ ")) for old in topic.lines)
+    old = [normalise(v) for k, v in fields if normalise(k) == normalise(key)]
+    return max(weights.values()) if old and normalise(value) not in old else 0.0
 
 
 def _is_next_state(old: Text, new: Text) -> bool:

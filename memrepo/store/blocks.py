@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -27,6 +27,7 @@ from memrepo.core.times import parse_time
 from memrepo.policies.questions import SELF, cues_of, of_self, role_of
 from memrepo.store.database import get_meta, set_meta
 from memrepo.store.tree import Snapshot
+from memrepo.text.dates import date_of_path
 from memrepo.text.paragraphs import Paragraph, cut, paragraphs
 from memrepo.text.words import date_words, index_terms, words
 
@@ -57,6 +58,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
     `edits` contains contents by path, None for a deleted file, and `blob_id` computes their blob
     ids. `importance` scores a memory, and `rules` identifies its settings. `tick` is called for
     each memory that is read. `sources` selects the sources to index, and None indexes none.
+    `changed` returns the day of each source's last change, for texts that state no date.
     """
 
     tree: Snapshot
@@ -66,6 +68,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
     blob_id: Callable[[bytes], str] = lambda _: ""
     tick: Callable[[str], None] = lambda _: None
     sources: SourceRules | None = None
+    changed: Callable[[Collection[str]], Mapping[str, str]] = lambda _: {}
 
     @property
     def edited(self) -> dict[str, str]:
@@ -434,8 +437,15 @@ def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_Sou
     from memrepo.read.sources import kind_of
 
     names = {path: wanted.tree.layout.source_name(path) for path, b in found.files.items() if b}
+    days = wanted.changed([path for path in names if not date_of_path(path)])
     texts = (
-        SourceText(name=name, resource=path, blob=found.files[path], kind=kind, committed="")
+        SourceText(
+            name=name,
+            resource=path,
+            blob=found.files[path],
+            kind=kind,
+            committed=days.get(path, ""),
+        )
         for path, name in names.items()
         if (kind := kind_of(name, found.rules))
     )
@@ -518,10 +528,11 @@ def _source_block(
 ) -> _SourceBlock:
     first, last = one.lines
     here = [unit for unit in units if unit.lines[0] <= last and first <= unit.lines[1]]
-    day = next((unit.captured[:10] for unit in here if unit.captured), "")
+    stated = next((unit.captured[:10] for unit in here if unit.captured), "")
+    day = stated or text.committed
     context = _context(text, one.headings, here[0] if here else None)
     above = index_terms(each_word_once(context)).terms
-    terms, language = index_terms(f"{one.text} {date_words(day)}")
+    terms, language = index_terms(f"{one.text} {date_words(stated)}")
     row = (
         *(text.resource, part, text.blob, "", "", SOURCE, "", "", "", 0, None, ""),
         *(first, "", day, cues_of(one.text), " ".join(above), " ".join(terms)),

@@ -274,3 +274,14 @@ def test_no_copy_of_what_a_person_forgot_is_a_passage(repo: Path, copy: str) -> 
         answer_ = memrepo(repo, "search", words, now=NEXT_DAY)
         assert "Mondays" not in repr(answer_.data["passages"] + answer_.data["hits"])
     assert "It rained on Friday." in repr(answer_.data)
+
+
+def test_a_newer_page_without_a_date_is_shown_as_later(repo: Path) -> None:
+    """A page that came after the import was written by then; that of the import may be older."""
+    place(repo, "MEMORY.md", f"{CLUB}\n## Letter\n\n- letter_day: Sunday\n- max_links: 6\n")
+    done(repo, "run", now=LATER)
+    place(repo, "memory/letter.md", "# Settings\n\nletter_day: Wednesday\nprefix: none\n")
+    done(repo, "run", now=NEXT_DAY)
+    hit = done(repo, "search", "on what day does the letter go out", now=NEXT_DAY)["hits"][0]
+    assert "letter_day: Sunday" in hit["text"]
+    assert hit["later"]["text"] == "letter_day: Wednesday"

@@ -64,3 +64,20 @@ def test_of_dated_states_of_one_thing_the_newest_speaks(
 ) -> None:
     old = text("Bricks are stacked.", "2026-05-01", heading)
     assert shown(old, "what about bricks", text(expected or "No.", "2026-05-09", later)) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "is_about"),
+    [
+        ("when does the letter go out", "letter day: Wednesday", True),
+        ("when does the letter go out", "**Letter day:** Wednesday", True),
+        ("when does the letter go out", "letter day: Sunday", False),
+        ("when does the letter go out", "letter size: A5", False),
+    ],
+)
+def test_another_value_of_a_key_that_a_question_asks_for_is_later(
+    question: str, line: str, is_about: bool
+) -> None:
+    old = text("- letter_day: Sunday\n- letter day: Sunday\n- links: 6", "2026-05-01")
+    found = shown(old, question, text(f"Audience: 90\n{line}", "2026-05-02"))
+    assert found == (line if is_about else "")

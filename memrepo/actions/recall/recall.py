@@ -17,14 +17,14 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.times import asked as moment_asked
-from memrepo.core.times import format_time
+from memrepo.core.times import format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.later import Text, Topic, later_line, newer_first, searched
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired, true_at
-from memrepo.store import vectors
+from memrepo.store import history, vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
@@ -310,6 +310,15 @@ def index_of(
 
         return score_of(memory, lexicon())
 
+    def changed(paths: Collection[str]) -> Mapping[str, str]:
+        """Return the days of the last changes, except those of the day of the import."""
+        times = history.last_changed(store.repo, tree.commit, paths)
+        days = {path: local_day(when, config.zone) for path, when in times.items()}
+        first = history.first_commit(store.repo, tree.commit, tree.layout.config) if days else ""
+        born = history.entries(store.repo, "-1", first) if first else ()
+        begun = {local_day(entry.when, config.zone) for entry in born}
+        return {path: day for path, day in days.items() if day not in begun}
+
     wanted = Indexed(
         tree=tree,
         rules=repr(config.importance),
@@ -318,6 +327,7 @@ def index_of(
         tick=tick,
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
         sources=config.source_rules() if passages else None,
+        changed=changed,
     )
     return Index(
         folder=store.folder,

@@ -84,6 +84,7 @@ def cite(lines: str, batch: Batch) -> Cited:
     if not found:
         return Cited(fault="lines: none given, cite them such as F1:12-14")
     places: list[Place] = []
+    leads: list[Place] = []
     own: list[str] = []
     above: list[str] = []
     around: list[str] = []
@@ -101,10 +102,10 @@ def cite(lines: str, batch: Batch) -> Cited:
         if len(shown) > MAX_SPAN:
             return Cited(fault=f"lines: {id_}:{start}-{end} is too much, cite what you used")
         if not _states_something(document, shown):
+            above += [document.lines[n - 1].strip("# ") for n in shown]
             below = [n for n in sorted(document.stating & visible[id_]) if n > start]
-            place = Place(document, start, (below or [start])[:MAX_BELOW][-1])
-            why = "states nothing by itself, cite the lines below it"
-            return Cited(places=(place,), fault=f"lines: {id_}:{start} {why}")
+            leads.append(Place(document, start, (below or [start])[:MAX_BELOW][-1]))
+            continue
         places.append(Place(document, shown[0], shown[-1]))
         own += [document.lines[n - 1].strip() for n in shown]
         above += [*document.headings(shown[0]), *_names(document), *document.head]
@@ -115,6 +116,10 @@ def cite(lines: str, batch: Batch) -> Cited:
         ]
         days += _DAY.findall(document.name) + _DAY.findall("\n".join(above))
         days += [] if document.is_whole else [document.since]
+    if leads and not places:
+        id_ = next(id_ for id_, document in files.items() if document is leads[0].document)
+        why = "states nothing by itself, cite the lines below it"
+        return Cited(places=tuple(leads[:1]), fault=f"lines: {id_}:{leads[0].first} {why}")
     return Cited(
         places=tuple(places),
         own=tuple(own),

@@ -43,6 +43,7 @@ _CLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
 _OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:(?:uhr|h|uur|heures)\b|[点點時时])", 2)
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
+_UUID = regex(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", 2)
 _STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
 _YEARS = range(1900, 2200)
@@ -222,7 +223,10 @@ def _foreign(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple
         quoted = loose(next(filter(None, match.groups())))
         if quoted and quoted not in known.loose:
             yield "a quotation", match[0]
-    rest = text
+    for match in _UUID.finditer(text):
+        if not known.holds(match[0]):
+            yield "a name or identifier", match[0]
+    rest = text = _UUID.sub(" ", text)
     for literal in _literals(text):
         rest = rest.replace(literal, " ", 1)
         if not known.holds(literal) and not _pieces_held(literal, known):

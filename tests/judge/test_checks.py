@@ -275,3 +275,25 @@ def test_the_sender_above_a_long_message_is_evidence(header: str) -> None:
     assert check(other, cite(op.lines, batch(page)), {}, ())
     page[-2] = "## Next"
     assert check(op, cite(op.lines, batch(page)), {}, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("Sarah's calendar is e6ca4d5e-6e26-4e6c-a185-6e2698a24ca5.", []),
+        ("Sarah's calendar is e6ca4d5e-6e26-4e6c-a185-6e2698a24ca6.", ["identifier"]),
+    ],
+)
+def test_a_uuid_is_one_identifier_and_no_number(text: str, fault: list[str]) -> None:
+    line = "calendar of Sarah: e6ca4d5e-6e26-4e6c-a185-6e2698a24ca5"
+    found = faults(("", line, text, ()))
+    assert [any(word in one for one in found) for word in fault] == [True] * len(found)
+
+
+def test_a_lead_in_that_is_cited_beside_its_list_is_grounds() -> None:
+    lines = ["Ines keeps three boats, all on the Lagan:", "- the skiff", "- the punt"]
+    found = cite("F1:1, F1:2-3", batch(lines, stating=frozenset({2, 3})))
+    assert not found.fault
+    assert found.own == ("- the skiff", "- the punt")
+    assert lines[0] in found.above
+    assert [(place.first, place.last) for place in found.places] == [(2, 3)]

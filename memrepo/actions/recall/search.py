@@ -221,7 +221,10 @@ def do(work: Work, request: Request) -> Result:
     only, weights = _filter(there, request), _weights(there, request)
     answer = recall(there, index, request.words, only, work.call.now, weights, request.also)
     commit, query, found = there.tree.commit, " ".join(request.words), answer.hits
-    if is_unrestricted and not request.at and (kind := kind_asked(query, answer.languages)):
+    kind = ""
+    if is_unrestricted and not request.at:  # all languages are slow to read
+        kind = kind_asked(query, answer.languages) or ("" if found else kind_asked(query))
+    if kind:
         first = of_kind(there, index, kind, request.limit, work.call.now)
         ids = {one.memory.id for one in first}
         found = [*first, *(o for o in found if o.memory.id not in ids)][: request.limit]

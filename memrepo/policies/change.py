@@ -40,7 +40,7 @@ _NOT = regex(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
 _EITHER = regex(r"(?<![\w/.-])([^\W\d_]{3,})/([^\W\d_]{3,})(?![\w/.-])")
 _POSSESSIVE = regex(r"['’]s$")
 _MARKUP = regex(r"\*\*|__|~~|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|^\s*(?:[-*+]|\d+[.)])\s+")
-_KEYED = regex(r"^[\W_]*([^\W_][^:：\n]{0,58}?)\s*[:：](?!//)(?:\s+|(?<=：))(\S.*)$", re.DOTALL)
+_KEYED = regex(r"^[\W_]*([^\W_][^:\n]{0,58}?)\s*:\s+(\S.*)$", re.DOTALL)
 _STAMP = regex(r"^\s*[-*+]?\s*\[?\d{4}-\d\d-\d\d\]?\s*[:：—–-]*\s+(?=\S)")
 _ASIDE = regex(r"\s*\([^()]*\)\s*$")
 _CLAUSE = regex(r"[,;，；]\s*")
@@ -203,7 +203,9 @@ def _table_of(text: str, words: list[str]) -> Table:
 @lru_cache(maxsize=1 << 15)
 def read(text: str) -> Reading:
     """Return the features of a statement. For lists and long paragraphs, all features are empty."""
-    plain = _MARKUP.sub("", _STAMP.sub("", unicodedata.normalize("NFKC", text))).strip()
+    plain = _MARKUP.sub(
+        "", _STAMP.sub("", unicodedata.normalize("NFKC", text.replace("：", ": ")))
+    ).strip()
     if len(plain) > 12 * MAX_WORDS or plain.count("\n") > 1:
         return _NONE
     plain = _EITHER.sub(r"\1 \2", plain)

@@ -15,11 +15,9 @@ from typing import TypeVar
 
 import msgspec
 
-from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
 from memrepo.policies.change import line_after, read
 from memrepo.policies.standing import contradicts, newer_of
-from memrepo.read.thoughts import field_of
 from memrepo.text.dates import find_date, is_time_heading, month_names
 from memrepo.text.languages import entries, fold
 from memrepo.text.sentences import sentences
@@ -173,14 +171,12 @@ def _score(topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bo
 
 def _rekeyed(topic: Topic, line: str, weights: Mapping[str, float]) -> float:
     """Return the weight of a line that gives another value to a key that a question asks for."""
-    key, value = field_of(line.lstrip("-*+ "))
-    held = {*index_terms(key).terms, *words(key)}
+    new = read(line)
+    held = {*index_terms(new.key).terms, *words(new.key)}
     is_asked = any(t in weights and not held.isdisjoint(fs) for t, fs in topic.asked.items())
-    if not key or not is_asked:
-        return 0.0
-    fields = (field_of(old.lstrip("-*+ ")) for old in topic.lines)
-    old = [normalise(v) for k, v in fields if normalise(k) == normalise(key)]
-    return max(weights.values()) if old and normalise(value) not in old else 0.0
+    is_asked = is_asked or not read(topic.question).content.isdisjoint(new.key.split())
+    old = [one.value for one in map(read, topic.lines) if is_asked and one.key == new.key]
+    return max(weights.values()) if new.key and old and new.value not in old else 0.0
 
 
 def _is_next_state(old: Text, new: Text) -> bool:

@@ -18,8 +18,8 @@ from memrepo.core.patterns import regex
 from memrepo.policies.claims import find_reflecting
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.intake import Placed, meaning_key
-from memrepo.read.kinds import kinds
-from memrepo.read.shelf import POOR, is_in
+from memrepo.read.kinds import is_profile, kinds
+from memrepo.read.shelf import CLEAR, POOR, is_in
 from memrepo.text.words import content_words
 
 ALWAYS_JUDGED = 9.0
@@ -37,7 +37,9 @@ _INSTRUCTION = "file_instruction"
 """The sign of a statement in a file of the kind `instruction`."""
 MAX_INSTRUCTIONS, MAX_OF_FILE = 0.1, 0.05
 """Maximum shares of the shelf for such statements, and for those of one file that no agent keeps
-for what lasts."""
+for what lasts. Where the others leave room, clear rules of instructions have twice their share."""
+OWN_BONUS = 1.5
+"""How much a full shelf prefers what the agent's memory and the owner's profile say."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -132,25 +134,34 @@ def choose(
     room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
+    own.sort(key=lambda c: -(c.rank + OWN_BONUS * _is_own(c)))
     taken = 0
     counts: Counter[str] = Counter()
-    for fits in ("good", "fair"):
+    for fits, shares in (("good", 1), ("good", 2), ("fair", 1)):
         for one in own:
-            full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
-            if one.fits != fits or full:
+            is_strong = shares == 1 and one.rank >= STRONG and existing + taken < 2 * size
+            if one.fits != fits or one.candidate_id in shelf or (taken >= room and not is_strong):
                 continue
             place = _shared_place(one)
+            is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
+            if shares > 1 and not is_ruling:
+                continue
             limit = THIN if place in ("", _INSTRUCTION) else HARDLY_ANY
             if fits == "fair" and existing + taken >= limit:
                 continue
             if place:
-                share = MAX_INSTRUCTIONS if place == _INSTRUCTION else MAX_OF_FILE
+                share = shares * (MAX_INSTRUCTIONS if place == _INSTRUCTION else MAX_OF_FILE)
                 if counts[place] >= max(2, size * share):
                     continue
                 counts[place] += 1
             shelf.add(one.candidate_id)
             taken += 1
     return ShelfChoice(shelf=frozenset(shelf), same=same)
+
+
+def _is_own(one: Candidate) -> bool:
+    """Return whether a statement is in the agent's memory, or in a profile."""
+    return "file_memory" in one.signs or any(is_profile(s.resource) for s in one.sources)
 
 
 def _shared_place(one: Candidate) -> str:

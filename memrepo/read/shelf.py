@@ -41,8 +41,12 @@ files, GOOD is enough then.
 """
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
-SMALL_FILE = 6
-"""A memory or profile file with at most this many statements is kept whole: few facts, not none."""
+SMALL_FILE, SMALL_PAGE = 6, 8
+"""A memory or profile file with at most so many statements is kept whole: few facts, not none. A
+page at the root with at most so many is the owner's note on one thing, and counts as kept.
+"""
+DETAIL_COST = 2.0
+"""The cost in rank of what follows the memory in a file with a memory's header."""
 CLAIM_LENGTH, ENTRY_LENGTH = 700, 1600
 """Maximum lengths of a statement that may become a claim, and of one in a file that is kept for
 what lasts, where an entry may be long. Whole files and sections have no limit.
@@ -107,6 +111,7 @@ def rank_file(
     """
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
+    is_headed = [unit.kind for unit in units[:1]] == ["memory"]
     repeated = _repeated(units) if is_in(kind.kind.name, "returning") else frozenset[str]()
     repeated |= _former_states(units)
     for unit in units:
@@ -119,6 +124,7 @@ def rank_file(
         if one.signs & kinds().groups["void_signs"]:
             one = msgspec.structs.replace(one, rank=min(one.rank, POOR))
         cost = SECTION_COST * seen[unit.headings]
+        cost += DETAIL_COST * (is_headed and unit.kind != "memory")
         seen[unit.headings] += open_ is None or unit.hash in open_
         ranked.setdefault(unit.hash, msgspec.structs.replace(one, rank=round(one.rank - cost, 3)))
     order = [hash_ for hash_ in ranked if open_ is None or hash_ in open_]
@@ -134,23 +140,27 @@ def rank_file(
         return ranked
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
     is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
+    is_note = kind.kind.name == "page" and 0 < len(units) <= SMALL_PAGE
+    is_note = is_note and "/" not in units[0].resource
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
     longest = ENTRY_LENGTH if is_in(kind.kind.name, "kept") else CLAIM_LENGTH
     for hash_ in order[:share]:
         if lengths[hash_] > longest or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
-        if fits := _fits(kind.kind.name, ranked[hash_], is_small=is_small):
+        if fits := _fits(kind.kind.name, ranked[hash_], is_small=is_small, is_note=is_note):
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
     return ranked
 
 
-def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fair", ""]:
+def _fits(
+    name: str, one: RankedUnit, *, is_small: bool, is_note: bool
+) -> Literal["good", "fair", ""]:
     """Return whether a statement of a kind of file may be chosen, as in `RankedUnit.fits`."""
     groups, is_log = kinds().groups, name == "day log"
     if is_log and one.type == FACT:
         return ""  # what was true on a day
-    is_kept = is_log or name in groups["kept"]
+    is_kept = is_log or is_note or name in groups["kept"]
     if one.rank >= (FAIR if name == "profile" else GOOD if is_kept else CLEAR):
         return "good"
     if one.section in groups["passing_sections"] or (is_log and _PASSING & one.signs):

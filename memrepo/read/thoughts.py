@@ -310,7 +310,7 @@ class _FileReader(msgspec.Struct):
             first = next((u for u in units[:1] if u.kind == "paragraph" and not is_title), None)
             length = len(header.description) + len(first.text) if first else MEMORY_LENGTH
             body, last, rest = "", header.last, units
-            if first and length < MEMORY_LENGTH:
+            if first and length < MEMORY_LENGTH and not _ends_open(first.text):
                 body, last, rest = first.text, first.lines[1], units[1:]
         description = normal_claim(header.description)
         whole = body if description in normal_claim(body) else f"{header.description}\n\n{body}"

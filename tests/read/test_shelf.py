@@ -12,7 +12,7 @@ from memrepo.core.memory import Source
 from memrepo.read import choice
 from memrepo.read.choice import Candidate, choose
 from memrepo.read.kinds import file_kind
-from memrepo.read.shelf import RankedUnit, rank_file
+from memrepo.read.shelf import DETAIL_COST, RankedUnit, rank_file
 from memrepo.read.thoughts import scan
 
 
@@ -244,3 +244,51 @@ def test_sections_with_the_same_lines_about_other_things_are_not_the_same() -> N
     ]
     assert len(units) == 3
     assert choose(found, size=40, existing=0).same == {}
+
+
+def test_a_full_shelf_prefers_what_the_memory_says() -> None:
+    other = [replace(one, signs=("file_decisions",)) for one in some(*[3.5] * 10)]
+    own = [
+        replace(one, candidate_id=f"own-{n}", text=f"{WET[n]} is dry", signs=("file_memory",))
+        for n, one in enumerate(some(*[2.5] * 3))
+    ]
+    shelf = choose([*other, *own], size=10, existing=0).shelf
+    assert len(shelf) == 10
+    assert {one.candidate_id for one in own} <= shelf
+
+
+@pytest.mark.parametrize(
+    ("rank", "hint", "count"), [(3.5, "constraint", 8), (3.5, "fact", 4), (2.5, "constraint", 4)]
+)
+def test_clear_rules_of_instructions_have_twice_their_share_of_a_shelf_with_room(
+    rank: float, hint: str, count: int
+) -> None:
+    many = [replace(one, type_hint=hint, signs=("file_instruction",)) for one in some(*[rank] * 20)]
+    assert chosen(many, size=40.0) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "count", "fits"),
+    [("MILL.md", 2, "good"), ("MILL.md", 20, "fair"), ("notes/MILL.md", 2, "fair")],
+)
+def test_a_short_page_at_the_root_is_a_note_that_is_kept(path: str, count: int, fits: str) -> None:
+    rule = "Never oil the big wheel, the miller of Ashford does it."
+    first = ranked(path, [rule, *(one.text for one in some(*[1.0] * count))])[0]
+    assert (first.file_kind, first.fits) == ("page", fits)
+
+
+def test_a_headed_memory_goes_before_its_details_and_ends_before_a_list() -> None:
+    description = "Only the miller of Ashford himself may open the weir of the upper mill."
+    rules = "".join(
+        f"- Never open the {word} sluice before the bell rings, and {word * 9}.\n" for word in WET
+    )
+    notes = "The weir holds the water of three brooks and of the mill pond. " * 10
+    header = f"---\nname: Weir\ndescription: {description}\n---"
+    data = f"{header}\n\nIt follows that:\n\n{rules}\n{notes}\n"
+    units = scan("memory/weir.md", data.encode()).units
+    assert (units[0].kind, units[0].text) == ("memory", description)
+    kind = file_kind("memory/weir.md", data, units)
+    rest = units[1:]
+    ranks, alone = rank_file(kind, units), rank_file(kind, rest)
+    lower = [alone[unit.hash].rank - ranks[unit.hash].rank for unit in rest]
+    assert lower == pytest.approx([DETAIL_COST] * len(rest))

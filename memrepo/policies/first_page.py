@@ -26,6 +26,7 @@ from memrepo.read.kinds import (
     PLACEHOLDER,
     is_below,
     is_profile,
+    kinds,
     other_agents,
     path_kind,
     section_kind,
@@ -35,7 +36,7 @@ from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, field_of
 from memrepo.text.dates import date_of_path, find_clock, find_date, is_date_heading
 from memrepo.text.languages import patterns
-from memrepo.text.words import content_words
+from memrepo.text.words import content_words, stems
 
 Part: TypeAlias = Literal[
     "stored",
@@ -63,6 +64,9 @@ ROOM: Mapping[Part, int] = {
 PARTS: tuple[Part, ...] = ("stored", *ROOM)
 MAX_STORED = 0.5
 """The share of the budget that memories stored by hand have before all others."""
+CROWDED, MOST = 0.2, 2
+"""How far each candidate of a part moves the next back where parts compete for the rest of the
+page, and how many times its room a part may have. Facts may have the rest."""
 MAX_PER_SUBJECT, MAX_PER_FILE = 2, 4
 """Maximum lines about one thing, and from one file (a profile, MEMORY.md and TOOLS.md: any)."""
 FEW = 10
@@ -106,6 +110,8 @@ _ONLY_WHERE = regex(r"\A[^\n]{1,80}[—–→>:-]\s*`[^`\n]+`\W*\Z")
 """A name with a path or command. Such references are looked up when needed."""
 _READ_AT_START = frozenset("SOUL.md AGENTS.md CLAUDE.md".split())
 """Files that an agent reads at each start anyway."""
+_CURATED = frozenset("USER.md human.md MEMORY.md".split())
+"""Files in which the person and the agent keep what they want remembered."""
 HOME_FILES = _READ_AT_START | frozenset(
     "USER.md IDENTITY.md human.md persona.md MEMORY.md TOOLS.md".split()
 )
@@ -152,7 +158,9 @@ def compose(
     owners = {owner_of(memory).lower() for memory in claims} - {""}
     names = owners | {owner.split()[0] for owner in owners}
     house = _house(claims)
-    found = [one for memory in claims if (one := _candidate(memory, names, house, accesses, now))]
+    heads = frozenset(memory.first[0] for memory in claims if _is_head(memory))
+    candidates = (_candidate(memory, names, house, heads, accesses, now) for memory in claims)
+    found = list(filter(None, candidates))
     found.sort(key=lambda one: (-one.score, one.order))
     page = _Page()
     stored = [one for one in found if one.line.part == "stored"]
@@ -161,9 +169,20 @@ def compose(
         mine = [one for one in found if one.line.part == part]
         page.add(mine, min(budget, len(page.lines) + room), least=MIN_SCORE)
     page.add(found, min(budget, FEW), least=-9.0)
-    page.add(found, budget, least=MIN_SCORE)
+    page.add(_spread(found, page.passed), budget, least=MIN_SCORE)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
+
+
+def _spread(found: Iterable[_Candidate], passed: Collection[str]) -> list[_Candidate]:
+    """Return the remaining candidates in an order in which no part fills the page alone."""
+    counts = Counter[Part]()
+    rest: list[tuple[float, _Candidate]] = []
+    for one in found:
+        if one.line.memory.id not in passed:
+            rest.append((CROWDED * counts[one.line.part] - one.score, one))
+            counts[one.line.part] += 1
+    return [one for _, one in sorted(rest, key=lambda pair: (pair[0], pair[1].order))]
 
 
 class _Page(msgspec.Struct):
@@ -176,53 +195,74 @@ class _Page(msgspec.Struct):
     subjects: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     places: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     files: Counter[str] = msgspec.field(default_factory=Counter)
+    parts: Counter[Part] = msgspec.field(default_factory=Counter)
 
     def add(self, found: Iterable[_Candidate], limit: int, *, least: float) -> None:
-        """Add the best candidates, which are sorted by score, up to a number of lines."""
+        """Add candidates in order, best first, up to a number of lines."""
         for one in found:
             id_ = one.line.memory.id
-            if len(self.lines) >= limit or one.score < least:
+            if len(self.lines) >= limit:
                 return
             crowded = one.score - AGAIN * self.places[one.place] < least
             if id_ in self.passed or crowded or self._is_full(one):
                 continue
             self.passed.add(id_)
-            words = content_words(one.line.memory.body)
-            if at := self._repeated(one, words):
-                known = self.lines[at - 1]
-                if one.day <= known.day or known.line.part == "stored":
-                    continue
-                self.lines[at - 1] = one
-                del self.words[known.line.memory.id]
-            else:
-                self.lines.append(one)
-                self.places[one.place] += 1
-                self.files[one.file] += 1
-                self.subjects[one.subject] += bool(one.subject[1])
+            words = frozenset(stems(sorted(content_words(one.line.memory.body))))
+            known = self._repeated(one, words)
+            if not all(self._replaces(one, words, other) for other in known):
+                continue
+            for other in known:
+                self._count(other, -1)
+                self.lines.remove(other)
+                del self.words[other.line.memory.id]
+            self._count(one, 1)
+            self.lines.append(one)
             self.words[id_] = words
 
+    def _count(self, one: _Candidate, number: int) -> None:
+        self.places[one.place] += number
+        self.files[one.file] += number
+        self.parts[one.line.part] += number
+        self.subjects[one.subject] += number * bool(one.subject[1])
+
+    def _replaces(self, one: _Candidate, own: frozenset[str], known: _Candidate) -> bool:
+        """Return whether a candidate is newer than a line that it repeats, or contains it."""
+        body, item = one.line.memory.body, known.line.memory.body
+        is_whole = ("\n" in body and "\n" not in item) or self.words[known.line.memory.id] < own
+        is_more = one.day == known.day and one.line.part == known.line.part and is_whole
+        return known.line.part != "stored" and (one.day > known.day or is_more)
+
     def _is_full(self, one: _Candidate) -> bool:
-        if one.line.part == "stored" or (one.line.critical and not one.file):
+        if one.line.part == "stored":
+            return False
+        if one.line.part != "fact" and self.parts[one.line.part] >= MOST * ROOM[one.line.part]:
+            return True
+        if one.line.critical and not one.file:
             return False
         if one.file and self.files[one.file] >= MAX_PER_FILE:
             return True
         return not one.line.critical and self.subjects[one.subject] >= MAX_PER_SUBJECT
 
-    def _repeated(self, one: _Candidate, own: frozenset[str]) -> int:
-        """Return the number, from one, of a line that states the same as a candidate, or 0."""
+    def _repeated(self, one: _Candidate, own: frozenset[str]) -> list[_Candidate]:
+        """Return the lines that state the same as a candidate, or a part of it."""
         if one.line.part == "stored":
-            return 0
+            return []
         key = _key_of(one)
-        for number, other in enumerate(self.lines, start=1):
-            if key[1] and key == _key_of(other):
-                return number
-            words = self.words[other.line.memory.id]
-            shared = len(own & words)
-            if own and shared >= MIN_NEW_SHARED * len(own) and (shared >= 3 or shared == len(own)):
-                return number
-            if shared >= 4 and shared >= MIN_OLD_SHARED * len(words):
-                return number
-        return 0
+        return [
+            other
+            for other in self.lines
+            if (key[1] and key == _key_of(other)) or _says(own, self.words[other.line.memory.id])
+        ]
+
+
+def _says(own: frozenset[str], words: frozenset[str]) -> bool:
+    """Return whether one of two texts says most of what the other does, judged by their words."""
+    shared = len(own & words)
+    if shared >= 3 and shared == len(words):
+        return True
+    if own and shared >= MIN_NEW_SHARED * len(own) and (shared >= 3 or shared == len(own)):
+        return True
+    return shared >= 4 and shared >= MIN_OLD_SHARED * len(words)
 
 
 def _key_of(one: _Candidate) -> tuple[tuple[str, str], str]:
@@ -293,8 +333,10 @@ def _traits_of(memory: Memory) -> _Traits:
     signs = signs_of(unit)
     if memory.type == "identity":
         signs -= {"template"}  # a completed form
-    kind = path_kind(path) or ("day log" if date_of_path(path) else "")
-    part = _part(memory, kind, section, signs)
+    kind = _kind_of(memory, path) or ("day log" if date_of_path(path) else "")
+    part = _part(memory, kind, section, _thing(headings), signs)
+    if part == "project" and kind == "project" and not _is_of_project(unit):
+        part = "fact"
     if part in ("person", "agent"):
         sure = BEST if _is_of(memory, (*PERSONS, *AGENTS)) else GOOD
     else:
@@ -303,6 +345,8 @@ def _traits_of(memory: Memory) -> _Traits:
             sure = BEST if sure == GOOD else LOW
         elif sure == LOW:
             sure = UNSURE
+        if part == "project" and section == "status":
+            sure = LOW
     hard = part == "rule" and sure < LOW and ("ban" in signs or section == "ban")
     is_project = part == "project" and kind == "project"
     return _Traits(
@@ -314,6 +358,38 @@ def _traits_of(memory: Memory) -> _Traits:
         depth=(resource.count("/"), line),
         score=_score(memory, unit, kind, section, signs) + _SURE[sure] + 0.8 * hard,
     )
+
+
+def _is_head(memory: Memory) -> bool:
+    """Return whether a memory is the description at the head of a file for one memory."""
+    file, line = memory.first
+    return line == 1 and file.rpartition("/")[2] not in HOME_FILES
+
+
+def _kind_of(memory: Memory, path: str) -> str:
+    """Return the kind of file. A head says what is worth knowing of a longer document."""
+    kind = path_kind(path)
+    is_long = any(source.lines[1] > 1 for source in memory.sources)
+    return "memory" if kind == "article" and is_long and _is_head(memory) else kind
+
+
+def _is_of_project(unit: Unit) -> bool:
+    """Return whether a statement in a project's file is about the project itself.
+
+    It names the project, or is in a section that is named after it or after projects.
+    """
+    common = set(_WORD.findall(" ".join(kinds().named("project").words)))
+    file = unit.resource.rpartition("/")[2].removesuffix(".md")
+    names = {*_WORD.findall(file.lower())} - common
+    if path_kind(f"{file}.md") == "project" and not names:
+        return True  # a file such as `PROJECT.md` is about nothing else
+    if section_kind(unit.headings[-1:]) == "project":
+        return True
+    shown = {unit.headings[-1], unit.text.partition("\n")[0]} if unit.headings else set()
+    return any(names & {*_WORD.findall(text.lower())} for text in shown)
+
+
+_WORD = regex(r"[^\W\d_]{3,}")
 
 
 def _thing(headings: Sequence[str]) -> str:
@@ -330,7 +406,7 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
     score -= 0.6 * (len(memory.body) > LONG)
     field = _FIELD.match(memory.body.partition("\n")[0])
-    is_done = field and patterns().sentences["done"].search(field["value"])
+    is_done = field and _is_done(field["value"])
     is_late = is_done or patterns().sentences["now"].search(unit.headings[-1])
     score += 0.5 * bool(_STRESSED.search(memory.body)) - 0.5 * bool(is_late)
     return score + 2.0 * gives_name(memory) - 1.5 * bool(_ONLY_WHERE.search(memory.body))
@@ -341,12 +417,17 @@ def gives_name(memory: Memory) -> bool:
     return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in patterns().names
 
 
-def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Part:
+def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[str]) -> Part:
     if kind in _NEVER or section in _OVER or _EMPTY & signs:
         return ""
-    if len(memory.body) > WHOLE_LENGTH and not memory.is_stored:
+    if len(memory.body) > WHOLE_LENGTH and not (memory.is_stored or _is_head(memory)):
         return ""
-    if memory.body.lstrip().startswith(("|", "```")) or "[redacted:" in memory.body:
+    is_state = kind == "memory" and (section == "project" or (section == "status" and thing))
+    is_state = is_state and not _is_done(thing) and "done" not in signs
+    if (
+        memory.body.lstrip().startswith(("```",) if is_state else ("|", "```"))
+        or "[redacted:" in memory.body
+    ):
         return ""  # tables and accounts are looked up when needed
     text = before_code(memory.body).strip("-*_ \n")
     is_aside = text.startswith("(") and text.endswith(")")
@@ -381,6 +462,8 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
             return "decision"
         case "commitment" if "done" not in signs and section not in _PASSED:
             return "promise"
+        case "fact" if is_state and "tiny" not in signs:
+            return "project"
         case "fact" | "aspiration" | "lesson" if not passing and "tiny" not in signs:
             is_project = kind == "project" or (
                 section == "project" and kind in ("memory", "profile")
@@ -407,7 +490,12 @@ def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> b
 
 
 def _candidate(
-    memory: Memory, names: Collection[str], house: _House, accesses: Accesses, now: datetime
+    memory: Memory,
+    names: Collection[str],
+    house: _House,
+    heads: Collection[str],
+    accesses: Accesses,
+    now: datetime,
 ) -> _Candidate | None:
     traits = _traits(memory)
     home = house.holds(traits.place[0])
@@ -422,7 +510,8 @@ def _candidate(
     is_unsure = traits.sure == UNSURE or (traits.part == "rule" and traits.sure == LOW)
     last = accesses.of(memory.id).last
     is_read = last is not None and accesses.sessions_since(last, now) < FRESH_SESSIONS
-    score = traits.score + home + 0.6 * is_ours + 0.5 * is_read
+    is_detail = memory.first[0] in heads and not _is_head(memory)
+    score = traits.score + home + 0.6 * is_ours + 0.5 * is_read - 2.0 * is_detail
     if not is_ours and (is_unsure or is_strange):
         score -= MIN_SCORE
     if traits.part in ("stored", "decision", "project", "promise"):
@@ -451,8 +540,9 @@ class _House(msgspec.Struct, frozen=True, kw_only=True):
         """Return the bonus for a file's location, or None if the file is another agent's."""
         folder, _, name = resource.rpartition("/")
         if not resource or folder.removesuffix("/memory") in self.own or folder in self.own:
-            kept = name in HOME_FILES or path_kind(name) in ("rules", "decisions")
-            return 1.0 if kept or not resource else 0.5
+            if name in _CURATED or not resource:
+                return 1.5
+            return 1.0 if name in HOME_FILES else 0.5
         return None if is_below(resource, self.others) else 0.0
 
 
@@ -482,6 +572,10 @@ def _is_past(memory: Memory, due: str, now: datetime) -> bool:
     signs = patterns().sentences
     is_over = last and any(signs[sign].search(last[0]) for sign in ("done", "decision"))
     return bool(is_over) or ("" < due < f"{now:%Y-%m-%d}")
+
+
+def _is_done(text: str) -> bool:
+    return patterns().sentences["done"].search(text) is not None
 
 
 def _is_of(memory: Memory, names: Collection[str]) -> bool:

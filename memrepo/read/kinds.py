@@ -183,7 +183,7 @@ def _worded(entries: Sequence[str], names: Sequence[str], where: str) -> str:
 
 
 _PLACEHOLDERS = (
-    r"_\([^)\n]{1,200}\)_",
+    r"_\([^\n]{1,200}?\)_",
     r"\[(?:your|the|name|insert|e\.?g|TODO|TBD|\.\.\.)[^\]\n]{0,40}\](?!\()",
     r"<[a-z][a-z _-]{2,30}>",
     r"\{\{[^{}\n]{0,80}\}\}",

@@ -210,3 +210,55 @@ def test_reading_the_same_sources_again_adds_nothing(tmp_path: Path) -> None:
         memrepo(repo, "run", "--mode", "reconciliation", now=f"2026-03-{day:02}T23:00:00Z")
         assert git(repo, "branch", "--list", "run/*").strip() == "", "nothing waits"
         assert set(memories(repo)) == kept
+
+
+def test_a_line_of_a_projects_file_is_a_project_only_if_it_is_about_it(tmp_path: Path) -> None:
+    bike = HOUSE["memory/projects/cargo-bike.md"]
+    bike += "\n## Tyres\n\nTyres are pumped with the red pump from the cellar.\n"
+    state = "# Memory\n\n## Shop status\n\n### Hollow Mill\n\n- Counter: open to guests\n"
+    repo, _ = bakery(tmp_path, **{"memory/projects/cargo-bike.md": bike, "MEMORY.md": state})
+    done(repo, "run")
+    projects = [text for text, (section, _) in lines(repo).items() if section == "Projects"]
+    assert any("old town" in text for text in projects)
+    assert not any("red pump" in text for text in projects), "a detail of its file"
+    assert "Hollow Mill: Counter: open to guests" in projects, "the state of a thing in MEMORY.md"
+
+
+def test_a_list_stands_for_its_single_lines(tmp_path: Path) -> None:
+    who = (
+        "# IDENTITY.md\n\n- **Name:** Pim\n- **Avatar:** _(a path, http(s) URL, or data)_\n\n"
+        "## Rules\n\n- DO NOT LIGHT THE OVEN BEFORE ROSA CONFIRMED THE FLOUR IS DRY\n"
+    )
+    soul = (
+        "# SOUL.md\n\n## Oven rules\n\n"
+        "- Sweep the hearth each morning with the long broom\n"
+        "- DO NOT LIGHT THE OVEN BEFORE ROSA CONFIRMS THAT THE FLOUR IS DRY\n"
+        "- Be gentle with the small door\n"
+    )
+    repo, _ = bakery(tmp_path, **{"IDENTITY.md": who, "SOUL.md": soul})
+    done(repo, "run")
+    assert page(repo).count("LIGHT THE OVEN") == 1
+    assert "long broom" in page(repo), "the whole list"
+    assert "Avatar" not in page(repo), "an unfilled field"
+
+
+def test_rules_of_side_files_leave_room_for_what_a_person_keeps(tmp_path: Path) -> None:
+    things = (
+        "apron barrel candle drum egg funnel grain honey iron jar kettle ladle mortar nail oil pan"
+        " quilt raisin salt tray urn vat whisk yeast zinc brush crate dough flask glove hook ink"
+        " knife lemon malt nutmeg oats paddle rope sieve tongs umbrella vinegar wick"
+    ).split()
+    rooms = "attic barn cellar dairy eaves fold gate hall inn".split()
+    many = {
+        f"{room}-rules.md": f"# Rules of the {room}\n\n"
+        + "".join(
+            f"- Never {' '.join(things[at : at + 3])}.\n" for at in range(4 * n, 4 * n + 12, 3)
+        )
+        for n, room in enumerate(rooms)
+    }
+    repo, _ = bakery(tmp_path, **many)
+    configure(repo, "run.shelf", "normal")
+    done(repo, "run")
+    found = lines(repo)
+    assert sum(section == "Rules" for section, _ in found.values()) <= 16
+    assert "Never order flour without Rosa's approval." in found, "a rule of MEMORY.md"

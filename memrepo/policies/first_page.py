@@ -433,6 +433,8 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
     is_aside = text.startswith("(") and text.endswith(")")
     if is_aside or not any(map(has_content, text.split("\n"))):
         return ""
+    if text.endswith((":", "：")) and "\n" not in text and not memory.is_stored:
+        return ""  # what it introduces is code, which the page does not show
     if without_secrets(memory.body) != memory.body:
         return ""
     is_fact = memory.type in ("identity", "relationship", "fact") or gives_name(memory)

@@ -262,3 +262,12 @@ def test_rules_of_side_files_leave_room_for_what_a_person_keeps(tmp_path: Path) 
     found = lines(repo)
     assert sum(section == "Rules" for section, _ in found.values()) <= 16
     assert "Never order flour without Rosa's approval." in found, "a rule of MEMORY.md"
+
+
+def test_a_rule_that_only_introduces_code_is_left_out(tmp_path: Path) -> None:
+    rules = "# Agents\n\n## Rules\n\n- Always run this after each change of the oven:\n"
+    rules += "  ```\n  bake --dry\n  ```\n\n- Never bake without `bake --dry` first.\n"
+    repo, _ = bakery(tmp_path, **{"AGENTS.md": rules})
+    done(repo, "run")
+    assert "Never bake without" in page(repo)
+    assert "after each change" not in page(repo)

@@ -176,7 +176,8 @@ def _rekeyed(topic: Topic, line: str, weights: Mapping[str, float]) -> float:
     is_asked = any(t in weights and not held.isdisjoint(fs) for t, fs in topic.asked.items())
     is_asked = is_asked or not read(topic.question).content.isdisjoint(new.key.split())
     old = [one.value for one in map(read, topic.lines) if is_asked and one.key == new.key]
-    return max(weights.values()) if new.key and old and new.value not in old else 0.0
+    is_other = bool(new.key and old) and new.value not in old
+    return max(weights.values(), default=1.0) if is_other else 0.0
 
 
 def _is_next_state(old: Text, new: Text) -> bool:

@@ -225,7 +225,7 @@ def read_value(type_: Any, node: Any) -> Any:
 
 
 def _read_list(known: _Type, node: Any) -> tuple[Any, ...]:
-    """Read a list without duplicates. One record may stand outside a list."""
+    """Read a list without duplicates. A single record need not be in a list."""
     if not isinstance(node, list):
         if not (node and _taken_apart(known.item).members):
             raise ValueMismatch(node, known.expected)

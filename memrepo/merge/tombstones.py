@@ -347,17 +347,17 @@ class Tombstones:
             return self._units[min(units)]
         if (former := self._units.get(text_hash(memory.body))) is not None:
             return former
-        said, known = [tokens(memory.body)], self._words
+        spans, known = [tokens(memory.body)], self._words
         if not memory.is_note:
             inner = (one.text for one in statements(memory.body) if not one.is_run)
-            said, known = [*said, *map(tokens, inner)], [*known, *self._part_words]
+            spans, known = [*spans, *map(tokens, inner)], [*known, *self._part_words]
         scored = (
             (similarity(one, words), stone)
             for stone, words in known
-            for one in said
+            for one in spans
             if _SPAN * len(one) <= len(words) <= len(one) / _SPAN  # else too few can be common
             and (
-                one is said[0]
+                one is spans[0]
                 or min(len(one), len(words)) >= MIN_PART_WORDS
                 or (one == words and len(one) >= MIN_WORDS)
             )

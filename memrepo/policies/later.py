@@ -3,7 +3,7 @@
 Nothing is decided by it: recall shows the line below the hit. A line is about the same if it says
 what became of the hit (`policies.change`), or if it shares telling words with the lines of the hit
 that answer the question. A word that many texts have, a time and the name of the person or agent
-whose memory it is tell nothing.
+whose memory it is do not count.
 """
 
 from __future__ import annotations
@@ -148,15 +148,15 @@ def _score(topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bo
     line that only repeats the hit.
     """
     readings = [(line[a:b], read(line[a:b])) for a, b in sentences(line)]
-    told = [(text, reading) for text, reading in readings if not reading.is_open]
-    held = frozenset(t for text, _ in told for t in (*index_terms(text).terms, *words(text)))
+    stated = [(text, reading) for text, reading in readings if not reading.is_open]
+    held = frozenset(t for text, _ in stated for t in (*index_terms(text).terms, *words(text)))
 
     def in_line(found: Terms) -> set[str]:
         return {t for t, forms in found.items() if t in weights and not held.isdisjoint(forms)}
 
     own, asked, head = in_line(topic.own), in_line(topic.asked), in_line(topic.head)
     shared = own | asked | head
-    is_news = any(reading.is_news for _, reading in told)
+    is_news = any(reading.is_news for _, reading in stated)
     if len(own) == len(topic.own) and not is_news:
         return 0.0
     names = {term for term in own if not topic.names.isdisjoint(topic.own[term])}

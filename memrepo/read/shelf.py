@@ -48,8 +48,8 @@ page at the root with at most so many is the owner's note on one thing, and coun
 DETAIL_COST = 2.0
 """The cost in rank of what follows the memory in a file with a memory's header."""
 CLAIM_LENGTH, ENTRY_LENGTH = 700, 1600
-"""Maximum lengths of a statement that may become a claim, and of one in a file that is kept for
-what lasts, where an entry may be long. Whole files and sections have no limit.
+"""Maximum lengths of a statement that may become a claim, and of an entry of a file that is kept
+for what lasts. Whole files and sections have no limit.
 """
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
 """The weight of the model's logit relative to structure, and the limit of that logit."""
@@ -356,7 +356,7 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
 def _opens_as_ban(unit: Unit, count: int = 3) -> bool:
     """Return whether one of the first clauses of a statement opens with a ban or a rule.
 
-    The first part is what stands before the first clause.
+    The first part is the text before the first clause.
     """
     table, clauses = patterns().sentences, _CLAUSE.split(unit.text[:OPENING])[:count]
     return any(table[row].match(one) for row in ("ban", "rule") for one in clauses)

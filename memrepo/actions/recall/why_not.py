@@ -318,14 +318,14 @@ def _found_by(case: Case, index: Index, words: Sequence[str]) -> str:
     lacking = f"; it does not contain {lacks}" if lacks else ""
     asked = f"{visible(' '.join(words))!r}"
     if place:
-        said = f"found by {asked} as hit {place} of {len(found)}"
-        said += f", with `--status {status}`" if status != "active" else ""
-        said += f"; {SHOWN} are shown unless `-k` asks for more" if place > SHOWN else ""
+        answer = f"found by {asked} as hit {place} of {len(found)}"
+        answer += f", with `--status {status}`" if status != "active" else ""
+        answer += f"; {SHOWN} are shown unless `-k` asks for more" if place > SHOWN else ""
     elif not held:
-        said, lacking = f"not found by {asked}: it contains none of these words", ""
+        answer, lacking = f"not found by {asked}: it contains none of these words", ""
     elif not found:
-        said = f"not found by {asked}: no memory contains enough of these words"
+        answer = f"not found by {asked}: no memory contains enough of these words"
     else:
         better = counted(len(found), "other answers", "others answer")
-        said = f"not found by {asked}: {better} better"
-    return said + lacking
+        answer = f"not found by {asked}: {better} better"
+    return answer + lacking

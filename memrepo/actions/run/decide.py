@@ -95,7 +95,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
 
 
 def _counts(given: Input, known: Known, judged: dict[str, Any]) -> dict[str, int]:
-    """Return the counts that the steps of a run do not tell."""
+    """Return the counts that are not in the steps of a run."""
     return {
         "sources": len({entry.resource for entry in given.intake.consumed}),
         "units": len(given.intake.placed),

@@ -87,7 +87,7 @@ def _boxes(
 
 
 def retire(known: Known, gone: _Gone | None, spared: Collection[str]) -> None:
-    """Retire the memories left without any evidence, in a step per source that lost it.
+    """Return a step per source that retires the memories left without any evidence.
 
     A memory whose text is in places that it did not list gets those instead. `gone` maps a source's
     path to the removed text hashes. If it is None, all memories are checked. `spared` are memories

@@ -193,7 +193,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     """Ingest the workspace, propose changes and commit them.
 
     The commits that record who edited memories, that copy sources, and the run land together. The
-    former land alone if the run fails, waits or writes nothing, but not if it cannot be signed.
+    run is left out if it fails, waits or writes nothing, but nothing lands if it cannot be signed.
     Retry the proposal if another commit landed in the meantime.
     """
     base = first.store.head()

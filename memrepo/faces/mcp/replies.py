@@ -58,32 +58,32 @@ def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) ->
     """Return the reply for the result of a verb, cut to a number of tokens."""
     warnings = [str(problem) for problem in result.notices[:NOTICES]]
     whole = "\n".join(filter(None, [text_of(verb, request, result), *warnings]))
-    told = {"exit": int(result.exit), "truncated": False, **_told(result.as_json())}
+    record = {"exit": int(result.exit), "truncated": False, **_known_keys(result.as_json())}
 
     def build(size: int) -> ToolReply:
         part = whole[:size]
         tail = ["cut: raise max_tokens for the rest"] if size < len(whole) else []
-        data = told if _has_text(told) else {**told, "report": fenced(part)}
+        data = record if _has_text(record) else {**record, "report": fenced(part)}
         data = {**data, "truncated": bool(tail)} if "report" in data else data
         return ToolReply(text="\n".join([HEAD, fenced(part), *tail]), data=data)
 
-    while _has_text(told) and token_count(json.dumps(told, ensure_ascii=False)) > max_tokens:
-        told = _shorter(told)
+    while _has_text(record) and token_count(json.dumps(record, ensure_ascii=False)) > max_tokens:
+        record = _shorter(record)
     sizes = range(1, len(whole) + 1)
     if build(len(whole)).tokens > max_tokens:
         return build(bisect_right(sizes, max_tokens, key=lambda size: build(size).tokens))
     return build(len(whole))
 
 
-def _told(value: Any) -> Any:
+def _known_keys(value: Any) -> Any:
     """Return the part of a record that may leave a fence, with its texts in fences."""
     match value:
         case dict():
-            told = {key: _told(part) for key, part in value.items() if key in _CODES}
+            record = {key: _known_keys(part) for key, part in value.items() if key in _CODES}
             texts = {key: _text(part) for key, part in value.items() if key in _TEXTS and part}
-            return {key: part for key, part in told.items() if part is not None} | texts
+            return {key: part for key, part in record.items() if part is not None} | texts
         case list() | tuple():
-            return [_told(part) for part in value]
+            return [_known_keys(part) for part in value]
         case str():
             return value if _CODE.fullmatch(value) else None
         case _:
@@ -104,11 +104,11 @@ def _has_text(value: Any) -> bool:
             return False
 
 
-def _shorter(told: dict[str, Any]) -> dict[str, Any]:
+def _shorter(record: dict[str, Any]) -> dict[str, Any]:
     """Return the data without the last record of its longest list, or without its longest value."""
-    key = max(told, key=lambda name: len(json.dumps(told[name])))
-    value = told[key][:-1] if isinstance(told[key], list) else None
-    kept = {**told, key: value, "truncated": True}
+    key = max(record, key=lambda name: len(json.dumps(record[name])))
+    value = record[key][:-1] if isinstance(record[key], list) else None
+    kept = {**record, key: value, "truncated": True}
     return {name: part for name, part in kept.items() if part not in (None, [])}
 
 

@@ -1,7 +1,7 @@
 """Order the blocks that a search found, with one hit per memory, and decide whether any answers.
 
-FTS5 scores the words of all phrasings by BM25. The rest is what measurements support: the
-subject of a text, who speaks, replies to questions, and the kind of answer that is asked for. Recency,
+FTS5 scores the words of all phrasings by BM25. The rest is what measurements support: the subject
+of a text, who speaks, replies to questions, and the kind of answer that is asked for. Recency,
 retrievals and importance count whatever is asked. A memory is placed after a better hit that
 superseded it. Lineage: engram (recency, importance). Its bonus for retrievals reached the maximum
 at the first retrieval. This one grows up to the 31st.

@@ -191,12 +191,19 @@ _PLACEHOLDERS = (
     r"\[[\u3040-\u9fff\uac00-\ud7af]{2,12}\](?!\()",
 )
 PLACEHOLDER = regex("|".join(_PLACEHOLDERS), re.IGNORECASE)
+_COMMAND = regex(r"`[^`\n]*\s<[\w-]+>[^`\n]*`")
+"""A command in the text, with parameters."""
 _SPEAKER = regex(r"^\W*(?:user|assistant|human|ai|system|bot|q|a)\b\W*[:：]", re.IGNORECASE)
 _TURN = regex(r"^(user|assistant):\s", re.IGNORECASE)
 _BOX = regex(r"^\s*(?:(?:[-*+]|\d+[.)])\s*)?\[[ xX]\]")
 _POINTS = regex(r"^\W*(?:`[^`]+`|\[[^\]]+\]\([^)]+\)|[\w./-]+\.\w{2,4}\b|https?:)")
 _DIGITS = regex(r"\d+")
 _NO_WORD = regex(r"\W+")
+
+
+def _is_unfilled(line: str) -> bool:
+    """Return whether a line has a placeholder, apart from the parameters of a command."""
+    return PLACEHOLDER.search(_COMMAND.sub("", line)) is not None
 
 
 def _has_shape(
@@ -210,8 +217,9 @@ def _has_shape(
 
     match shape:
         case "template":
-            rows = [row for text in texts for row in text.split("\n")]
-            unfilled = share(PLACEHOLDER.search, rows)
+            stated = [unit.text[:SIGN_LENGTH] for unit in units if unit.kind != "code"]
+            rows = [row for text in stated for row in text.split("\n")]
+            unfilled = share(_is_unfilled, rows)
             return unfilled > 0.5 or (unfilled > 0.15 and unfilled * len(rows) >= 3)
         case "stanzas":
             alike = Counter(filter(lambda s: len(s) > 6, map(plain_line, lines)))
@@ -342,7 +350,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
     only_secret = shown != text and size < 2 * TINY_WIDTH
     lines = text.split("\n")
     one = len(lines) == 1
-    unfilled = sum(map(bool, map(PLACEHOLDER.search, lines)))
+    unfilled = sum(map(_is_unfilled, lines))
     opens = first.rstrip(" *_").endswith((":", "："))
     shapes = {
         "done": table["done"].search(begin) or table["done_end"].search(first),

@@ -114,3 +114,16 @@ def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kin
 def test_a_thought_shows_its_signs(line: str, sign: str) -> None:
     (unit,) = scan("mill.md", f"# Mill\n\n{line}\n".encode()).units
     assert sign in signs_of(unit)
+
+
+def test_the_parameters_of_commands_do_not_make_a_template() -> None:
+    rules = "Put a new key away at once: `./keys.sh save <name> <value>`", "Never print a key."
+    text = "# Rules\n\n" + "".join(f"- {rule}\n" for rule in rules)
+    calls = "".join(f"./keys.sh {verb} <name>\n" for verb in ("save", "get", "drop"))
+    text += f"\n## Keys\n\n```bash\n{calls}```\n"
+    units = scan("CLAUDE.md", text.encode()).units
+    assert file_kind("CLAUDE.md", text, units).kind.name == "instruction"
+    assert not any("placeholder" in signs_of(unit) for unit in units[:2])
+    blank = text.replace("`", "")
+    units = scan("CLAUDE.md", blank.encode()).units
+    assert file_kind("CLAUDE.md", blank, units).kind.name == "template"

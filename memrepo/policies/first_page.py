@@ -251,8 +251,18 @@ class _Page(msgspec.Struct):
         return [
             other
             for other in self.lines
-            if (key[1] and key == _key_of(other)) or _says(own, self.words[other.line.memory.id])
+            if (key[1] and key == _key_of(other))
+            or (
+                not _name_others(one.line.memory, other.line.memory)
+                and _says(own, self.words[other.line.memory.id])
+            )
         ]
+
+
+def _name_others(one: Memory, other: Memory) -> bool:
+    """Return whether two whole sections begin with different headings, so are of two things."""
+    heads = {memory.body.partition("\n")[0] for memory in (one, other)}
+    return len(heads) == 2 and all(head.startswith("#") for head in heads)
 
 
 def _says(own: frozenset[str], words: frozenset[str]) -> bool:

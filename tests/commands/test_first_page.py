@@ -271,3 +271,15 @@ def test_a_rule_that_only_introduces_code_is_left_out(tmp_path: Path) -> None:
     done(repo, "run")
     assert "Never bake without" in page(repo)
     assert "after each change" not in page(repo)
+
+
+def test_sections_with_equal_lines_about_several_things_are_each_on_the_page(
+    tmp_path: Path,
+) -> None:
+    text = "# Memory\n\n## App status\n" + "".join(
+        f"\n### {name}\n- Phone: live in the store\n- Desk: live in the store\n"
+        for name in ("Aldergrove", "Brindle", "Cawder")
+    )
+    repo, _ = bakery(tmp_path, **{"MEMORY.md": text})
+    done(repo, "run")
+    assert all(f"{name}: Phone" in page(repo) for name in ("Aldergrove", "Brindle", "Cawder"))

@@ -360,3 +360,15 @@ def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPa
     reply = answer(session(repo), TOOLS["memory_status"], {})
     assert reply.failed
     assert_inside(reply.text, reply.data, told=False)
+
+
+def test_the_ids_of_a_large_run_leave_room_for_its_report(tmp_path: Path) -> None:
+    workspace = tmp_path / "ws"
+    workspace.mkdir()
+    lines = [f"- {n} Main Street belongs to tenant {n * 7}." for n in range(40)]
+    (workspace / "MEMORY.md").write_text("# Houses\n\n" + "\n".join(lines) + "\n")
+    reply = good(begin(tmp_path, workspace), "memory_diff", max_tokens=400)
+    assert reply.tokens <= 400
+    assert reply.data["truncated"]
+    assert "Main Street" in reply.text
+    assert "Main Street" in reply.data["report"]

@@ -64,10 +64,13 @@ def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) ->
         part = whole[:size]
         tail = ["cut: raise max_tokens for the rest"] if size < len(whole) else []
         data = record if _has_text(record) else {**record, "report": fenced(part)}
-        data = {**data, "truncated": bool(tail)} if "report" in data else data
+        data = (
+            {**data, "truncated": record["truncated"] or bool(tail)} if "report" in data else data
+        )
         return ToolReply(text="\n".join([HEAD, fenced(part), *tail]), data=data)
 
-    while _has_text(record) and token_count(json.dumps(record, ensure_ascii=False)) > max_tokens:
+    room = max_tokens if _has_text(record) else max_tokens // 2  # a report needs the rest
+    while token_count(json.dumps(record, ensure_ascii=False)) > room and len(record) > 2:
         record = _shorter(record)
     sizes = range(1, len(whole) + 1)
     if build(len(whole)).tokens > max_tokens:

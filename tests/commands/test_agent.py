@@ -265,9 +265,10 @@ def test_a_dry_run_writes_nothing(repo: Path, project: Path) -> None:
         ("[]", "expected an object"),
         ('{"hooks": []}', "hooks: expected an object"),
         ('{"hooks": {"Stop": {}}}', "hooks.Stop: expected a list"),
+        ('{"env": {"A": "1", "A": "2"}}', "found 'A' twice in one object"),
         ("[" * 100_000, "recursion"),
     ],
-    ids=["comment", "list", "hooks", "event", "depth"],
+    ids=["comment", "list", "hooks", "event", "twice", "depth"],
 )
 def test_settings_that_cannot_be_edited_are_left_alone(
     repo: Path, project: Path, text: str, said: str
@@ -278,6 +279,15 @@ def test_settings_that_cannot_be_edited_are_left_alone(
     assert answer.exit == 2
     assert said in answer.error["message"]
     assert path.read_text(encoding="utf-8") == text
+
+
+def test_half_a_surrogate_pair_in_the_settings_stays(repo: Path, project: Path) -> None:
+    path = project / ".claude" / "settings.json"
+    path.write_text('{\n  "env": "\\ud83d, \\ud83d\\ude00"\n}\n', encoding="utf-8")
+    assert memrepo(repo, "agent", "install", "claude-code", "--into", project).exit == 0
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["env"] == "\ud83d, \U0001f600"
+    assert "hooks" in found
 
 
 def test_without_a_folder_it_goes_where_a_host_keeps_what_holds_for_all(

@@ -272,7 +272,7 @@ def _json_part(path: Path, put: Callable[[Json], None], take: Callable[[Json], N
     """Return the part of a JSON file, which is written in the indentation found there."""
 
     def edit(text: str, change: Callable[[Json], None]) -> str:
-        data = json.loads(text) if text.strip() else {}
+        data = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
         if not isinstance(data, dict):
             raise ValueError("expected an object")
         before = json.dumps(data)
@@ -280,12 +280,23 @@ def _json_part(path: Path, put: Callable[[Json], None], take: Callable[[Json], N
         if json.dumps(data) == before:
             return text
         indent = _INDENT.search(text)
-        return json.dumps(data, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+        after = json.dumps(data, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", after)
 
     return FilePart(path=path, put=lambda text: edit(text, put), take=lambda text: edit(text, take))
 
 
 _INDENT = regex(r'\{\r?\n([ \t]+)"')
+_SURROGATE = regex("[\ud800-\udfff]")
+
+
+def _once(pairs: list[tuple[str, object]]) -> Json:
+    """Return the members of an object, of which a second one of a name would end the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key in found if sum(key == name for name, _ in pairs) > 1)
+        raise ValueError(f"found {twice!r} twice in one object")
+    return found
 
 
 def _inner(data: Json, key: str) -> Json:

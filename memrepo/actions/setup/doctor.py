@@ -36,6 +36,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.store import history, settings, stream
 from memrepo.store.errors import NoContent
+from memrepo.store.git import user_folder
 from memrepo.store.index import Filter
 from memrepo.store.local import git_version, object_problems
 from memrepo.store.remote import RECORDS
@@ -236,6 +237,16 @@ def _identity(work: Work, fix: bool) -> CheckFinding:
         return _finding("user.email is not set in git: set it", "")
     problem = f"{email} is not among human_authors in memrepo.toml"
     return _finding("" if email in work.config.human_authors else problem, email)
+
+
+@_check("settings")
+def _settings(work: Work, fix: bool) -> CheckFinding:
+    old = user_folder() / "config.toml"
+    problem = (
+        f"{old} is not read any more: set its keys with"
+        " `git config --global memrepo.KEY VALUE`, then delete it"
+    )
+    return _finding(problem if old.exists() else "", "yours are in git's configuration")
 
 
 @_check("workspace")

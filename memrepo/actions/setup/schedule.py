@@ -174,6 +174,7 @@ def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
         severity="warning",
     )
     is_undelivered = not state and config.reporting.enabled and not is_announced
+    old = _old_block(work) if state else ()
     return Jobs(
         entries=tuple(jobs),
         by=settings.get(work.store.repo, BY),
@@ -182,7 +183,7 @@ def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
         crontab=tuple(_entries(work)) if state else (),
         next=tuple(one for fire in fires if (one := next_of(fire))),
         changed=changed,
-        notices=(undelivered,) if is_undelivered else (),
+        notices=(undelivered,) if is_undelivered else old,
     )
 
 
@@ -206,6 +207,25 @@ def out_of_step(work: Work) -> str:
     return f"the crontab's entries are {what} (`memrepo schedule install`)"
 
 
+def _old_block(work: Work) -> tuple[Problem, ...]:
+    """Return what to do about a block that an early memrepo wrote; it still starts runs."""
+    name = str(work.store.root)
+    try:
+        if not crontab.has_block(crontab.read(), name):
+            return ()
+    except NoCrontab:
+        return ()
+    return (
+        Problem(
+            path="crontab",
+            rule="schedule-old",
+            message="the block that an early memrepo wrote there is left, and still starts runs",
+            fix=f"`crontab -e`: remove `# memrepo begin {name}` and all to its end",
+            severity="warning",
+        ),
+    )
+
+
 def _state(work: Work) -> str:
     if settings.get(work.store.repo, BY) != "crontab":
         return "not scheduled; `memrepo schedule install` would write:"
@@ -226,7 +246,7 @@ def _remove(work: Work, *, dry_run: bool) -> Removed:
     if not dry_run:
         for key in (BY, SINCE):
             settings.drop(work.store.repo, key)
-    return Removed(changed=changed, by=by)
+    return Removed(changed=changed, by=by, notices=_old_block(work))
 
 
 def _write(work: Work, entries: Sequence[str], *, dry_run: bool) -> bool:

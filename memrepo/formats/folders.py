@@ -290,6 +290,7 @@ def read_obsidian(files: Files) -> Iterator[Found]:
 def _note(page: Page) -> ImportRecord:
     tags = (*page.texts("tags"), *page.texts("tag"), *page.hashtags())
     type_ = page.text("type") if page.text("type") in CLAIM_TYPES else "fact"
+    written = next((key for key in _DATES if page.values.get(key)), "")
     return ImportRecord(
         path=page.path,
         text="\n\n".join(filter(None, (page.body, page.properties(_KNOWN)))),
@@ -299,13 +300,13 @@ def _note(page: Page) -> ImportRecord:
         lines=page.lines,
         captured=page.day,
         captured_from="file",
-        written=next(filter(None, map(page.values.get, _DATES)), None),
+        written=page.values.get(written),
         fields={
             "title": page.text("title") or page.stem,
             "description": page.text("description"),
             "tags": list(dict.fromkeys(tag.lstrip("#") for tag in tags)),
             "aliases": page.texts("aliases"),
         },
-        at=page.at,
+        at={**page.at, "written": page.at.get(written, page.lines[0])},
         links=page.links(),
     )

@@ -347,7 +347,9 @@ class _Import(msgspec.Struct):
             return parse_time(value if isinstance(value, str) else "")
         except (OverflowError, OSError, ValueError):
             message = f"found {str(value)[:40]!r}, expected a time"
-            self.problems.append(left_out(record.path, key, message, line=record.lines[0]))
+            self.problems.append(
+                left_out(record.path, key, message, line=record.at.get(key, record.lines[0]))
+            )
             return None
 
     def _own(self, record: ImportRecord) -> Memory | None:

@@ -119,6 +119,14 @@ def test_properties_of_a_vault_that_are_no_fields_are_kept_as_words() -> None:
     assert memory.body == "A hoe.\n\nprice: 12\nbought at: the mill"
 
 
+def test_a_time_that_is_none_is_named_at_its_line() -> None:
+    found = FORMATS["obsidian"].read({"Hoe.md": b"---\ntitle: Hoe\ndate: soon\n---\nA hoe.\n"})
+    terms = ImportTerms(format="obsidian", profile="personal", now=NOW)
+    assert {(p.line, p.message[:12]) for p in take(EMPTY, found, terms).problems} == {
+        (3, "found 'soon'")
+    }
+
+
 def test_files_about_the_person_and_the_agent_are_read() -> None:
     files = {"USER.md": b"# Vera\n\n- Likes mint tea.\n", "IDENTITY.md": b"- Is called Rake.\n"}
     found = imported("openclaw", files).memories.values()

@@ -261,7 +261,8 @@ _MAX_APART = 60
 """The maximum number of characters between a label and a value that no sign or verb connects."""
 _SEGMENTS = regex(r"[^\W\d_]{2,20}(?:-[^\W_]{1,20}){2,5}")
 _CODE_APART = regex(
-    r"(?<![^\W_])(?:\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,4}[A-Z]\d{2,4}|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
+    r"(?<![^\W_])(?:\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,4}[A-Z]\d{2,4}"
+    r"|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
 )
 _SIGNED = regex(r"\w[!#$%^&*?=]\w")
 _SUFFIX = regex(r":\w{1,6}$")

@@ -33,7 +33,7 @@ from memrepo.read.kinds import (
     signs_of,
 )
 from memrepo.read.learned import features, worth
-from memrepo.read.thoughts import Unit, field_of
+from memrepo.read.thoughts import Unit, are_of_two_things, field_of
 from memrepo.text.dates import date_of_path, find_clock, find_date, is_date_heading
 from memrepo.text.languages import patterns
 from memrepo.text.words import content_words, stems
@@ -253,16 +253,10 @@ class _Page(msgspec.Struct):
             for other in self.lines
             if (key[1] and key == _key_of(other))
             or (
-                not _name_others(one.line.memory, other.line.memory)
+                not are_of_two_things(one.line.memory.body, other.line.memory.body)
                 and _says(own, self.words[other.line.memory.id])
             )
         ]
-
-
-def _name_others(one: Memory, other: Memory) -> bool:
-    """Return whether two whole sections begin with different headings, so are of two things."""
-    heads = {memory.body.partition("\n")[0] for memory in (one, other)}
-    return len(heads) == 2 and all(head.startswith("#") for head in heads)
 
 
 def _says(own: frozenset[str], words: frozenset[str]) -> bool:

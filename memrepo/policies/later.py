@@ -171,10 +171,9 @@ def _score(topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bo
 
 def _rekeyed(topic: Topic, line: str, weights: Mapping[str, float]) -> float:
     """Return the weight of a line that gives another value to a key that a question asks for."""
-    new = read(line)
-    held = {*index_terms(new.key).terms, *words(new.key)}
+    new, label = read(line), line.replace("：", ":").partition(":")[0]
+    held = {*index_terms(label).terms, *words(label)}
     is_asked = any(t in weights and not held.isdisjoint(fs) for t, fs in topic.asked.items())
-    is_asked = is_asked or not read(topic.question).content.isdisjoint(new.key.split())
     old = [one.value for one in map(read, topic.lines) if is_asked and one.key == new.key]
     is_other = bool(new.key and old) and new.value not in old
     return max(weights.values(), default=1.0) if is_other else 0.0

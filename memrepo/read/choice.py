@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from memrepo.core.ids import normal_claim
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.policies.claims import find_reflecting
@@ -20,6 +19,7 @@ from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.intake import Placed, meaning_key
 from memrepo.read.kinds import is_profile, kinds
 from memrepo.read.shelf import CLEAR, POOR, is_in
+from memrepo.read.thoughts import are_of_two_things
 from memrepo.text.words import content_words
 
 ALWAYS_JUDGED = 9.0
@@ -196,7 +196,7 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
             twins = [
                 twin
                 for twin in twins
-                if _thing_of(twin) == _thing_of(one) and says_the_same(twin.text, one.text)
+                if not are_of_two_things(twin.text, one.text) and says_the_same(twin.text, one.text)
             ]
         if twins:
             same[one.candidate_id] = twins[0].candidate_id
@@ -206,9 +206,3 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
                     holding[word].append(len(kept))
             kept.append((one, words, numbers))
     return same
-
-
-def _thing_of(one: Candidate) -> str:
-    """Return the heading that a whole section begins with: the thing that it is about."""
-    first, _, _ = one.text.partition("\n")
-    return normal_claim(first) if first.startswith("#") else ""

@@ -182,6 +182,12 @@ def field_of(text: str) -> tuple[str, str]:
     return (key, value) if value and not key.isdigit() and not is_clock else ("", "")
 
 
+def are_of_two_things(one: str, other: str) -> bool:
+    """Return whether two whole sections begin with different headings: their things differ."""
+    heads = {normal_claim(text.partition("\n")[0]) for text in (one, other)}
+    return len(heads) == 2 and one.startswith("#") and other.startswith("#")
+
+
 def is_field(text: str) -> bool:
     """Return whether a text is a single short field (`Key: value`)."""
     return len(text) <= FIELD_LENGTH and not _STAMP.match(text) and bool(field_of(text)[0])

@@ -573,10 +573,3 @@ def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mappin
         if memory and ID_PATTERN.fullmatch(memory.id) and memory.id[4:].startswith(digits):
             found.setdefault(memory.id, names[name])
     return found
-
-
-def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
-    """Return the commits after `base` up to a tip along first parents, oldest first."""
-    span = (tip, f"^{base}") if base else (tip,)
-    found: str = repo.call("rev-list", "--first-parent", "--reverse", *span, "--")
-    return found.split()

@@ -473,3 +473,8 @@ def test_a_block_of_a_toml_file_goes_without_a_trace() -> None:
         assert tomllib.loads(made)["mcp_servers"] == {"memrepo": {"command": 1}}
         assert part.put(made) == made
         assert part.take(made) == text
+
+
+def test_a_session_s_id_may_hold_a_byte_that_is_no_character(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    assert done(tmp_path / "repo", "session", "start", "--id", "s\udcff")["session"] == "s?"

@@ -285,3 +285,14 @@ def test_a_newer_page_without_a_date_is_shown_as_later(repo: Path) -> None:
     hit = done(repo, "search", "on what day does the letter go out", now=NEXT_DAY)["hits"][0]
     assert "letter_day: Sunday" in hit["text"]
     assert hit["later"]["text"] == "letter_day: Wednesday"
+
+
+def test_a_day_to_come_makes_no_text_later(repo: Path) -> None:
+    """A date in a line is the day it names; what stands beside it was not written then."""
+    place(repo, "memory/2026-02-20.md", "# 2026-02-20\n\n- The ferry pass lies in the tin box.\n")
+    done(repo, "run", now=LATER)
+    pass_ = "- The ferry pass now lies in the desk.\n- Renew the ferry pass before 2026-12-24.\n"
+    place(repo, "memory/pass.md", f"# Ferry\n\n{pass_}")
+    done(repo, "run", now=NEXT_DAY)
+    found_ = done(repo, "search", "where does the ferry pass lie", now=NEXT_DAY)
+    assert all((hit["later"] or {}).get("captured", "") < "2026-12" for hit in found_["hits"])

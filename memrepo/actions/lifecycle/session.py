@@ -146,7 +146,8 @@ def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
 
 
 def _start(first: Work, request: Request) -> Started:
-    name = " ".join((request.id or first.call.id).split())[:100]
+    asked = (request.id or first.call.id).encode("utf-8", "replace").decode()
+    name = " ".join(asked.split())[:100]
     id_ = name or f"session-{first.call.now:%Y%m%dT%H%M%SZ}"
     folder = first.store.folder
     notices: tuple[Problem, ...] = ()

@@ -435,11 +435,17 @@ def _recall(
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
     question = " ".join((*words, *also))
-    return _with_later(index, replace(only, limit=1), question, answer, ordered)
+    today = local.date().isoformat()
+    return _with_later(index, replace(only, limit=1), question, answer, ordered, today)
 
 
 def _with_later(
-    index: Index, only: Filter, question: str, answer: SearchResult, ordered: list[Recalled]
+    index: Index,
+    only: Filter,
+    question: str,
+    answer: SearchResult,
+    ordered: list[Recalled],
+    today: str,
 ) -> Answer:
     """Return hits and passages with what came after them.
 
@@ -453,6 +459,7 @@ def _with_later(
         question=question,
         people=index.people() if answer.found else frozenset(),
         languages=answer.languages,
+        today=today,
     )
     for place, one in enumerate(ordered):
         if place < MAX_COMPARED or one.memory.standing == "stale":
@@ -501,6 +508,7 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     people: Collection[str]
     languages: Collection[str]
+    today: str
 
     def later(self, block: Block, memory: Memory | None = None) -> tuple[Block, Later] | None:
         """Return the latest line about the same as a hit, with its block, or None.
@@ -514,6 +522,8 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
         found = self.index.newer(block.day, hit.path, frozenset(searched(topic)), self.only)
         texts: list[tuple[Block, Text]] = []
         for one in found.blocks:
+            if one.day > self.today:
+                continue  # a date that its text names, and no day on which it was written
             if not one.id:
                 texts.append((one, _text_of(one, None)))
             elif memory is not None and one.id != memory.id:

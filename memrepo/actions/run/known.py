@@ -120,7 +120,7 @@ class Known:
 
     # -- evidence ----------------------------------------------------------------------------
 
-    def stands(self, memory: Memory) -> bool:
+    def is_stated(self, memory: Memory) -> bool:
         """Return whether a memory is still stated by a line of a source or by a note."""
         noted = any(self.state.layout.is_memory(s.resource) for s in memory.sources)
         return noted or self._has_line(memory)

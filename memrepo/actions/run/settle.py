@@ -208,7 +208,7 @@ def _replace_left_behind(plan: RunPlan, known: Known, doubt: _Doubt) -> bool:
         return False
     if not plan.contradictions.auto_resolve:
         return False
-    if not old.sources or known.stands(old) or not known.stands(new):
+    if not old.sources or known.is_stated(old) or not known.is_stated(new):
         return False
     why = f"{doubt.why}; the older statement is in no source any more"
     supersede(known, doubt.new, doubt.old, why, doubt.sure)

@@ -92,13 +92,20 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     small: frozenset[str]
 
 
+class Replaced(msgspec.Struct, frozen=True, gc=False):
+    """A value that a statement says was replaced, its replacement, and what else is named there."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    rest: frozenset[str]
+
+
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
     `ended` has the words of a statement that ends something, without the ending phrase, and `over`
-    those of each clause with such a phrase. `replaced` has pairs of an old value and a new one.
-    `is_news` is whether it says that something is new or over. `light` are its words without
-    content.
+    those of each clause with such a phrase. `is_news` is whether it says that something is new or
+    over. `light` are its words without content.
     """
 
     words: tuple[str, ...]
@@ -110,7 +117,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     negations: int
     ended: frozenset[str] | None
     over: tuple[tuple[str, ...], ...]
-    replaced: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    replaced: tuple[Replaced, ...]
     is_open: bool
     is_news: bool
     light: frozenset[str]
@@ -331,8 +338,8 @@ def _kept(found: re.Match[str]) -> str:
     return f" {' '.join(filter(None, found.groups()))} "
 
 
-def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield the old and the new value of each replacement that a statement states.
+def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
+    """Yield the replacements that a statement states.
 
     If the phrase does not contain the replacement, the word before the phrase is the replacement.
     """
@@ -341,11 +348,15 @@ def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tupl
         for found in pattern.finditer(joined):
             groups, before = found.groupdict(), joined[: found.start()].split()
             old, new = _bare(groups["old"], of), groups.get("new")
+            named = {*groups.values()}
+            gaps = " ".join(part for part in found.groups() if part and part not in named)
+            around = f"{' '.join(before)} {gaps} {joined[found.end() :]}"
+            rest = _content(_bare(around, of), of)
             if new is not None:
-                yield old, _bare(new, of)
+                yield Replaced(old, _bare(new, of), rest)
             elif before:
                 last = _bare(before[-1], of)
-                yield from ((old[:size], last) for size in range(len(old), 0, -1))
+                yield from (Replaced(old[:size], last, rest) for size in range(len(old), 0, -1))
 
 
 # -- comparing two -------------------------------------------------------------------------------
@@ -411,19 +422,20 @@ def _change_that_ends(
         if is_whole and (is_named or _are_near(under_old, under_new)):
             reason = "a newer line says that it is over"
             return StatementChange(reason=reason, stated=True, cover=cover)
-    return next(filter(None, (_change_of_value(one, two, *part) for part in two.replaced)), None)
+    return next(filter(None, (_change_of_value(one, two, part) for part in two.replaced)), None)
 
 
-def _change_of_value(
-    one: Reading, two: Reading, value: tuple[str, ...], instead: tuple[str, ...]
-) -> StatementChange | None:
+def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementChange | None:
     """Return the change if the newer statement replaces a value in the older one, else None.
 
     It replaces the value if it repeats half of what else the older one names, and more than its
     subject: whoever moved from Berlin to Paris may still have studied in Berlin. Numbers are of one
-    thing only.
+    thing only. If it names only what the older one names too (`the team switched from Jira to
+    Linear`), it says what came after it.
     """
-    if not instead or not _holds(one.words, value) or _holds(one.words, instead[:1]):
+    value, instead = part.old, part.new
+    fresh = tuple(word for word in instead if word not in value)[:1]
+    if not fresh or not _holds(one.words, value) or _holds(one.words, fresh):
         return None
     left = frozenset(map(_stem, (*value, *instead)))
     if not left & (one.content | one.names):
@@ -436,7 +448,23 @@ def _change_of_value(
     if shared and is_same and len(shared) >= MIN_COVER * len(known):
         reason = "a newer line says that the old value was replaced"
         return StatementChange(reason=reason, stated=True, cover=len(shared) / len(known))
+    named = _stem(value[-1]) in two.names and one.stems[0] in part.rest and part.rest <= known
+    if named and _is_present(one, value):
+        reason = "a newer line says what came after it"
+        return StatementChange(reason=reason, is_next=True, is_event=True)
     return None
+
+
+def _is_present(one: Reading, value: tuple[str, ...]) -> bool:
+    """Return whether a statement tells no past event, and its value is no part of a longer name.
+
+    Of other languages than English, only a verb behind the value is recognised as past.
+    """
+    words, size = one.words, len(value)
+    at = next(at for at in range(len(words)) if words[at : at + size] == value)
+    follows = words[at + size : at + size + 1]
+    is_past = any(word.isascii() and len(word) > 4 and word.endswith("ed") for word in words)
+    return not is_past and (not follows or _stem(follows[0]) not in one.content)
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
@@ -485,7 +513,7 @@ def _shared_with_next(one: Reading, two: Reading, text: str) -> int:
     missing = [at for at, stem in enumerate(stems) if stem not in two.content]
     if not two.is_news or len(stems) < 2 or stems[0] not in two.content:
         return 0
-    if any(_holds(one.words, value) for value, _ in two.replaced):
+    if any(_holds(one.words, part.old) for part in two.replaced):
         return 0  # they share a value that is over, and `_change_of_value` decides
     is_one_part = not missing or missing[-1] - missing[0] == len(missing) - 1
     is_covered = len(stems) - len(missing) >= MIN_COVER * len(stems)

@@ -187,7 +187,7 @@ def test_a_change_that_a_log_states_is_shown_below_what_it_changes(tmp_path: Pat
     log = "The guild switched from Slack to Matrix.\n- We no longer bake on Mondays."
     nights.night(DAYS[1], "The guild uses Slack for rotas.", "We bake on Mondays.", log=log)
     old = next(h for h in nights.hits("rota tool") if h["text"].endswith("Slack for rotas."))
-    assert old["standing"] == "resolved"  # it may still be used for something
+    assert old["standing"] == "stale"
     assert "switched from Slack to Matrix" in old["later"]["text"]
     assert ("We bake on Mondays.", "resolved") not in nights.texts("When do we bake?")
 

@@ -43,7 +43,13 @@ CHANGES = [
     ("受付の担当はミナ", "受付の担当はケン", None),
     ("CI runs on Jenkins", "CI runs on Forgejo as of today, the old box is off", NEXT),
     ("The shop chose RabbitMQ as its queue.", "The shop chose NATS as its queue.", NEXT),
-    ("The guild uses Slack for rotas.", "The guild switched from Slack to Matrix.", None),
+    ("The guild uses Slack for rotas.", "The guild switched from Slack to Matrix.", NEXT),
+    ("Die Gilde nutzt Slack für Listen.", "Die Gilde ist von Slack zu Matrix gewechselt.", NEXT),
+    (
+        "Kiran works on Project Atlas.",
+        "Kiran was moved from Project Atlas to Project Borealis.",
+        NEXT,
+    ),
     ("We keep bread in Slack.", "We keep bread in Matrix, we moved from Slack to Matrix.", OVER),
     ("Ana's birthday is on May 4.", "I misspoke, Ana's birthday is on May 5.", NEXT),
     ("The kiln fires at 900 degrees.", "Correction: the kiln fires at 950 degrees.", NEXT),
@@ -53,7 +59,6 @@ CHANGES = [
     # Look-alikes.
     ("Kiran studied in Berlin.", "Kiran moved from Berlin to Paris.", None),
     ("Kiran hat in Berlin studiert.", "Kiran ist von Berlin nach Paris gezogen.", None),
-    ("Kiran a étudié à Berlin.", "Kiran est passé de Berlin à Paris.", None),
     ("Kim wrote the Slack importer.", "Kim switched from Slack to Matrix.", None),
     ("The red guild uses Slack for rotas.", "The blue guild switched from Slack to Matrix.", None),
     ("We bake on Mondays and Fridays.", "We no longer bake on Sundays.", None),

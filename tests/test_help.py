@@ -50,7 +50,6 @@ recent
 related ID
 thread
 topics
-why-not ID
 why ID
 why ID --show history
 log
@@ -165,34 +164,3 @@ def test_a_script_completes_every_command(shell: str) -> None:
     if program := shutil.which(shell):
         checked = subprocess.run([program, "-n"], input=script.encode(), capture_output=True)
         assert checked.returncode == 0, checked.stderr
-
-
-def test_bash_completes_memories_and_runs_without_starting_memrepo(made: Path) -> None:
-    repo = made / "repo"
-    run = done(repo, "log", "--runs", now=MORNING)["runs"][-1]["run"]
-    waits = done(repo, "log", "--runs", now=MORNING)["waiting"][0]["run"]
-    id_ = done(repo, "search", "hermes", now=MORNING)["hits"][0]["id"]
-    slug = (
-        done(repo, "show", id_, now=MORNING)["memory"]["path"]
-        .rpartition("/")[2]
-        .removesuffix(".md")
-    )
-    script = memrepo(repo, "completion", "bash", as_json=False).out
-    tries = [("show", id_[:8]), ("show", slug[:6]), ("revert", "2026"), ("sho", "")]
-    lines = "".join(
-        f"COMP_WORDS=(memrepo {word} {part}); COMP_CWORD={2 if part else 1};"
-        " COMPREPLY=(); _shtab_memrepo; echo ${COMPREPLY[*]}\n"
-        for word, part in tries
-    )
-    ran = subprocess.run(
-        ["bash", "-c", f"{script}\nmemrepo() {{ exit 9; }}\n{lines}"],
-        cwd=repo,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    ids, slugs, runs, commands = ran.stdout.splitlines()
-    assert ids == id_[:10]
-    assert slug in slugs.split()
-    assert {run, waits} <= set(runs.split())
-    assert commands == "show"

@@ -91,7 +91,7 @@ class OpenRepository:
         return result
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a function for a verb that has no method here, such as `forget` or `why_not`.
+        """Return a function for a verb that has no method here, such as `forget` or `related`.
 
         The function accepts the fields of the verb's request, by position or by name, and `now`.
         """

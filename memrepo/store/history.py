@@ -241,12 +241,6 @@ def runs(repo: Repo, head: str) -> Iterator[LogEntry]:
     return (entry for entry in found if entry.is_run)
 
 
-def last_of(repo: Repo, head: str, op: Op, memory: str) -> LogEntry | None:
-    """Return the newest commit in which a given operation changed a memory, or None."""
-    wanted = (f"--grep=^{PREFIX}Memory: {memory}$", f"--grep=^{PREFIX}Op: {op}$")
-    return next(entries(repo, "-1", "--all-match", *wanted, head), None)
-
-
 def first_commit(repo: Repo, head: str, config: str) -> str:
     """Return the first commit in a head's history that added `memrepo.toml`, or ""."""
     words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--", config)

@@ -332,7 +332,6 @@ READ = (
     ("status",),
     ("topics",),
     ("tiers",),
-    ("why-not", "ID"),
     ("check",),
     ("doctor",),
 )

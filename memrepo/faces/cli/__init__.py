@@ -335,31 +335,13 @@ def _show(name: str, text: str) -> None:
     from memrepo.actions.verbs import VERBS
 
     reads = name not in VERBS or not VERBS[name].writes
-    height = shutil.get_terminal_size().lines
-    if not (reads and text.count("\n") + 2 > height and _paged(text)):
+    if reads and text.count("\n") + 2 > shutil.get_terminal_size().lines:
+        import pydoc
+
+        os.environ.setdefault("LESS", "FRX")  # like git: quit if it fits, show colours
+        pydoc.pager(f"{text}\n")
+    else:
         print(text)
-
-
-def _paged(text: str) -> bool:
-    """Show a text in the pager, like git. Return whether a pager was started."""
-    import shlex
-    import subprocess
-
-    asked = os.environ.get("MEMREPO_PAGER", os.environ.get("PAGER", "less"))
-    words = shlex.split(asked)
-    if not words or words == ["cat"] or os.environ.get("TERM") == "dumb":
-        return False
-    settings = {"LESS": "FRX", "LV": "-c", **os.environ}
-    sys.stdout.flush()
-    try:
-        pager = subprocess.Popen(words, stdin=subprocess.PIPE, env=settings)
-    except OSError:
-        return False
-    try:
-        pager.communicate(f"{text}\n".encode())
-    except KeyboardInterrupt:  # Ctrl-C belongs to the pager: less stops searching and continues
-        pager.wait()
-    return True
 
 
 MAX_OF_A_RULE = 3

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
     from memrepo.actions.recall import thread as reading
-    from memrepo.actions.recall import why_not as explaining
     from memrepo.actions.recall.recall import Derived
     from memrepo.actions.recall.search import Hit
     from memrepo.policies.importance import Scored
@@ -249,6 +248,8 @@ def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
         if derived.stale_from:
             expires = f", stale {'since' if derived.stale else 'from'} {derived.stale_from}"
         yield f"{'class:':<15}{derived.cls}{expires}"
+    if (hot := memory.get("hot") or {}).get("since") and not hot.get("until"):
+        yield f"{'first page:':<15}since {hot['since']} ({visible(hot.get('reason', ''))})"
     if memory.get("type") == "note" and memory.get("gist"):
         yield f"{'gist:':<15}{visible(memory['gist']['summary'])}"
     if isinstance(derived, Facts) and derived.retrievals:
@@ -345,9 +346,3 @@ def related(request: relating.Request, result: relating.Related, colour: bool) -
     if not result.related:
         lines.append("not linked: `memrepo link` links two memories")
     return "\n".join(lines)
-
-
-def why_not(request: explaining.Request, result: explaining.Result, colour: bool) -> str:
-    """Format the reasons why an item is not recalled, one per line below the item."""
-    head = f"{result.id}  {result.path}" if result.path else result.id
-    return "\n".join([head, *result.why])

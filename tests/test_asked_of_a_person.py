@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from driving import (
@@ -24,7 +25,7 @@ from msgspec.structs import replace
 from memrepo.actions.work import Call
 from memrepo.faces.mcp.replies import ToolReply
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
-from memrepo.faces.memory_tool import MemoryFiles
+from memrepo.faces.memory_tool import MemoryTool
 from memrepo.faces.python import open_repository
 
 TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
@@ -166,20 +167,24 @@ def test_an_agent_accepts_no_wish_of_its_own_and_reverts_no_memory_of_a_person(r
     assert len(waiting(repo)) == 1
 
 
-@pytest.mark.parametrize("command", ["delete", "replace", "insert"])
-def test_the_memory_tool_says_that_a_persons_file_waits(repo: Path, command: str) -> None:
-    files = MemoryFiles(lambda: replace(AGENT, where=repo))
-    files.create("/memories/keys.md", SAID)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"command": "delete"},
+        {"command": "str_replace", "old_str": "third", "new_str": "fourth"},
+        {"command": "insert", "insert_line": 0, "insert_text": "Once more:"},
+    ],
+    ids=lambda asked: asked["command"],
+)
+def test_the_memory_tool_says_that_a_persons_file_waits(repo: Path, asked: dict[str, Any]) -> None:
+    tool_ = MemoryTool(repo, clock=lambda: AGENT.now, actor=AGENT.actor)
+    tool_.call({"command": "create", "path": "/memories/keys.md", "file_text": SAID})
     (id_,) = memories(repo)
     done(repo, "confirm", id_, now=LATER)
-    said = {
-        "delete": lambda: files.delete("/memories/keys.md"),
-        "replace": lambda: files.replace("/memories/keys.md", "third", "fourth"),
-        "insert": lambda: files.insert("/memories/keys.md", 0, "Once more:"),
-    }[command]()
+    said = str(tool_.call({**asked, "path": "/memories/keys.md"}))
     assert said.startswith("Nothing was changed yet")
     assert "waits for that person" in said
-    assert SAID in files.view("/memories/keys.md")
+    assert SAID in str(tool_.call({"command": "view", "path": "/memories/keys.md"}))
     assert len(waiting(repo)) == 1
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import mcp_driving
 import pytest
+from anthropic.lib.tools import ToolError
 from driving import LATER, NEXT_DAY, done, git, memories, memrepo
 from mcp import Client
 
@@ -18,7 +17,7 @@ from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.mcp.replies import ToolReply
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
-from memrepo.faces.memory_tool import MemoryFiles
+from memrepo.faces.memory_tool import MemoryTool
 from memrepo.faces.python import open_repository
 
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
@@ -84,21 +83,29 @@ def everything(repo: Path, scope: str) -> str:
         )
     ]
     told = [f"{reply.text}\n{json.dumps(reply.data)}" for reply in said]
-    files = MemoryFiles(lambda: bound(repo, scope))
-    told += [files.view("/memories"), _told(partial(files.view, "/memories/theirs.md"))]
+    files = files_of(repo, scope)
+    told += [_told(files, view(path)) for path in ("/memories", "/memories/theirs.md")]
     return "\n".join(told)
 
 
-def _told(ask: Callable[[], str]) -> str:
+def files_of(repo: Path, scope: str) -> MemoryTool:
+    return MemoryTool(repo, clock=lambda: bound(repo, scope).now, scope=scope)
+
+
+def view(path: str) -> dict[str, str]:
+    return {"command": "view", "path": path}
+
+
+def _told(tool: MemoryTool, asked: dict[str, str]) -> str:
     try:
-        return ask()
-    except MemrepoError as error:
-        return f"{error.message} {error.fix}"
+        return str(tool.call(asked))
+    except ToolError as error:
+        return str(error)
 
 
 def test_no_call_of_a_bound_caller_tells_of_another_scope(repo: Path) -> None:
-    with_file = MemoryFiles(lambda: bound(repo, THEIRS))
-    with_file.create("/memories/theirs.md", f"Of {SECRET}.")
+    asked = {"command": "create", "path": "/memories/theirs.md", "file_text": f"Of {SECRET}."}
+    files_of(repo, THEIRS).call(asked)
     said = everything(repo, OURS)
     assert "lighthouse" not in said.replace("no memory is called", "").replace(of(repo, THEIRS), "")
     assert "kiln" in said

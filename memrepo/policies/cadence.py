@@ -17,6 +17,7 @@ from itertools import islice, takewhile
 import msgspec
 from cronsim import CronSim
 
+from memrepo.core.ids import visible
 from memrepo.policies.rules import MODES, RunMode, Schedule
 
 WINDOW = timedelta(hours=1)
@@ -32,6 +33,44 @@ class Fire(msgspec.Struct, frozen=True, kw_only=True):
     when: datetime
     name: str
     mode: RunMode
+
+    def describe(self, zone: str) -> str:
+        """Return the time and the name as text."""
+        return f"{self.when:%a %Y-%m-%d %H:%M} {zone}, {self.name}"
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """When and why the last runs failed, and how many did in a row."""
+
+    at: str
+    error: str
+    times: int
+
+
+class Timetable(msgspec.Struct, frozen=True, kw_only=True):
+    """What starts the runs of a clone, the next run, and what went wrong with the last ones.
+
+    `by` names the program that starts runs: crontab, launcher or nothing. `missed` counts the runs
+    due since the last successful one. A single one counts as 0, because it may still be starting.
+    """
+
+    by: str
+    missed: int
+    failed: Failure | None
+    """Set if the last run failed."""
+    next: Fire | None
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Return what went wrong, worst first."""
+        found = []
+        if self.failed is not None:
+            times = self.failed.times
+            runs = "the last run" if times == 1 else f"the last {times} runs"
+            found.append(f"{runs} failed, {self.failed.at}: {visible(self.failed.error)}")
+        if self.missed:
+            found.append(f"missed {self.missed} scheduled runs")
+        return tuple(found)
 
 
 def fires(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:

@@ -25,12 +25,10 @@ from memrepo.core.memory import REFERENCES, Hot, Memory, having, of_types, refer
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.core.times import end_of, format_duration, format_time
+from memrepo.core.times import format_duration, format_time
 from memrepo.policies.ageing import (
     TIERS,
     Move,
-    ahead,
-    certainly_remains,
     decays,
     is_over,
     moves,
@@ -159,31 +157,6 @@ def due_tier_moves(
     notes = of_types(state.active, ("note",))
     found = ((n, moves(n, accesses.of(n.id), now, rules.tiers)) for n in notes)
     return [(note, due) for note, due in found if due]
-
-
-def next_due(
-    memories: Iterable[Memory], accesses: Accesses, now: datetime, limit: datetime, rules: Rules
-) -> datetime:
-    """Return when the next change by age falls due if nothing else happens, `limit` at most.
-
-    All that is due before `now` has been done or refused. A rule of more than a span falls due
-    just after its time, so what is due at `now` counts.
-    """
-    due = [limit]
-    for memory in memories:
-        access = accesses.of(memory.id)
-        if memory.is_note:
-            goal = ahead(memory, access, now, rules.tiers)
-            due += [goal[1]] if goal else []
-        elif decays(memory):
-            if memory.has("valid_until") and (until := memory.text("valid_until")):
-                due.append(end_of(until, rules.decay.zone))
-            if not certainly_remains(memory, access, limit, rules.decay):
-                leaves = retention_of(memory, access, now, rules.decay).leaves
-                due += [leaves] if leaves else []
-            rests = archive_due(memory, access, rules.archive)
-            due += [rests] if rests else []
-    return min(at for at in due if at >= now)
 
 
 def _apply_steps(state: State, steps: Iterable[Step]) -> State:

@@ -78,11 +78,6 @@ def entries(table: bytes, name: str) -> tuple[str, ...]:
     return tuple(row.removesuffix(_tag(name)) for row in rows)
 
 
-def has_block(table: bytes, name: str) -> bool:
-    """Return whether a crontab has the marked block that an early memrepo wrote for `name`."""
-    return os.fsencode(f"# memrepo begin {name}") in map(bytes.rstrip, table.splitlines())
-
-
 def _is_of(row: bytes, name: str) -> bool:
     return os.fsdecode(row.rstrip(b"\r\n")).endswith(_tag(name))
 

@@ -104,26 +104,6 @@ def _readable(
             yield name, entry
 
 
-def stamps(
-    root: Path, rules: SourceRules, *, only: str = "", home: Path | None = None
-) -> list[tuple[object, ...]]:
-    """Return names, sizes and times of the files that `read_workspace` would read.
-
-    An equal list means that no file has changed.
-    """
-    found: list[tuple[object, ...]] = []
-    for name, entry in _readable(root, rules, only, home):
-        try:
-            if isinstance(entry, OSError):
-                raise entry
-            at = entry.stat(follow_symlinks=False)
-        except OSError as error:
-            found.append((name, error.errno))
-        else:
-            found.append((name, at.st_mode, at.st_size, at.st_ino, at.st_mtime_ns, at.st_ctime_ns))
-    return found
-
-
 def _is_source(name: str, rules: SourceRules) -> bool:
     is_folder = not name or name.endswith("/")
     return kind_of(f"{name}any.md" if is_folder else name, rules) is not None

@@ -15,6 +15,8 @@ import pytest
 from driving import NOW, done, git, memrepo
 from test_schedule import configure
 
+from memrepo.actions.run.record import Result, chat
+
 WINDOW = "2026-03-03T21:00:00Z"  # Wednesday 05:00 in Manila, a quarter before a reconciliation
 
 
@@ -103,6 +105,16 @@ def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path)
 
 
 # -- where it goes ---------------------------------------------------------------------------------
+
+
+def test_what_a_chat_is_told_of_a_failure_is_one_line_and_what_mends_it() -> None:
+    failed = Result(
+        mode="incremental", status="failed", why="the model\u200b\nsaid no", fix="ask again"
+    )
+    assert chat(failed, enabled=True, mode="full").split("\n") == [
+        "memrepo: failed: the model said no",
+        "ask again",
+    ]
 
 
 def test_a_log_that_cannot_be_written_is_a_warning_and_the_run_lands(fresh_repo: Path) -> None:

@@ -53,19 +53,6 @@ def test_entries_are_written_once_beside_foreign_lines_and_go_without_a_trace(
     assert "memrepo.schedule" not in git(small_repo, "config", "--list", "--local")
 
 
-def test_the_block_of_an_early_memrepo_is_named_and_left(
-    small_repo: Path, fake_crontab: Path
-) -> None:
-    block = f"# memrepo begin {small_repo}\n15 * * * * old\n# memrepo end {small_repo}\n"
-    fake_crontab.write_text(FOREIGN + block + block.replace(str(small_repo), "/srv/other"))
-    for verb in ("install", "show", "remove"):
-        said = memrepo(small_repo, "schedule", verb, as_json=False).err
-        assert f"remove `# memrepo begin {small_repo}`" in said, verb
-        assert block in fake_crontab.read_text()
-    fake_crontab.write_text(FOREIGN + block.replace(str(small_repo), "/srv/other"))
-    assert not memrepo(small_repo, "schedule", "install", as_json=False).err
-
-
 def test_a_changed_cadence_is_out_of_step_until_it_is_installed(
     small_repo: Path, fake_crontab: Path
 ) -> None:

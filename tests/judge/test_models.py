@@ -114,7 +114,7 @@ def test_anthropic(service: Service, tmp_path: Path, fault: str) -> None:
     found = run(FIRST)
     assert found.exit == code, found
     if code:
-        assert found.data["partial"]
+        assert found.data["why"]
         assert len(stated(repo)) in (0, 8, 16)
     else:
         assert stated(repo) == UNCUT
@@ -250,9 +250,9 @@ def test_openai(server: Callable[..., str], tmp_path: Path, fault: str, code: in
     if fault == "no-usage":
         assert found.data["tokens"]["total"] > 1000
     if code:
-        assert found.data["partial"]
+        assert found.data["why"]
         said = memrepo(repo, "status", now=SECOND, as_json=False).out
-        assert found.data["partial"].split(";")[0] in " ".join(said.split())
+        assert found.data["why"].split(";")[0] in " ".join(said.split())
     git(repo, "config", "memrepo.judge.openai-base-url", server())
     ends_alike(repo, run)
 
@@ -422,9 +422,10 @@ def test_init_and_the_first_report_say_what_can_judge_here(
     first = memrepo(tmp_path / "repo", "run", now=FIRST, as_json=False).out
     assert "A model would name" in first
     assert "A model would name" not in memrepo(tmp_path / "repo", "run", now=SECOND).out
-    prompt = done(tmp_path / "repo", "schedule", "show", "--prompt", "incremental")["prompt"]
-    assert "run --mode incremental" in prompt
+    done(tmp_path / "repo", "schedule", "install", "--launcher")
+    prompt = tmp_path / "repo" / ".memrepo" / "incremental-prompt.md"
+    assert "run --mode incremental" in prompt.read_text()
     config = tmp_path / "repo" / "memrepo.toml"
     config.write_text(config.read_text().replace('judge = "offline"', 'judge = "session"'))
-    prompt = done(tmp_path / "repo", "schedule", "show", "--prompt", "incremental")["prompt"]
-    assert "judge answer" in prompt
+    done(tmp_path / "repo", "schedule", "install", "--launcher")
+    assert "judge answer" in prompt.read_text()

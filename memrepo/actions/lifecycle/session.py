@@ -16,7 +16,7 @@ from memrepo.actions.guard import OutOfScope, narrowed
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.recall.lookup import CURRENT
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.run.timetable import timetable
+from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.agent import agent_snippet
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps

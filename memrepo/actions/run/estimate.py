@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.run.gather import gather, read_commit
-from memrepo.actions.run.ingest import IngestPreview, preview_ingest, texts_at
+from memrepo.actions.run.ingest import preview_ingest, texts_at
 from memrepo.actions.run.judge import questions_about
 from memrepo.actions.run.judge_choice import (
     PAID,
@@ -20,11 +18,11 @@ from memrepo.actions.run.judge_choice import (
     price_of,
 )
 from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.record import Result
 from memrepo.actions.run.shelf import MIN_CHANGED, MIN_NEW
 from memrepo.actions.work import Work
 from memrepo.core.judge import Usage
 from memrepo.core.memory import CLAIM_TYPES, of_types
-from memrepo.core.messages import counted
 from memrepo.judge.documents import tokens_of
 from memrepo.judge.interface import EXPECTED, Kind, instructions, schema_of
 from memrepo.judge.questions import LINES_PER_MEMORY
@@ -41,41 +39,25 @@ CHECKED_SHARE = 0.85
 """Typical share of operations whose wording is verified."""
 
 
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """The expected questions by kind, and the expected tokens and cost of a run.
-
-    `over` names the limit that would stop the run early, if any.
-    """
-
-    usage: Usage
-    questions: Mapping[str, int]
-    news: IngestPreview
-    lines: int = 0
-    over: str = ""
-
-    @property
-    def summary(self) -> str:
-        """Return the estimate as a text."""
-        used = self.usage
-        if not used.calls:
-            return "the next run would make no paid call"
-        cost = "price unknown" if used.cost_usd is None else f"about {used.cost_usd:.4f} USD"
-        calls = counted(used.calls, "question", "questions")
-        return (
-            f"the next run reads {counted(self.lines, 'new line', 'new lines')}: about {calls},"
-            f" {used.total} tokens, {cost}"
-        )
-
-
-def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Estimate:
+def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Result:
     """Return the estimate for the next run.
 
     Raise the errors a run would raise before its first question.
     """
     desk_of(work, choice)
     news, kind = preview_ingest(work, force=force), kind_of(work, choice)
+    here = work.tree.commit
+    found = Result(
+        mode="incremental",
+        status="estimate",
+        base=here,
+        head=here,
+        ingest=news.done,
+        notices=news.done.problems,
+        exit=news.done.exit,
+    )
     if kind not in PAID:
-        return Estimate(usage=Usage(), questions={}, news=news)
+        return found
     plan = read_commit(work, RunPlan(now=work.call.now))
     cursor = cursors(plan.manifests)
     fresh = {news.blobs[name]: data for name, data in news.fresh.items() if name in news.blobs}
@@ -108,7 +90,7 @@ def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Esti
         add("read", len(batches), shown, made)
         add("verify", -(-checked // MAX_GROUP), checked * CHECKED_TOKENS, checked)
         is_due = known < MIN_NEW or made >= MIN_CHANGED
-        memories = min(known + made, plan.context // MEMORY_TOKENS) if is_due else 0
+        memories = min(known + made, plan.config.judge.context // MEMORY_TOKENS) if is_due else 0
         add("shelf", int(is_due), memories * MEMORY_TOKENS, memories // 2)
     price = price_of(work, work.config.judge.model) if kind in SERVICES else None
     usage = Usage(
@@ -122,10 +104,11 @@ def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Esti
     )
     limits = limits_of(work, choice)
     over = (limit.over(usage.cost_usd or 0.0, usage.total) for limit in limits)
-    return Estimate(
-        usage=usage,
+    return replace(
+        found,
+        why=next(filter(None, over), ""),
         questions=asked,
-        news=news,
-        lines=lines,
-        over=next(filter(None, over), ""),
+        lines_read=lines,
+        tokens=usage.tokens(),
+        cost_usd=usage.cost_usd,
     )

@@ -38,20 +38,13 @@ from memrepo.store.tree import read_blob
 
 def read_commit(work: Work, plan: RunPlan) -> RunPlan:
     """Return the plan with the commit to read, its configuration and a person's decisions."""
-    config = work.config
     state, (manifests, damaged) = work.tree.state(), work.tree.manifests
     return replace(
         plan,
         state=state,
         manifests=manifests,
         problems=(*state.problems, *damaged),
-        profile=config.profile,
-        days=config.source_rules().days,
-        shelf=config.run.shelf,
-        by_object=config.reuse.object,
-        contradictions=config.contradictions,
-        has_composed_page=config.rules.hot.composed,
-        context=config.judge.context,
+        config=work.config,
         decided=reverted_prints(work).union(*(m.refused for m in manifests)),
     )
 
@@ -79,9 +72,10 @@ def gather(
     moves = find_moves(texts, cursor, read)
     moved = tuple(relocate(plan.state, moves))
     state = apply(plan.state, (change for step in moved for change in step.changes))
-    reader = Reader(texts, read, state, whole=whole, size=plan.shelf)
+    reader = Reader(texts, read, state, whole=whole, size=plan.config.run.shelf)
     cursor = follow(moves, cursor)
-    intake = take_in(texts, cursor, reader, whole=whole, days=plan.days, moves=moves)
+    days = plan.config.source_rules().days
+    intake = take_in(texts, cursor, reader, whole=whole, days=days, moves=moves)
     found = Input(
         texts=texts,
         intake=intake,
@@ -122,7 +116,7 @@ def _choose(plan: RunPlan, given: Input, candidates: Sequence[Candidate]) -> She
     }
     return choose(
         candidates,
-        size=shelf_size(sum(bool(text.blob) for text in given.texts), plan.shelf),
+        size=shelf_size(sum(bool(text.blob) for text in given.texts), plan.config.run.shelf),
         existing=len(of_types(plan.state.active, CLAIM_TYPES)),
         always=always,
         again=plan.mode == "reconciliation",

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from memrepo.actions.run.plan import Decisions, Draft, RunPlan
+from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.work import Work
 from memrepo.core.changes import (
     BULK_OPS,
@@ -185,15 +185,14 @@ def state_after(state: State, steps: Sequence[Step]) -> State:
     return apply(state, (change for step in steps for change in step.changes))
 
 
-def wait_for_review(work: Work, plan: RunPlan, draft: Draft) -> Draft:
-    """Return the draft, marked as pending if it is a reconciliation that needs review."""
-    if plan.mode != "reconciliation" or not draft.decisions:
-        return draft
-    why = "a reconciliation is reviewed before it takes effect"
+def why_wait(work: Work, plan: RunPlan, found: Decisions) -> str:
+    """Return why a run waits for review: a reconciliation does. Empty if it may land."""
+    if plan.mode != "reconciliation" or not found.decisions:
+        return ""
     if work.config.run.reconciliation == "land":
-        changes = (change for step in draft.steps for change in step.changes)
-        why = interlock(plan.state, changes, plan.max_change_pct)
-    return replace(draft, wait=why)
+        changes = (change for step in found.steps for change in step.changes)
+        return interlock(plan.state, changes, plan.max_change_pct)
+    return "a reconciliation is reviewed before it takes effect"
 
 
 def prints_in(steps: Iterable[Step]) -> frozenset[str]:

@@ -31,7 +31,7 @@ def judge(plan: RunPlan, given: Input) -> Answers:
     """Return what the judge makes of the input. Files without an answer wait for the next run."""
     desk, reader = plan.desk, given.reader
     if desk is None:
-        statements = read_statements(given.candidates, given.choice, plan.profile)
+        statements = read_statements(given.candidates, given.choice, plan.config.profile)
         return Answers(statements=statements)
     if reader is None:
         return Answers(may_arrange=plan.asks_about_old)
@@ -83,11 +83,11 @@ class SourceFiles:
     @cached_property
     def batches(self) -> tuple[Batch, ...]:
         """Return the questions about all new text."""
-        days = self._plan.days
+        days = self._plan.config.source_rules().days
         texts = [t for t in self._given.texts if t.blob and (t.kind != "notes" or days)]
         documents = [found for text in texts if (found := self._document(text))]
         notes = [self._note(path, one) for path, one in sorted(self._notes.items())]
-        return pack([*documents, *notes], self._plan.context)
+        return pack([*documents, *notes], self._plan.config.judge.context)
 
     def _document(self, text: SourceText) -> Document | None:
         """Return a source file as a document, or None if it cannot be read."""
@@ -181,7 +181,7 @@ class SourceFiles:
 
     def statement(self, one: Proposed) -> Statement:
         """Return a settled operation with its evidence."""
-        op, profile = one.op, self._plan.profile
+        op, profile = one.op, self._plan.config.profile
         sources = self.sources_of(one.cited, op)
         touched = [(u, s.resource) for s in sources for u in self._of(s)]
         kind = type_in_profile(op.type, profile)

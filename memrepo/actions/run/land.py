@@ -12,8 +12,8 @@ from memrepo import __version__
 from memrepo.actions.guard import redact_steps
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, put_away
-from memrepo.actions.run.guard import prints_in, wait_for_review
-from memrepo.actions.run.plan import Decisions, Draft, RunPlan
+from memrepo.actions.run.guard import prints_in, why_wait
+from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
@@ -31,31 +31,32 @@ from memrepo.views.report import counts_in_words
 # -- drafts ----------------------------------------------------------------------------------------
 
 
-def draft(work: Work, plan: RunPlan, found: Decisions) -> Draft | None:
-    """Return the finished chain of a run, or None if there is nothing to write."""
-    steps, redacted = redact_steps(found.steps)
+def draft(work: Work, plan: RunPlan, found: Decisions) -> None:
+    """Complete the steps of a run by its id, its pages and its manifest, if it has any effect."""
+    kept, redacted = redact_steps(found.steps)
+    steps = found.steps = tuple(kept)
     work.store.notices += (one for one in redacted if one not in work.store.notices)
     state = apply(plan.state, (change for step in steps for change in step.changes))
     pages = derived_files(work, state)
     # Without any change, a run is recorded only for the cost of its questions.
     cost = found.receipt.usage.calls
     if not (steps or pages or found.consumed or plan.is_upgrade or cost):
-        return None
-    base = work.tree.commit
+        return
+    found.base = work.tree.commit
     stamp = run_stamp(plan.now, [m.run for m in plan.manifests])
-    run = f"{stamp}-{_digest_of(base, steps)}"
-    steps = [_with_run(step, run) for step in steps]
-    counts = {**found.counts, **count_of(plan.state, steps)}
+    found.run = f"{stamp}-{_digest_of(found.base, steps)}"
+    steps = tuple(_with_run(step, found.run) for step in steps)
+    found.counts = {**found.counts, **count_of(plan.state, steps)}
     manifest = Manifest(
-        run=run,
+        run=found.run,
         mode=plan.mode,
         judge=plan.judge_name,
-        profile=plan.profile,
-        base=base,
+        profile=plan.config.profile,
+        base=found.base,
         now=format_time(plan.now),
         package=__version__,
         consumed=found.consumed,
-        counts=counts,
+        counts=found.counts,
         judgements=_judgements_of(found, steps),
         warnings=tuple(problem.as_json() for problem in (*found.warnings, *redacted)),
         quarantined=found.quarantined,
@@ -64,16 +65,10 @@ def draft(work: Work, plan: RunPlan, found: Decisions) -> Draft | None:
     )
     read = counted(len(found.consumed), "source file", "source files")
     why = f"{read} read, judged by {plan.judge_name}" if found.consumed else "no source file read"
-    path = work.tree.layout.manifest(run)
+    path = work.tree.layout.manifest(found.run)
     last = record((Write(path=path, data=manifest.to_bytes()),), pages, why)
-    made = Draft(
-        run=run,
-        base=base,
-        steps=(*steps, last),
-        counts=counts,
-        receipt=found.receipt,
-    )
-    return wait_for_review(work, plan, made)
+    found.steps = (*steps, last)
+    found.wait = why_wait(work, plan, found)
 
 
 def _judgements_of(found: Decisions, steps: Sequence[Step]) -> dict[str, object]:
@@ -191,7 +186,7 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def land(work: Work, made: Draft, reason: str, since: str = "") -> None:
+def land(work: Work, made: Decisions, reason: str, since: str = "") -> None:
     """Commit a run. Raise BranchMoved if another commit landed in the meantime.
 
     `since` is the commit at HEAD, if the run is based on a commit that has not landed yet.
@@ -201,7 +196,7 @@ def land(work: Work, made: Draft, reason: str, since: str = "") -> None:
         call_settled(there)
 
 
-def _landing(work: Work, found: Draft, reason: str = "") -> Landing:
+def _landing(work: Work, found: Decisions, reason: str = "") -> Landing:
     return prepare(
         work.store,
         work.tree.state(),
@@ -218,7 +213,7 @@ def waiting_of(work: Work, mode: str) -> list[Waiting]:
     return [waiting for waiting in all_waiting(work) if waiting.manifest(work)["mode"] == mode]
 
 
-def put_on_branch(work: Work, mode: str, made: Draft) -> str:
+def put_on_branch(work: Work, mode: str, made: Decisions) -> str:
     """Put a run on a branch for review, reusing one with equal content. Return the branch.
 
     It replaces the runs of the same mode that are pending, because it covers what they propose.

@@ -1,35 +1,32 @@
-"""The values that the stages of a run hand on: plan, input, answers, decisions, draft, outcome.
+"""The values that the stages of a run hand on: plan, input, answers, decisions.
 
 `gather` returns an `Input`, `judge` turns it into `Answers`, `decide` into `Decisions`. The
-decisions grow by the maintenance of existing memories (`upkeep.py`) and end in one `Draft`, which
-lands whole or waits whole (`land.py`).
+decisions grow by the maintenance of existing memories (`upkeep.py`). They land whole or wait whole
+(`land.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from memrepo.actions.run.candidates import Nominee
-from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import StatementIndex
+from memrepo.config import Config, parse_config
 from memrepo.core.changes import Step
-from memrepo.core.judge import Profile, Statement, Usage
+from memrepo.core.judge import Statement
 from memrepo.core.manifest import Consumed, Receipt, Recorded
 from memrepo.core.problems import Problem
 from memrepo.core.state import EMPTY, State
 from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE
-from memrepo.policies.rules import ContradictionRules, Size
+from memrepo.policies.rules import RunMode
 from memrepo.read.choice import NOTHING, Candidate, ShelfChoice
 from memrepo.read.intake import Cursor, Intake, Reader, SourceText
-from memrepo.store.history import LogEntry
-
-Mode = Literal["incremental", "reconciliation"]
 
 
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +36,7 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     desk: Desk | None = None
     """Where a model is asked, or None if the rules judge."""
-    mode: Mode = "incremental"
+    mode: RunMode = "incremental"
     max_change_pct: float = 20.0
     has_own_limit: bool = False
     """Whether the limit was given for this run."""
@@ -48,21 +45,11 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     asks_about_old: bool = True
     """Whether a model may be asked about existing memories. False for a dry run."""
     # The commit and its configuration (gather.py).
+    config: Config = msgspec.field(default_factory=lambda: parse_config(""))
     state: State = EMPTY
     manifests: Sequence[Recorded] = ()
     problems: tuple[Problem, ...] = ()
     """Problems in the files of the commit."""
-    profile: Profile = "personal"
-    shelf: Size = "normal"
-    days: bool = True
-    """Whether daily logs yield claims in addition to notes."""
-    by_object: bool = True
-    """Whether claims with different objects are different claims."""
-    contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
-    has_composed_page: bool = True
-    """Whether runs choose the lines of the first page, and not only use."""
-    context: int = 12_000
-    """Maximum tokens of the documents in one question."""
     decided: frozenset[str] = frozenset()
     """Fingerprints of the decisions that a person reverted or refused."""
     index: StatementIndex = msgspec.field(default_factory=StatementIndex)
@@ -112,30 +99,12 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Problem, ...] = ()
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished chain of commits that has not been written yet.
-
-    `wait` is the reason for review, or empty if it may be committed.
-    """
-
-    run: str
-    base: str
-    steps: tuple[Step, ...]
-    counts: Mapping[str, int]
-    receipt: Receipt
-    wait: str = ""
-
-    @property
-    def decisions(self) -> tuple[Step, ...]:
-        """Return all steps except those for pages and the run's record."""
-        return tuple(step for step in self.steps if step.op not in ("view", "run"))
-
-
 class Decisions(msgspec.Struct, kw_only=True):
     """The steps of a run and what its manifest records. Each stage after `decide` adds to it.
 
     `warnings` are recorded in the manifest, `problems` are only shown. `room` is how many more
-    memories may leave recall. `draft` is None if there is nothing to write.
+    memories may leave recall. `run` is empty if there is nothing to write. `wait` is the reason for
+    review, or empty if the run may be committed.
     """
 
     steps: tuple[Step, ...] = ()
@@ -147,24 +116,16 @@ class Decisions(msgspec.Struct, kw_only=True):
     problems: tuple[Problem, ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
     room: int = 0
-    draft: Draft | None = None
-
-
-class Outcome(msgspec.Struct, kw_only=True):
-    """What became of a run. `why` says why it waits or was skipped.
-
-    `reused` is the number of answers taken from an interrupted run.
-    """
-
-    mode: Mode
-    status: str = ""
-    why: str = ""
+    run: str = ""
     base: str = ""
-    head: str = ""
-    ingested: Ingested = msgspec.field(default_factory=Ingested)
-    decisions: Decisions = msgspec.field(default_factory=Decisions)
-    has_landed: bool = False
-    branch: str = ""
-    commits: tuple[LogEntry, ...] = ()
-    used: Usage = msgspec.field(default_factory=Usage)
-    reused: int = 0
+    wait: str = ""
+
+    @property
+    def lands(self) -> bool:
+        """Return whether there is something to commit, and nobody needs to review it first."""
+        return bool(self.run) and not self.wait
+
+    @property
+    def decisions(self) -> tuple[Step, ...]:
+        """Return all steps except those for pages and the run's record."""
+        return tuple(step for step in self.steps if step.op not in ("view", "run"))

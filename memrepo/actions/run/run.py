@@ -6,7 +6,6 @@ stored answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated
 
@@ -14,13 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.landing import missing_pages, retried, stale_files
-from memrepo.actions.pending import refuse_no_room
+from memrepo.actions.pending import PREFIX, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import decide
 from memrepo.actions.run.gather import gather_sources, read_commit
-from memrepo.actions.run.guard import leave_out_rejected, mark_removals
-from memrepo.actions.run.idle import find_idle, keep_idle, surroundings
-from memrepo.actions.run.ingest import take_in
+from memrepo.actions.run.guard import leave_out_rejected, mark_removals, marked_in
+from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge import judge
 from memrepo.actions.run.judge_choice import PAID, JudgeChoice, deadline, desk_of, kind_of
 from memrepo.actions.run.land import (
@@ -30,7 +28,7 @@ from memrepo.actions.run.land import (
     put_on_branch,
     waiting_of,
 )
-from memrepo.actions.run.plan import Decisions, Mode, Outcome, RunPlan
+from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.preconditions import (
     claim_edits,
     refuse_emptied,
@@ -39,23 +37,24 @@ from memrepo.actions.run.preconditions import (
     take_over,
     upgrade_due,
 )
-from memrepo.actions.run.telemetry import (
+from memrepo.actions.run.record import (
     REPORTS,
+    Landed,
     Report,
     Result,
-    first_run,
+    collides_with_reconciliation,
+    explain_first,
     is_first,
     record_run,
-    result_of,
 )
-from memrepo.actions.run.timetable import collides_with_reconciliation
 from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey, unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import Usage
-from memrepo.judge.ask import Desk, Failure
+from memrepo.judge.ask import Desk
+from memrepo.policies.rules import RunMode
 from memrepo.store import history
 from memrepo.store.errors import CannotSign
 from memrepo.store.ledger import ledger_of
@@ -66,7 +65,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `run`."""
 
     mode: Annotated[
-        Mode | None,
+        RunMode | None,
         option(
             "incremental (default): read what is new; reconciliation: read all again, for review",
             "--mode",
@@ -135,61 +134,42 @@ def do(work: Work, request: Request) -> Result:
     mode = request.mode or "incremental"
     if request.estimate:
         return _estimated(work, request)
-    around = "" if request.dry_run else surroundings(work, request)
-    if around and (same := find_idle(work, around)) is not None:
-        return record_run(work, lambda: _stay_idle(work, same), mode=mode)
+    if request.dry_run:
+        return run_once(work, request).after(unhooked_problems(work))
     first, unhooked = is_first(work), unhooked_problems(work)
-    done: list[Result] = []
-
-    def inner() -> Result:
-        done.append(run_once(work, request))
-        return done[-1]
-
     with uncollected():
-        result = record_run(work, inner, mode=mode, dry_run=request.dry_run)
+        result = record_run(work, lambda: run_once(work, request), mode=mode)
+    at = work.refreshed()
     if first and result.landed:
-        result = replace(result, first=first_run(work.refreshed(), result))
-    if not request.dry_run:
-        at = work.refreshed()
-        _update_caches(work, at)
-        if not unhooked:
-            keep_idle(at, around, done[-1])
+        result = replace(result, first=tuple(explain_first(at, result)))
+    _update_caches(work, at)
     return result.after(unhooked)
 
 
-def _stay_idle(work: Work, result: Result) -> Result:
-    """Return the result of a run that has nothing to do, unless it may not run now."""
-    with work.store.running(), work.store.writing():
-        work.store.refuse_unfit()
-    return result
-
-
 def run_once(first: Work, request: Request) -> Result:
-    """Run once and return the result, without notifications."""
-    report = request.report or _report(first)
+    """Run once and return the result, without recording it."""
     plan = _asked(first, request)
+    report = request.report or _report(first)
     why = collides_with_reconciliation(first, first.call.now) if plan.mode == "incremental" else ""
     if why and not request.force:
-        here = first.tree.commit
-        skipped = Outcome(
-            mode=plan.mode, status="skipped_superseded", why=why, base=here, head=here
-        )
-        return result_of(skipped, report, ())
+        here, status = first.tree.commit, "skipped_superseded"
+        return Result(mode=plan.mode, status=status, why=why, base=here, head=here, report=report)
     with first.store.running():
         with first.store.writing():
             first.store.refuse_unfit()
         taken = take_over(first) if request.take_over and not request.dry_run else ""
         refuse_emptied(first, limited=plan.has_own_limit)
         done = _run(first, request, plan)
-        if done.has_landed:
+        if done.landed:
             from memrepo.actions.recall.recall import embed
 
             first.store.maintain()
             embed(first.refreshed())
-    return replace(result_of(done, report, tuple(first.store.notices)), taken_over=taken)
+    notices = (*done.notices, *first.store.notices)
+    return replace(done, taken_over=taken, report=report, notices=notices)
 
 
-def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
+def _run(first: Work, request: Request, plan: RunPlan) -> Result:
     """Ingest the workspace, propose changes and commit them.
 
     The commits that record who edited memories, that copy sources, and the run land together. The
@@ -201,34 +181,32 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     at = first.at_commit(ready) if ready else first.refreshed()
     refuse_no_room(at)
     report_clock(at)
-    done = Outcome(mode=plan.mode, base=at.tree.commit)
     if not request.dry_run:
         ledger_of(first.store).close()
         if lost := missing_pages(at):
             at.store.work.restore(lost)
     desk, stored = _desk(first, request)
     plan = replace(plan, desk=desk)
-    done.ingested = take_in(at, force=request.force, dry_run=request.dry_run, for_run=True)
-    ready = done.ingested.commit or ready
+    taken = take_in(at, force=request.force, dry_run=request.dry_run, for_run=True)
+    ready = taken.commit or ready
+    since = at.tree.commit
     if plan.mode == "reconciliation" and not plan.has_own_limit:
         waits = [one for one in waiting_of(at, plan.mode) if one.base == (ready or base)]
         if waits:  # nothing changed since it was computed
-            done.status, done.branch, done.head = "held", waits[-1].branch, at.tree.commit
-            done.why = waits[-1].entry.trailer("Reason")
-            return done
+            return _result(at, plan, Decisions(), taken, since, branch=waits[-1].branch)
 
     def attempt() -> Decisions:
-        nonlocal ready
+        nonlocal ready, taken
         first.store.refuse_switched()
         if ready and first.store.head() != base:  # another commit landed: start on top of it
             claim_edits(first)
             again = take_in(first.refreshed(), force=request.force)
-            done.ingested = replace(again, news=done.ingested.news)
+            taken = replace(again, news=taken.news)
             ready = ""
         there = first.at_commit(ready) if ready else first.refreshed()
         found = propose(there, plan)
-        if found.draft is not None and not found.draft.wait and not request.dry_run:
-            land(there, found.draft, request.reason, since=base if ready else "")
+        if found.lands and not request.dry_run:
+            land(there, found, request.reason, since=base if ready else "")
         elif ready:
             first.store.advance(base, ready, "ingest")
         ready = ""
@@ -237,18 +215,23 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     try:
         if ready and stored is not None:  # before a question is paid for
             at.store.work.clear_way(at.store.work.changed(base, ready))
-        done.decisions = retried(first.store, attempt)
+        found = retried(first.store, attempt)
     except BaseException as error:
         if ready and not isinstance(error, CannotSign):
             with suppress(MemrepoError):  # the copies of the sources stay
                 first.store.advance(base, ready, "ingest")
         raise
-    done.used = desk.usage if desk is not None else Usage()
     if request.dry_run:
-        done.status, done.head = "dry-run", at.tree.commit
-    else:
-        _conclude(first.refreshed(), done, stored, desk.failures if desk is not None else ())
-    return done
+        return _result(at, plan, found, taken, since, status="dry-run")
+    now = first.refreshed()
+    keep_unusable_answers(now, desk.failures if desk is not None else (), found.run or "run")
+    branch = put_on_branch(now, plan.mode, found) if found.wait else ""
+    reused = stored.used if stored is not None else 0
+    if stored is not None and not found.receipt.partial:
+        stored.remove_used()
+    elif stored is not None and found.run:
+        stored.billed()  # the manifest of the run has the receipt
+    return replace(_result(now, plan, found, taken, since, branch=branch), reused=reused)
 
 
 def _desk(first: Work, request: Request) -> tuple[Desk | None, SavedAnswers | None]:
@@ -264,31 +247,62 @@ def _desk(first: Work, request: Request) -> tuple[Desk | None, SavedAnswers | No
     return desk, stored
 
 
-def _conclude(
-    at: Work, done: Outcome, stored: SavedAnswers | None, failures: Sequence[Failure]
-) -> None:
-    """Complete the outcome of a run: its branch if it waits, its status and its commits."""
-    found, made = done.decisions, done.decisions.draft
-    keep_unusable_answers(at, failures, made.run if made else "run")
-    done.has_landed = made is not None and not made.wait
-    if made is not None and made.wait:
-        done.branch, done.why = put_on_branch(at, done.mode, made), made.wait
-    done.head = at.tree.commit
-    partial = found.receipt.partial
-    if done.branch:
-        done.status = "held"
-    elif partial:
-        done.status = "partial" if done.has_landed else "failed"
-    else:
-        done.status = "ok" if done.has_landed or done.ingested.commit else "skipped"
-    if done.head != done.base:
-        done.commits = tuple(history.entries(at.store.repo, f"{done.base}..{done.head}"))
-    if stored is not None:
-        done.reused = stored.used
-        if not partial:
-            stored.remove_used()
-        elif made is not None:
-            stored.billed()  # the manifest of the run has the receipt
+_EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
+
+
+def _result(
+    at: Work,
+    plan: RunPlan,
+    found: Decisions,
+    taken: Ingested,
+    since: str,
+    *,
+    branch: str = "",
+    status: str = "",
+) -> Result:
+    """Return what became of a run. `at` is the repository after it, `since` the commit before."""
+    is_dry, partial, head = status == "dry-run", found.receipt.partial, at.tree.commit
+    landed = found.lands and not is_dry
+    if branch:
+        status = "held"
+    elif partial and not is_dry:
+        status = "partial" if landed else "failed"
+    elif not is_dry:
+        status = "ok" if landed or taken.commit else "skipped"
+    waits = [one for one in waiting_of(at, plan.mode) if one.branch == branch] if branch else []
+    why = found.wait or (waits[-1].entry.trailer("Reason") if waits else "") or partial
+    problems = (*taken.problems, *found.problems, *found.warnings)
+    entries = history.entries(at.store.repo, f"{since}..{head}") if head != since else ()
+    used = plan.desk.usage if plan.desk is not None else Usage()
+    return Result(
+        mode=plan.mode,
+        status=status,
+        run="" if status == "skipped" else found.run or branch.removeprefix(PREFIX),
+        base=since,
+        head=head,
+        branch=branch,
+        why=why,
+        pending=len(found.decisions) if branch else 0,
+        marked=marked_in(found.steps) if found.run else (),
+        ingest=taken,
+        commits=tuple(
+            Landed(
+                id=e.commit,
+                op=e.op,
+                subject=e.subject,
+                memories=tuple(e.trailers.get("Memory", ())),
+            )
+            for e in entries
+        ),
+        counts=dict(found.counts) if found.run else {},
+        tokens=used.tokens(),
+        cost_usd=used.cost_usd,
+        warnings=problems,
+        quarantined=found.quarantined,
+        landed=landed,
+        exit=_EXITS.get(status, taken.exit),
+        notices=problems,
+    )
 
 
 def propose(work: Work, plan: RunPlan) -> Decisions:
@@ -304,7 +318,7 @@ def propose(work: Work, plan: RunPlan) -> Decisions:
         usage = desk.carried + desk.usage
         found.receipt = replace(found.receipt, usage=usage, prompt_hash=desk.prompt_hash)
     found.problems = (*plan.problems, *found.problems)
-    found.draft = draft(work, plan, found)
+    draft(work, plan, found)
     return found
 
 
@@ -314,7 +328,7 @@ def _asked(first: Work, request: Request) -> RunPlan:
     if due is not None and not request.acknowledge_upgrade:
         raise due
     is_wide = due is not None or request.mode == "reconciliation"
-    mode: Mode = "reconciliation" if is_wide else "incremental"
+    mode: RunMode = "reconciliation" if is_wide else "incremental"
     limit = request.max_change_pct
     return RunPlan(
         now=first.call.now,
@@ -346,19 +360,10 @@ def _estimated(work: Work, request: Request) -> Result:
     """Return an estimate of the run's questions, without locking, asking or writing anything."""
     from memrepo.actions.run.estimate import estimate_of
 
-    at, plan = work.refreshed(), _asked(work, request)
+    at = work.refreshed()
+    _asked(work, request)
     found = estimate_of(at, _choice(at, request), force=request.force)
-    done = Outcome(
-        mode=plan.mode,
-        status="estimate",
-        why=found.over,
-        base=at.tree.commit,
-        head=at.tree.commit,
-        ingested=found.news.done,
-        used=found.usage,
-    )
-    result = result_of(done, request.report or _report(at), ())
-    return replace(result, said=found.summary, unsaid=False, questions=found.questions)
+    return replace(found, report=request.report or _report(at))
 
 
 MIN_INDEXED = 50

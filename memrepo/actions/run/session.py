@@ -16,8 +16,8 @@ from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run import run
 from memrepo.actions.run.judge_choice import SESSION
 from memrepo.actions.run.preconditions import refuse_other_owner
-from memrepo.actions.run.telemetry import Result as RunResult
-from memrepo.actions.run.telemetry import record_run
+from memrepo.actions.run.record import Result as RunResult
+from memrepo.actions.run.record import record_run
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import clean_text
 from memrepo.core.errors import UsageError
@@ -107,11 +107,9 @@ def _go_on(work: Work, request: Request) -> Result:
     if not request.dry_run:
         for path in (at.store.folder / SESSION).glob("*.txt"):
             path.unlink()
+        found = record_run(at, lambda: found, mode="incremental")
     # Every question restarts the run, so reused answers are not worth reporting.
-    done = replace(
-        record_run(at, lambda: found, mode="incremental", dry_run=request.dry_run), reused=0
-    )
-    return Result(run=done, exit=done.exit)
+    return Result(run=replace(found, reused=0), exit=found.exit)
 
 
 def _question(asked: Question) -> SessionQuestion:

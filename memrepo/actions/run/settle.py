@@ -62,7 +62,7 @@ def settle(plan: RunPlan, known: Known, statements: Sequence[Statement]) -> None
             with known.attempt(one.memory):
                 _close(known, one)
     news = [id_ for id_ in known.made.values() if known.ops.get(id_) in ("create", "reword")]
-    if plan.contradictions.enabled and news:
+    if plan.config.contradictions.enabled and news:
         memories = dict(compared_in(known.state))
         for id_, memory in known.changed.items():
             memories.pop(id_, None)
@@ -109,11 +109,11 @@ def _settle_pair(
         return
     if found.change.is_next and is_held_by_person(known.current(older)):
         return
-    dated = _dated(known, newer, older)
+    dated, rules = _dated(known, newer, older), plan.config.contradictions
     if _is_held(known, newer, older):
         held = f"{why}; a person stated the older one"
         yield _Doubt(new=newer, old=older, why=held, sure=sure)
-    elif not (sure > plan.contradictions.confidence and plan.contradictions.auto_resolve):
+    elif not (sure > rules.confidence and rules.auto_resolve):
         yield _Doubt(new=first, old=second, why=why, sure=sure)
     elif found.change.is_next:
         _outdate(known, newer, older, f"{why}; {dated}" if dated else why)
@@ -206,7 +206,7 @@ def _replace_left_behind(plan: RunPlan, known: Known, doubt: _Doubt) -> bool:
     new, old = known.current(doubt.new), known.current(doubt.old)
     if not (new.status == old.status == "active" and doubt.sure is not None) or is_by_person(old):
         return False
-    if not plan.contradictions.auto_resolve:
+    if not plan.config.contradictions.auto_resolve:
         return False
     if not old.sources or known.is_stated(old) or not known.is_stated(new):
         return False

@@ -59,7 +59,8 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     new = {m.id for m in memories if _worded_at(m) > last}
     if len(new) < (MIN_CHANGED if last else MIN_NEW):
         return receipt
-    shown = short_ids(_fitting(_concerned(memories, new) if last else memories, new, plan.context))
+    wanted = _concerned(memories, new) if last else memories
+    shown = short_ids(_fitting(wanted, new, plan.config.judge.context))
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
     try:
         answer = desk.ask(shelf_question(shown, fresh, answers.names))
@@ -72,7 +73,7 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
         return replace(receipt, partial=why_stopped(error))
     survivors = _change(known, given, shown, confirmed)
     page = [shown[id_].id for id_ in dict.fromkeys(answer.page) if id_ in shown]
-    if page and plan.has_composed_page:
+    if page and plan.config.rules.hot.composed:
         _put_on_page(plan, known, dict.fromkeys(survivors.get(id_, id_) for id_ in page))
     return replace(receipt, arranged=True)
 

@@ -141,7 +141,7 @@ def _contradictions(
 ) -> tuple[Step, ...]:
     """Compare changed memories that may contradict others. Leave uncertain pairs to a person."""
     del desk
-    if not plan.contradictions.enabled:
+    if not plan.config.contradictions.enabled:
         return ()
     known = Known(state, plan.now)
     settle_changed(plan, known, _changed(work, plan, state))

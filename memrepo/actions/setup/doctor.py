@@ -24,7 +24,7 @@ from memrepo.actions.run.judge_choice import (
     refuse_unable,
 )
 from memrepo.actions.run.preconditions import find_emptying_commit
-from memrepo.actions.run.timetable import timetable
+from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.setup.survey import uncommitted_rejected
 from memrepo.actions.work import Work
@@ -302,7 +302,7 @@ def _judge(work: Work, fix: bool) -> CheckFinding:
     if kind_of(work, choice) not in PAID:
         return _finding("", name)
     try:
-        cost = estimate_of(work.refreshed(), choice).summary
+        cost = estimate_of(work.refreshed(), choice).estimated
     except MemrepoError as error:
         cost = f"the cost of the next run is unknown: {error.message}"
     return _finding("", f"{name}; {cost}" if cost else name)

@@ -232,7 +232,7 @@ def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
     from memrepo.actions.run.estimate import estimate_of
 
     try:
-        return estimate_of(at, JudgeChoice(judge=ready)).summary
+        return estimate_of(at, JudgeChoice(judge=ready)).estimated
     except MemrepoError as error:
         return error.message
 

@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec.structs import asdict
 
 from memrepo.actions.request import DryRun, VerbResult, option
-from memrepo.actions.run.plan import Mode
-from memrepo.actions.run.timetable import BY, SINCE, Next, local_folder, next_of
+from memrepo.actions.run.record import BY, SINCE, local_folder
 from memrepo.actions.setup.agent import cron_prompt
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
-from memrepo.policies.cadence import due, upcoming
+from memrepo.policies.cadence import Fire, due, upcoming
 from memrepo.policies.rules import MODES, RunMode
 from memrepo.store import crontab, run_files, settings
 from memrepo.store.errors import NoCrontab
@@ -46,34 +44,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             "--launcher",
         ),
     ] = False
-    mode: Annotated[Mode, option("with due: the kind of run", "--mode", choices=MODES)] = (
+    mode: Annotated[RunMode, option("with due: the kind of run", "--mode", choices=MODES)] = (
         "incremental"
     )
-    prompt: Annotated[
-        Mode | None,
-        option(
-            "with show: print the agent's instructions for this kind of run",
-            "--prompt",
-            choices=MODES,
-        ),
-    ] = None
     dry_run: DryRun = False
-
-
-class CronPrompt(VerbResult, frozen=True, kw_only=True):
-    """The prompt for an agent that a scheduler starts for a run."""
-
-    mode: Mode
-    version: int
-    hash: str
-    prompt: str
 
 
 class Due(VerbResult, frozen=True, kw_only=True):
     """Whether a run is due now."""
 
     due: bool
-    mode: Mode
+    mode: RunMode
 
 
 class Removed(VerbResult, frozen=True, kw_only=True):
@@ -107,20 +88,13 @@ class Jobs(VerbResult, frozen=True, kw_only=True):
     """What is or was in the crontab; empty for the jobs of an agent's cron."""
     zone: str
     crontab: tuple[str, ...] = ()
-    next: tuple[Next, ...]
+    next: tuple[Fire, ...]
     changed: bool = False
     """Whether the crontab was changed."""
 
 
-def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Jobs:
+def do(work: Work, request: Request) -> Due | Removed | Jobs:
     """Install, show or remove the schedule, or report whether a run is due."""
-    if request.prompt and request.what != "show":
-        raise UsageError(
-            f"memrepo schedule: {request.what} takes no --prompt",
-            fix=f"memrepo schedule show --prompt {request.prompt}",
-        )
-    if request.prompt:
-        return CronPrompt(mode=request.prompt, **asdict(cron_prompt(work, request.prompt)))
     match request.what:
         case "due":
             is_due = due(work.call.now, work.config.schedule, work.config.zone, request.mode)
@@ -174,16 +148,15 @@ def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
         severity="warning",
     )
     is_undelivered = not state and config.reporting.enabled and not is_announced
-    old = _old_block(work) if state else ()
     return Jobs(
         entries=tuple(jobs),
         by=settings.get(work.store.repo, BY),
         state=state,
         zone=config.zone.key,
         crontab=tuple(_entries(work)) if state else (),
-        next=tuple(one for fire in fires if (one := next_of(fire))),
+        next=tuple(fires),
         changed=changed,
-        notices=(undelivered,) if is_undelivered else old,
+        notices=(undelivered,) if is_undelivered else (),
     )
 
 
@@ -207,25 +180,6 @@ def out_of_step(work: Work) -> str:
     return f"the crontab's entries are {what} (`memrepo schedule install`)"
 
 
-def _old_block(work: Work) -> tuple[Problem, ...]:
-    """Return what to do about a block that an early memrepo wrote; it still starts runs."""
-    name = str(work.store.root)
-    try:
-        if not crontab.has_block(crontab.read(), name):
-            return ()
-    except NoCrontab:
-        return ()
-    return (
-        Problem(
-            path="crontab",
-            rule="schedule-old",
-            message="the block that an early memrepo wrote there is left, and still starts runs",
-            fix=f"`crontab -e`: remove `# memrepo begin {name}` and all to its end",
-            severity="warning",
-        ),
-    )
-
-
 def _state(work: Work) -> str:
     if settings.get(work.store.repo, BY) != "crontab":
         return "not scheduled; `memrepo schedule install` would write:"
@@ -246,7 +200,7 @@ def _remove(work: Work, *, dry_run: bool) -> Removed:
     if not dry_run:
         for key in (BY, SINCE):
             settings.drop(work.store.repo, key)
-    return Removed(changed=changed, by=by, notices=_old_block(work))
+    return Removed(changed=changed, by=by)
 
 
 def _write(work: Work, entries: Sequence[str], *, dry_run: bool) -> bool:

@@ -21,7 +21,7 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
-from memrepo.actions.run.timetable import Schedule, timetable
+from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.person import unknown_person
 from memrepo.actions.setup.survey import (
     Budgets,
@@ -38,6 +38,7 @@ from memrepo.core.manifest import Recorded
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
+from memrepo.policies.cadence import Timetable
 from memrepo.read.choice import shelf_size
 from memrepo.read.intake import Reader, cursors, take_in
 from memrepo.store import settings
@@ -97,7 +98,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     last_run: LastRun | None
     contradictions: int
     problems: tuple[Problem, ...]
-    schedule: Schedule
+    schedule: Timetable
     stale_views: tuple[str, ...]
     unmatched: Unmatched
     requests: tuple[Problem, ...]

@@ -9,8 +9,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-import msgspec
-
 from memrepo.actions.past.log import detailed
 from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.actions.run.ingest import summary
@@ -25,11 +23,9 @@ from memrepo.text.sentences import token_count
 from memrepo.views.bundles import RETENTION, listed
 from memrepo.views.bundles import report as promotion_report
 from memrepo.views.report import (
-    count_lines,
     counts_in_words,
     in_words,
     judged_in_words,
-    quarantined,
 )
 
 if TYPE_CHECKING:
@@ -40,9 +36,8 @@ if TYPE_CHECKING:
     from memrepo.actions.past.log import Commit, Decision
     from memrepo.actions.past.why import History, MemoryCommit
     from memrepo.actions.run import ingest as ingesting
+    from memrepo.actions.run import record as records
     from memrepo.actions.run import session as judging
-    from memrepo.actions.run import telemetry as reports
-    from memrepo.actions.run.telemetry import FirstRun, Result
     from memrepo.actions.write import add as adding
     from memrepo.actions.write import change
 
@@ -60,47 +55,20 @@ def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -
     return "\n".join(lines)
 
 
-def report(request: object, result: reports.Chat | reports.LastRunReport, colour: bool) -> str:
+def report(request: object, result: records.LastRun, colour: bool) -> str:
     """Return the text of a report, which is already formatted."""
     return result.text
 
 
-def run(request: object, result: Result, colour: bool) -> str:
+def run(request: object, result: records.Result, colour: bool) -> str:
     """Format the result of a run. The configuration sets the level of detail."""
     if result.report == "silent":
         return ""
     lines = [result.taken_over] if result.taken_over else []
-    lines.append(_headline(result) + quarantined(len(result.quarantined)))
+    lines.append(result.headline)
     if result.report == "full":
-        lines += _details(result)
-        if not isinstance(result.first, msgspec.UnsetType):
-            lines += _first(result.first)
+        lines += result.details
     return "\n".join(lines)
-
-
-def _first(first: FirstRun) -> Iterator[str]:
-    """Yield lines that explain a first run: files, statements, memories and next steps."""
-    rest = max(0, first.statements - first.memories)
-    made = counted(first.memories, "memory", "memories")
-    files = counted(first.files, "file", "files")
-    yield ""
-    statements = counted(first.statements, "statement", "statements")
-    yield f"{made} of {statements} in {files}: a run stores lasting facts, up to a"
-    found = f"; `memrepo search` finds the other {rest}" if rest else ""
-    yield f"share of each file (`run.shelf`){found}"
-    if first.unread:
-        files = counted(first.unread, "text file is", "text files are")
-        yield f"{files} not read ({first.unread_pct:g} % of the text): `memrepo init` lists them"
-    if first.examples:
-        yield "for example:"
-    yield from (f"  {one.type}: {one.text} ({one.source})" for one in first.examples)
-    if first.is_quoted:
-        yield "rules chose and quoted these lines. A model would name who and what they are about,"
-        yield "join what several lines state, and order the first page: `memrepo doctor` names"
-        yield "those that can judge here, and `memrepo judge next` lets your agent do it"
-    page = f"read {first.first_page}, the start of each session; " if first.first_page else ""
-    yield f"next: {page}`git log` lists each decision"
-    yield "      `memrepo revert` undoes the run, `memrepo schedule install` runs it every night"
 
 
 def judge(request: object, result: judging.Result, colour: bool) -> str:
@@ -113,67 +81,6 @@ def judge(request: object, result: judging.Result, colour: bool) -> str:
     schema = json.dumps(asked.schema, separators=(",", ":"))
     how = f"Answer with the JSON object: `memrepo judge answer {asked.id}`, the object on stdin."
     return "\n\n".join((asked.instructions, schema, asked.data, how))
-
-
-def _headline(result: Result) -> str:
-    pending = _pending(result)
-    match result.status:
-        case "skipped":
-            return "nothing new: no commit was made"
-        case "skipped_superseded":
-            return f"skipped: {result.why}"
-        case "estimate":
-            over = f"; {result.why}: the rest would remain for later runs" if result.why else ""
-            return f"estimate: {result.said}{over}; no judge was called, nothing was written"
-        case "dry-run" if not (result.run or pending):
-            return "dry run: nothing new"
-        case "dry-run":
-            # Unjudged sources may add memories, so "no new memory" would be wrong.
-            lines = [] if result.unsaid or not result.run else [result.said]
-            return f"dry run: {'; '.join(lines + pending)}; nothing was written"
-        case "held":
-            changes = counted(result.pending, "change is", "changes are")
-            what = changes if result.pending else "the changes are"
-            return (
-                f"held: {result.why}; {what} pending on {result.branch}"
-                " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
-                + "".join(f"; {one}" for one in pending)
-            )
-        case "partial":
-            return f"partial: {result.partial}; {result.said} landed, the next run reads the rest"
-        case "failed":
-            return f"failed: {result.partial}; the next run reads the new text"
-        case _ if not result.run:
-            return f"sources copied ({result.ingest.summary}), no new statements"
-        case _:
-            return f"run {result.run}: {result.said}"
-
-
-def _pending(result: Result) -> list[str]:
-    """Return a line that counts changed sources, if any. A dry run does not judge them."""
-    taken = result.ingest
-    if not taken.is_pending:
-        return []
-    count = len(taken.added) + len(taken.changed) + len(taken.removed)
-    one, many = "source file changed and is", "source files changed and are"
-    return [f"{counted(count, one, many)} judged only without --dry-run ({taken.summary})"]
-
-
-def _details(result: Result) -> list[str]:
-    lines = []
-    if result.ingest.summary:
-        lines.append(f"  ingest: {result.ingest.summary}")
-    if result.status != "skipped":
-        lines += [f"  {count:>6}  {words}" for count, words in count_lines(result.counts)]
-    if result.marked:
-        from memrepo.actions.pending import removals_in_words
-
-        lines.append(f"  {removals_in_words(len(result.marked))}")
-    if result.reused:
-        lines.append(f"  {result.reused:>6}  answers reused from an interrupted run")
-    if result.spent and result.status != "estimate":
-        lines.append(f"  judge: {result.spent}")
-    return lines
 
 
 def written(request: object, result: Written | Unchanged, colour: bool) -> str:

@@ -14,7 +14,6 @@ from memrepo.store.settings import HOOK_CALL
 
 if TYPE_CHECKING:
     from memrepo.actions.request import VerbResult
-    from memrepo.actions.run.timetable import Next
     from memrepo.actions.setup import agent as agents
     from memrepo.actions.setup import configuration
     from memrepo.actions.setup import doctor as checkup
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import status as standing
     from memrepo.actions.setup.schedule import Job
     from memrepo.faces.cli.commands import Hooked
+    from memrepo.policies.cadence import Fire
 
 _WIDTH = 80
 _NAMED = 5
@@ -192,8 +192,6 @@ def schedule(request: scheduling.Request, result: VerbResult, colour: bool) -> s
     from memrepo.actions.setup import schedule as scheduling
 
     match result:
-        case scheduling.CronPrompt():
-            return result.prompt
         case scheduling.Due():
             return f"{result.mode}: {'due' if result.due else 'not due'}"
         case scheduling.Removed():
@@ -224,7 +222,7 @@ def _job(row: Job) -> str:
     return f"{times}, {delivery}\n  {row.message}"
 
 
-def _next(ahead: Sequence[Next], zone: str) -> list[str]:
+def _next(ahead: Sequence[Fire], zone: str) -> list[str]:
     return [f"next: {one.describe(zone)}" for one in ahead] or ["next: never"]
 
 

@@ -23,7 +23,7 @@ from memrepo.actions.recall.recall import RECALL_STATUSES
 from memrepo.actions.request import checked
 from memrepo.actions.review import resolve
 from memrepo.actions.review.diff import review_of, span_of
-from memrepo.actions.run.timetable import last_record
+from memrepo.actions.run.record import last_record
 from memrepo.actions.setup import status
 from memrepo.actions.takeback.revert import RevertRequest
 from memrepo.actions.verbs import perform
@@ -117,7 +117,7 @@ def _night(work: Work, found: status.Result) -> Night:
     last = last_record(work).last
     if last is None and found.last_run is None:
         return Night("No run was made yet.")
-    ran = f"The last run was on {_when(last.finished, work)}." if last else ""
+    ran = f"The last run was on {_when(last.finished, work)}." if last and last.finished else ""
     match last and (last.event, last.status):
         case ("run_failed", _) if last is not None:
             return Night(f"The last run failed: {last.why}. {last.fix}".strip(), failed=True)

@@ -14,8 +14,6 @@ from memrepo.core.messages import Context
 from memrepo.store.repo import Repository, open_repository
 from memrepo.store.stream import Chain, write_stream
 
-REF = "refs/heads/bare"
-
 
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Land a chain of one-file commits, played and checked out, by turns with the bare import."""
@@ -55,7 +53,7 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         return taken
 
     with open_repository(base) as store, stream.open("wb") as out:
-        write_stream(out, chain(store), REF)
+        write_stream(out, chain(store))
     found = medians_s(sizes.turns, ours=ours, theirs=theirs)
     return [
         Ratio(

@@ -185,4 +185,4 @@ def assert_sound(repo: Path) -> None:
     said = [line for line in (fsck.stdout + fsck.stderr).splitlines() if not line.startswith(noise)]
     assert said == []
     assert git(repo, "status", "--porcelain", "-z") == ""
-    assert git(repo, "for-each-ref", "refs/memrepo/tx") == ""
+    assert git(repo, "for-each-ref", "refs/memrepo/new") == ""

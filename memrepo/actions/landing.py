@@ -127,7 +127,7 @@ def _with(context: Context, **more: str) -> Context:
 def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
     """Return the file changes that update the views and the hot cache to match a state."""
     is_head = not afresh and state is work.tree.state()
-    if is_head and work.store.trees.cache.stale.get(_print(work)) == []:
+    if is_head and work.store.cache.stale.get(_print(work)) == []:
         return []
     from memrepo.views.hot import hot_changes
     from memrepo.views.pages import render_views
@@ -140,7 +140,7 @@ def stale_files(work: Work) -> tuple[str, ...]:
 
     The result is cached per tree, because `status` needs it on every call.
     """
-    catalogue, key = work.store.trees.cache, _print(work)
+    catalogue, key = work.store.cache, _print(work)
     if key not in catalogue.stale:
         catalogue.stale[key] = sorted(derived_contents(work, work.tree.state()))
     return tuple(catalogue.stale[key])
@@ -155,7 +155,7 @@ def missing_pages(work: Work) -> list[str]:
 
 def call_settled(work: Work) -> None:
     """Record that all derived files of the current commit are up to date, as just rendered."""
-    work.store.trees.cache.stale[_print(work)] = []
+    work.store.cache.stale[_print(work)] = []
 
 
 def _print(work: Work) -> str:

@@ -24,8 +24,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.cadence import Timetable
 from memrepo.store import history
-from memrepo.store.errors import CannotWork
-from memrepo.store.git import GitFailed
+from memrepo.store.errors import CannotWork, GitFailed
 
 STANDING = "retire_candidate"
 """The standing of a memory whose lines left the sources, until a person decides about it."""
@@ -147,7 +146,7 @@ def broken_branches(work: Work) -> tuple[Problem, ...]:
 
 
 def _run_branches(work: Work) -> list[str]:
-    refs = work.store.repo.refs.below(f"refs/heads/{PREFIX}")
+    refs = work.store.repo.refs_below(f"refs/heads/{PREFIX}")
     return [ref.removeprefix("refs/heads/") for ref in refs]
 
 
@@ -218,7 +217,7 @@ def requests_waiting(work: Work) -> list[Problem]:
 def refuse_no_room(work: Work) -> None:
     """Raise CannotWork if a branch is named `run`, so that git cannot create `run/<run-id>`."""
     name = PREFIX.rstrip("/")
-    if work.store.repo.refs.id(f"refs/heads/{name}"):
+    if work.store.repo.ref(f"refs/heads/{name}"):
         raise CannotWork("branch-named-run", name=name)
 
 
@@ -242,7 +241,7 @@ def marked_memories(state: State) -> tuple[Memory, ...]:
 def put_away(work: Work, waiting: Waiting) -> None:
     """Delete a pending run's branch. A ref keeps its commits for a while."""
     branch, repo = f"refs/heads/{waiting.branch}", work.store.repo
-    older = sorted(ref for ref in repo.refs.below(DECIDED) if ref != f"{DECIDED}{waiting.run}")
+    older = sorted(ref for ref in repo.refs_below(DECIDED) if ref != f"{DECIDED}{waiting.run}")
     lines = (
         f"update {DECIDED}{waiting.run} {waiting.tip}\n",
         f"delete {branch} {waiting.tip}\n",

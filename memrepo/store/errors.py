@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 
@@ -46,12 +49,8 @@ class StoreError(MemrepoError):
         super().__init__(message, fix=fix, exit_code=exit_code)
 
 
-class Missing(StoreError):
-    """Raised when a requested object is not in the repository."""
-
-
-class NoContent(StoreError, ValueError):
-    """Raised when the repository lacks an object that one of its commits refers to."""
+class Missing(StoreError, ValueError):
+    """Raised when the repository lacks an object, such as one that its commits refer to."""
 
 
 class NotARepository(StoreError):
@@ -60,10 +59,6 @@ class NotARepository(StoreError):
 
 class CannotWork(StoreError):
     """Raised when the repository is in a state that does not allow writes."""
-
-
-class CannotSign(StoreError):
-    """Raised when commit.gpgSign is set but signing failed, so nothing was written."""
 
 
 class Locked(StoreError):
@@ -115,3 +110,41 @@ class NoCrontab(StoreError):
 
 class CrontabFailed(StoreError):
     """Raised when the crontab cannot be read or written. A failed read changes nothing."""
+
+
+_SECRET = regex(r"://[^/@\s]+@")
+_SYSTEM = tuple(
+    os.strerror(code)
+    for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO)
+)
+"""System error messages, as git prints them in English, for a full disk or denied access."""
+
+
+_LOCK = regex(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
+
+
+def one_line(text: str) -> str:
+    """Join git's output lines into one line, and remove passwords from URLs."""
+    return _SECRET.sub("://...@", " ".join(text.split()))
+
+
+class GitFailed(MemrepoError):
+    """Raised when git refused a command, failed, or ended before it answered.
+
+    `code` is git's exit code, negative if a signal ended it. `by_system` is True if the disk, a
+    file's permissions or a git lock is the cause. `fix` then names that cause.
+    """
+
+    def __init__(self, verb: str, text: str, code: int = 0) -> None:
+        cause = one_line(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
+        fix = "for details, run `git status` and `git fsck`"
+        lock = _LOCK.search(text)
+        if lock:
+            fix = "run the command again when the other git has ended; if none is running, remove"
+            fix += f" {lock[1]}"
+        self.by_system = bool(lock) or any(words in text for words in _SYSTEM)
+        if self.by_system and not lock:
+            fix = "free disk space, or give the user that runs memrepo write permission there"
+        super().__init__(f"git {verb} failed: {cause}", fix=fix)
+        self.cause = cause
+        self.code = code

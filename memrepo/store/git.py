@@ -1,29 +1,21 @@
-"""Run git as a program: its environment, individual calls, and reading of objects.
-
-One `git cat-file --batch` process serves all readers. Object names are written in batches that fit
-in a pipe, and a batch is read completely before any of it is returned. If the process ends, it is
-restarted once. If it ends again without an answer, GitFailed is raised, so a crash is never
-mistaken for a missing object.
-"""
+"""The one door to git: its environment and calls, and an open repository with refs and settings."""
 
 from __future__ import annotations
 
-import errno
 import os
+import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from memrepo.core.errors import MemrepoError
 from memrepo.core.patterns import regex
-from memrepo.store.errors import Missing, StoreError
+from memrepo.store.errors import GitFailed, NotARepository, StoreError
 
-_SECRET = regex(r"://[^/@\s]+@")
+if TYPE_CHECKING:
+    from memrepo.store.objects import ObjectReader
 
 
 def refuse_no_git() -> None:
@@ -37,11 +29,6 @@ def refuse_no_git() -> None:
 def verb_of(words: Iterable[str]) -> str:
     """Return the subcommand of a git command: the first word that is not an option or setting."""
     return next((word for word in words if not word.startswith("-") and "=" not in word), "")
-
-
-def one_line(text: str) -> str:
-    """Join git's output lines into one line, and remove passwords from URLs."""
-    return _SECRET.sub("://...@", " ".join(text.split()))
 
 
 def isolate(*, keep_index: bool = False) -> None:
@@ -88,41 +75,6 @@ SETTINGS = [line for line in _DATA if "=" in line and not line.startswith("#")]
 _LOCAL_VARIABLES = [line for line in _DATA if line.startswith("GIT_")]
 """Variables that would point our git processes at another repository."""
 _MERGE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
-FILE = "100644"
-FILES = (FILE, "100755")
-_YEAR_10000 = 253402300800
-
-
-_SYSTEM = tuple(
-    os.strerror(code)
-    for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO)
-)
-"""System error messages, as git prints them in English, for a full disk or denied access."""
-
-
-_LOCK = regex(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
-
-
-class GitFailed(MemrepoError):
-    """Raised when git refused a command, failed, or ended before it answered.
-
-    `code` is git's exit code, negative if a signal ended it. `by_system` is True if the disk, a
-    file's permissions or a git lock is the cause. `fix` then names that cause.
-    """
-
-    def __init__(self, verb: str, text: str, code: int = 0) -> None:
-        cause = one_line(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
-        fix = "for details, run `git status` and `git fsck`"
-        lock = _LOCK.search(text)
-        if lock:
-            fix = "run the command again when the other git has ended; if none is running, remove"
-            fix += f" {lock[1]}"
-        self.by_system = bool(lock) or any(words in text for words in _SYSTEM)
-        if self.by_system and not lock:
-            fix = "free disk space, or give the user that runs memrepo write permission there"
-        super().__init__(f"git {verb} failed: {cause}", fix=fix)
-        self.cause = cause
-        self.code = code
 
 
 @contextmanager
@@ -148,6 +100,8 @@ class Git:
     @cached_property
     def objects(self) -> ObjectReader:
         """Return the object reader. All readers of this repository share one git process."""
+        from memrepo.store.objects import ObjectReader
+
         return ObjectReader(self)
 
     @property
@@ -235,9 +189,9 @@ class Git:
         options = (word for setting in settings for word in ("-c", setting))
         return [_GIT, "-C", str(self.top), *options, *words]
 
-    def read(self, blob: str) -> bytes:
+    def read(self, blob: str, path: str = "") -> bytes:
         """Return the content of a blob. Raises Missing if the repository lacks the blob."""
-        return self.objects.read(blob)
+        return self.objects.read(blob, path)
 
     def stop(self) -> None:
         """End all long-running processes, for example because they hold old packs open."""
@@ -261,245 +215,215 @@ def top_of(where: Path) -> Path | None:
     return next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
 
 
+_YEAR_10000 = 253402300800
+
+
 def seconds(text: str) -> int:
     """Return a commit's time in seconds since the epoch, or 0 for the year 10000 and later."""
     found = int(text.strip() or 0)
     return found if found < _YEAR_10000 else 0
 
 
-LONGEST = 64 * 1024 * 1024
-"""Size limit in bytes for sources and memories. Larger blobs are not read into memory."""
-FOLDER = "040000"
-_ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_KINDS = {kind.encode(): kind for kind in ("blob", "tree", "commit", "tag")}
-_BATCH = 100
-"""Maximum number of objects in memory at once. The names of a batch fit in a pipe."""
-_NAMES_BYTES = 32 * 1024
-_CHUNK = 1024 * 1024
+_HEAD = regex(r"ref: *refs/|[0-9a-f]{40}")
+# Settings that may move the work tree, make the repository bare, or include other files.
+_UNUSUAL = regex(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
 
 
-class Object(msgspec.Struct, frozen=True):
-    """A git object: its id, its kind (blob, tree, commit or tag) and its content."""
-
-    id: str
-    kind: str
-    data: bytes
+_CLONES = ("local", "worktree")
+_TRUE = ("true", "yes", "on")
 
 
-class TreeEntry(msgspec.Struct, frozen=True):
-    """An entry of a git tree: an object id, and a mode as printed by `git ls-tree`."""
-
-    mode: str
-    id: str
-
-
-ABSENT = TreeEntry("000000", "")
-
-
-class ObjectReader:
-    """Access to a repository's objects, by id or by any other name that git resolves."""
+class GitConfig:
+    """The git configuration of one repository. For repeated names the last value counts."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
-        self._process: subprocess.Popen[bytes] | None = None
-        self._owner = os.getpid()
 
-    def find(self, name: str) -> Object | None:
-        """Return the object with a given name, or None if it does not exist."""
-        return next(self.each([name]))
+    @cached_property
+    def _rows(self) -> list[tuple[str, str, str | None]]:
+        """Return a (scope, name, value) tuple for every setting."""
+        words = self._git.call("config", "--list", "-z", "--show-scope").split("\0")
+        rows = []
+        for scope, entry in zip(words[0::2], words[1::2], strict=False):
+            name, has_value, value = entry.partition("\n")
+            rows.append((scope, name, value if has_value else None))
+        return rows
 
-    def read(self, name: str) -> bytes:
-        """Return the content of an object that must exist. Raises Missing or GitFailed."""
-        if (found := self.find(name)) is None:
-            raise Missing(name=name)
-        return found.data
+    def get(self, name: str) -> str:
+        """Return a setting's value from any scope, or an empty string if it is not set."""
+        wanted = spelled(name)
+        return next((v or "" for _, n, v in reversed(self._rows) if n == wanted), "")
 
-    def commit(self, revision: str) -> str:
-        """Return the id of the commit that a revision names, or "" if there is none."""
-        found = self.find(f"{revision}^{{commit}}")
+    def stored(self, name: str) -> tuple[str, str]:
+        """Return a setting's value and where it is stored. Settings of one call do not count."""
+        wanted = spelled(name)
+        for scope, found, value in reversed(self._rows):
+            if found == wanted and scope != "command":
+                return value or "", ".git/config" if scope in _CLONES else f"git's {scope} settings"
+        return "", ""
+
+    def is_on(self, name: str) -> bool:
+        """Return whether a setting has a value that git treats as true."""
+        wanted = spelled(name)
+        value = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
+        return value is None or value.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", value))
+
+    def path(self, name: str) -> str:
+        """Return the value of a path setting, with `~` and `%(prefix)` expanded by git."""
+        found = self.get(name)
+        if not found.startswith(("~", "%(")):
+            return found
+        words = ("config", "--type=path", "--get", name)
+        return self._git.call(*words, accepted=1).removesuffix("\n")
+
+    def of_clone(self) -> dict[str, str]:
+        """Return {name: value} of the settings stored in this clone only."""
+        return {name: value or "" for scope, name, value in self._rows if scope in _CLONES}
+
+    def forget(self) -> None:
+        """Clear the cached settings. Call this after a setting has changed."""
+        self.__dict__.pop("_rows", None)
+
+
+def spelled(name: str) -> str:
+    """Normalise a setting's name as git prints it: lower case except for the middle part."""
+    first, *middle, last = name.split(".")
+    return ".".join([first.lower(), *middle, last.lower()])
+
+
+class Repo(Git):
+    """An open git repository: git at the top of its work tree, its folders, refs and settings.
+
+    Whoever opens the repository must close it. This ends its long-running processes. Refs are never
+    cached, because other processes move them.
+    """
+
+    def __init__(self, top: Path, git_dir: Path, common_dir: Path) -> None:
+        super().__init__(top)
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+        self.config = GitConfig(self)
+
+    @property
+    def branch(self) -> str:
+        """Return the full name of the current branch, or an empty string if HEAD is detached."""
+        place, start = self.git_dir / "HEAD", "ref: refs/heads/"
+        head = "" if place.is_symlink() else place.read_text("utf-8", "replace").strip()
+        if head.startswith(start) and not head.endswith(".invalid"):  # so of a reftable
+            return head.removeprefix("ref: ")
+        return self.call("symbolic-ref", "-q", "HEAD", accepted=1).strip()
+
+    @property
+    def head(self) -> str:
+        """Return the id of the commit at HEAD, or an empty string if there is no commit yet."""
+        return self.ref("HEAD")
+
+    def ref(self, name: str) -> str:
+        """Return the id of the object that a full ref name refers to, or "" if there is none."""
+        found = self.objects.find(name)
         return found.id if found is not None else ""
 
-    def each(self, names: Iterable[str], limit: int | None = None) -> Iterator[Object | None]:
-        """Yield the objects with the given names, in the same order.
-
-        Yield None for an object that does not exist or has more than `most` bytes. Also yield None
-        for a name that contains a line break, because git reads one name per line.
-        """
-        names = iter(names)
-        ahead: str | None = next(names, None)
-        while ahead is not None:
-            batch, size = [ahead], len(ahead)
-            for ahead in names:
-                size += len(ahead)
-                if len(batch) == _BATCH or size > _NAMES_BYTES:
-                    break
-                batch.append(ahead)
-            else:
-                ahead = None
-            yield from self._batch(batch, limit)
-
-    # -- trees -------------------------------------------------------------------------------
-
-    def files(self, tree: str) -> Iterator[tuple[str, TreeEntry]]:
-        """Yield the (path, entry) pairs of all files in a tree or commit, including subfolders."""
-        open_ = [(b"", self._tree(tree))]
-        while open_:
-            above, entries = open_.pop()
-            for name, entry in entries.items():
-                if entry.mode == FOLDER:
-                    open_.append((above + name + b"/", self._tree(entry.id)))
-                else:
-                    yield (above + name).decode("utf-8", "surrogateescape"), entry
-
-    def at(self, tree: str, path: str) -> TreeEntry | None:
-        """Return the entry at a path in a tree or commit, or None if the path is absent."""
-        entry: TreeEntry | None = TreeEntry(FOLDER, tree)
-        for name in path.encode("utf-8", "surrogateescape").split(b"/"):
-            if entry is None or entry.mode != FOLDER:
-                return None
-            entry = self._tree(entry.id).get(name)
-        return entry
-
-    def differences(self, one: str, other: str) -> Iterator[tuple[str, TreeEntry, TreeEntry]]:
-        """Yield (path, entry before, entry after) for each difference between two trees."""
-        before, after = (TreeEntry(FOLDER, tree) if tree else ABSENT for tree in (one, other))
-        open_ = [(b"", before, after)]
-        while open_:
-            above, before, after = open_.pop()
-            first, second = (
-                self._tree(side.id) if side.mode == FOLDER else {} for side in (before, after)
-            )
-            for name in dict.fromkeys((*first, *second)):
-                a, b = first.get(name, ABSENT), second.get(name, ABSENT)
-                if a == b:
-                    continue
-                if FOLDER in (a.mode, b.mode):
-                    open_.append((above + name + b"/", a, b))
-                a, b = (side if side.mode != FOLDER else ABSENT for side in (a, b))
-                if a != b:
-                    yield (above + name).decode("utf-8", "surrogateescape"), a, b
-
-    def missing(self, commit: str) -> dict[str, str]:
-        """Return {path: id} of the objects missing from the tree of a commit.
-
-        Return an empty dict in a partial clone, where a remote has promised the objects. If the
-        object of a folder is missing, return one missing id under an empty path.
-        """
-        words = ("rev-list", "--objects", "--missing=print", "--no-walk", commit)
-        lines = self._git.call(*words, check=False).split("\n")
-        lost = {line[1:] for line in lines if line.startswith("?")}
-        if not lost or self.is_partial():
-            return {}
-        try:
-            return {path: e.id for path, e in self.files(commit) if e.id in lost}
-        except Missing:
-            return {"": min(lost)}
-
-    def every(self) -> Iterator[Object]:
-        """Yield every object stored in the repository, whether reachable or not."""
-        ids = self._git.call("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
-        yield from filter(None, self.each(ids.split()))
-
-    def _tree(self, name: str) -> Mapping[bytes, TreeEntry]:
-        found = self.find(f"{name}^{{tree}}")
-        if found is None:
-            raise Missing(name=name)
-        return dict(_entries(found.data, len(found.id) // 2))
-
-    # -- the child process -------------------------------------------------------------------
-
-    def _batch(self, names: Sequence[str], limit: int | None) -> list[Object | None]:
-        found: list[Object | None] = []
-        failed_at = -1
-        while len(found) < len(names):
-            try:
-                self._read_answers(names[len(found) :], limit, found)
-            except (BrokenPipeError, EOFError):
-                if len(found) > failed_at:
-                    failed_at = len(found)
-                elif self.is_partial():
-                    found.append(None)  # the remote with the object cannot be reached
-                else:
-                    self._git.call("rev-parse", "--git-dir")  # fails with a clear message
-                    raise GitFailed("cat-file", "it ended before it answered") from None
-        return found
-
-    def _read_answers(
-        self, names: Sequence[str], limit: int | None, found: list[Object | None]
-    ) -> None:
-        """Request objects from the git process, and append its answers as they are read."""
-        process = self._running()
-        try:
-            into, out = process.stdin, process.stdout
-            if into is None or out is None:
-                raise EOFError
-            lines = (name if "\n" not in name else "" for name in names)
-            into.write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
-            into.flush()
-            for name in names:
-                found.append(_answer(out, name, limit))  # noqa: PERF401 - survives an error
-        except BaseException:
-            self._end()  # unread output would be mistaken for the next answers
-            raise
-        if self._git.closed:
-            self._end()
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._owner != os.getpid():
-            # A forked child process would receive the answers of its parent.
-            self._process, self._owner = None, os.getpid()
-        if self._process is None or self._process.stdin is None or self._process.stdin.closed:
-            self._process = self._git.start("cat-file", "--batch")
-        return self._process
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._git.end(self._process)
-            self._process = None
-
-    def is_partial(self) -> bool:
-        """Return whether this is a partial clone, whose missing objects a remote has promised."""
-        words = ("config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$")
-        return bool(self._git.call(*words, accepted=1))
+    def refs_below(self, folder: str) -> list[str]:
+        """Return the sorted names of the refs below a folder such as `refs/heads/run/`."""
+        return self.call("for-each-ref", "--format=%(refname)", folder).split()
 
 
-def _answer(out: IO[bytes], name: str, limit: int | None) -> Object | None:
-    """Read one answer of `cat-file --batch`. Raises EOFError at the end or for invalid output."""
-    head = out.readline()
-    words = head.split()
-    if len(words) != 3 or words[1] not in _KINDS or not words[2].isdigit():
-        if head.endswith((b" missing\n", b" ambiguous\n")):
-            return None
-        raise EOFError
-    id_, kind, size = words[0].decode(), _KINDS[words[1]], int(words[2])
-    if id_ != name and _ID.fullmatch(name):
-        raise EOFError
-    if limit is not None and size > limit:
-        remaining = size + 1
-        while remaining:
-            remaining -= len(_exactly(out, min(remaining, _CHUNK)))
+@contextmanager
+def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
+    """Open the git repository that contains a folder. Raises NotARepository if there is none."""
+    isolate(keep_index=keep_index)
+    repo = _plain(where) or found_at(where)
+    try:
+        yield repo
+    finally:
+        repo.close()
+
+
+def _plain(where: Path) -> Repo | None:
+    """Find an ordinary repository: a work tree with a `.git` folder. Return None if not found."""
+    if not where.is_dir():
         return None
-    return Object(id_, kind, _exactly(out, size + 1)[:-1])
+    here = Path(os.path.normpath(where.absolute()))
+    top = next((p for p in (here, *here.parents) if os.path.lexists(p / ".git")), here)
+    folder = top / ".git"
+    try:
+        # A bare repository may be between the folder and the top of the work tree.
+        inside = any((p / "HEAD").exists() for p in (here, *here.parents) if p.is_relative_to(top))
+        usual = _HEAD.match((folder / "HEAD").read_text("utf-8")) and not _UNUSUAL.search(
+            (folder / "config").read_text("utf-8")
+        )
+        whole = all((folder / name).is_dir() for name in ("objects", "refs"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    if inside or not usual or not whole or (folder / "commondir").exists():
+        return None
+    return Repo(top, folder, folder)
 
 
-def _exactly(out: IO[bytes], size: int) -> bytes:
-    data = out.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
+def found_at(where: Path) -> Repo:
+    """Find a repository of any kind by asking git. Raises NotARepository if there is none."""
+    refuse_no_git()
+    words = ("rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir")
+    if not where.is_dir():
+        raise NotARepository("none", where=where)
+    git = Git(where)
+    code, out, err = git.ask(*words)
+    if code and "not a git repository" not in err:
+        raise GitFailed("rev-parse", err, code)
+    if code:
+        here = where.absolute()
+        for head in (p / ".git" / "HEAD" for p in (here, *here.parents)):
+            if head.is_file() and (head.parent / "objects").is_dir():
+                raise StoreError("damaged-head", where=where, head=head)
+        raise NotARepository("none", where=where)
+    bare, git_dir, common = out.splitlines()
+    inside = git.call("rev-parse", "--is-inside-work-tree").strip() == "true"
+    if bare == "true" or not inside:
+        raise NotARepository("bare", where=where)
+    top = git.call("rev-parse", "--show-toplevel").removesuffix("\n")
+    return Repo(Path(top), Path(git_dir), (where / common).resolve())
 
 
-def names(tree: Object) -> list[str]:
-    """Return the names of the entries in a tree object."""
-    found = (name for name, _ in _entries(tree.data, len(tree.id) // 2))
-    return [name.decode("utf-8", "surrogateescape") for name in found]
+_DIGITS = regex(r"[0-9a-f]{4,64}")
+PURGED = "purged"
+"""Name of the folder with this clone's records of purges."""
 
 
-def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, TreeEntry]]:
-    """Yield (name, entry) pairs of a tree object whose ids are `width` bytes long."""
-    at = 0
-    while at < len(data):
-        end = data.index(b"\0", at)
-        mode, name = data[at:end].split(b" ", 1)
-        at = end + 1 + width
-        yield name, TreeEntry(mode.decode().zfill(6), data[end + 1 : at].hex())
+def purged_folder(repo: Repo) -> Path:
+    """Return the folder that contains this clone's records of purges."""
+    return repo.common_dir / "memrepo" / PURGED
+
+
+def replaced_commits(repo: Repo) -> dict[str, str]:
+    """Return {old commit: new commit} for all commits that purges have replaced."""
+    found: dict[str, str] = {}
+    for path in sorted(purged_folder(repo).glob("*.map")):
+        rows = (line.split(" ") for line in path.read_text("ascii").splitlines())
+        found.update((old, new) for old, new in rows)
+    return found
+
+
+def replacement_of(repo: Repo, revision: str) -> str:
+    """Return the new id of a purged commit, given its old id or prefix, or "" if there is none."""
+    if not _DIGITS.fullmatch(revision) or not purged_folder(repo).is_dir():
+        return ""
+    found = {new for old, new in replaced_commits(repo).items() if old.startswith(revision)}
+    return repo.objects.commit(found.pop()) if len(found) == 1 else ""
+
+
+def git_version(repo: Repo) -> tuple[int, int]:
+    """Return the (major, minor) version of the git program in use."""
+    found = re.search(r"(\d+)\.(\d+)", repo.call("version"))
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def object_problems(repo: Repo) -> list[str]:
+    """Check all reachable objects with `git fsck`, and return the problems it reports."""
+    options = ("--strict", "--no-dangling", "--no-progress")
+    try:
+        code, out, err = repo.ask("fsck", *options)
+    except GitFailed as error:  # a signal ended fsck: the check is incomplete
+        return [str(error)]
+    lines = (f"{out}\n{err}" if code else out).split("\n")
+    problems = [line for line in lines if line and not line.startswith("notice:")]
+    return problems or [f"git fsck ended with {code}"] * (code != 0)

@@ -23,11 +23,11 @@ from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.times import asked, parse_time
 from memrepo.store.errors import BeforeHistory, StoreError
-from memrepo.store.git import FILES, Git, seconds
-from memrepo.store.tree import contents, read_blob
+from memrepo.store.git import Git, seconds
+from memrepo.store.objects import FILES
 
 if TYPE_CHECKING:
-    from memrepo.store.local import Repo
+    from memrepo.store.git import Repo
     from memrepo.store.repo import Repository
 
 _KEYS = (
@@ -451,7 +451,7 @@ def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Los
     for entry in commits_with_files(repo, *words):
         for file in entry.files:
             if layout.is_memory(file.path) and fnmatchcase(file.path, f"*{tail}.md"):
-                data = read_blob(repo, file.old)
+                data = repo.read(file.old)
                 yield Lost(commit=entry.commit, path=file.path, data=data)
 
 
@@ -501,7 +501,7 @@ def _versions(
     repo: Repo, touched: Sequence[LogEntry], paths: Sequence[str], id_: str
 ) -> tuple[MemoryVersion, ...]:
     names = [f"{entry.commit}:{path}" for entry in touched for path in paths]
-    data = contents(repo, names)
+    data = repo.objects.contents(names)
     shallow = repo.common_dir / "shallow"
     boundary = shallow.read_text().split() if shallow.is_file() else []
     found: dict[str, MemoryVersion] = {}
@@ -548,7 +548,7 @@ def _moved(repo: Repo, entry: LogEntry, layout: Layout, id_: str, side: str) -> 
     """Yield the files with a memory that one commit deleted (side "D") or added (side "A")."""
     words = ("-1", "-m", f"--diff-filter={side}", entry.commit, "--", layout.area("memories"))
     files = {file.path: file for e in commits_with_files(repo, *words) for file in e.files}
-    data = contents(repo, (file.new or file.old for file in files.values()))
+    data = repo.objects.contents(file.new or file.old for file in files.values())
     for path, file in files.items():
         text = data[file.new or file.old]
         memory = codec.decode(path, text)[0] if text and layout.is_memory(path) else None
@@ -562,7 +562,7 @@ def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mappin
     paths = sorted({path for entry in touched for path in entry.paths if layout.is_memory(path)})
     names = {f"{entry.commit}:{path}": path for entry in touched for path in paths}
     found: dict[str, str] = {}
-    for name, data in contents(repo, names).items():
+    for name, data in repo.objects.contents(names).items():
         memory = codec.decode(names[name], data)[0] if data is not None else None
         if memory and ID_PATTERN.fullmatch(memory.id) and memory.id[4:].startswith(digits):
             found.setdefault(memory.id, names[name])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memrepo.store.errors import CannotWork, Locked, StoreError
 
 if TYPE_CHECKING:
-    from memrepo.store.local import Repo
+    from memrepo.store.git import Repo
 
 
 def scratch(folder: Path, prefix: str, data: bytes) -> Path:

@@ -32,15 +32,14 @@ from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import Watch
 from memrepo.merge.purging import Edit, File
-from memrepo.store.errors import CannotWork, StoreError
-from memrepo.store.git import Git, GitFailed, user_folder
-from memrepo.store.local import PURGED, purged_folder
+from memrepo.store.errors import CannotWork, GitFailed, StoreError
+from memrepo.store.git import PURGED, Git, purged_folder, user_folder
 from memrepo.store.lock import git_alive, scratch
 from memrepo.store.remote import RECORDS
 from memrepo.store.stream import Chain, NewCommit
 
 if TYPE_CHECKING:
-    from memrepo.store.local import Repo
+    from memrepo.store.git import Repo
     from memrepo.store.repo import Repository
 
 FOLDER = "memrepo-purge"
@@ -111,9 +110,9 @@ def refuse_unfit(store: Repository) -> None:
         raise CannotWork("alternates")
     if any((common / "worktrees").glob("*")):
         raise CannotWork("work-trees")
-    if not store.repo.refs.branch:
+    if not store.repo.branch:
         raise CannotWork("detached")
-    if store.repo.refs.id("refs/stash"):
+    if store.repo.ref("refs/stash"):
         raise CannotWork("purge-stash")
     edited = [path for path, state in store.work.dirty().items() if state != "??"]
     if edited:
@@ -174,7 +173,7 @@ def rewrite(repo: Repo, edit: Edit) -> RewritePlan:
         if refs:
             _filter(repo, new, edit, refs, commits)
     with Git(new) as git:
-        (new / "HEAD").write_text(f"ref: {edit.path(repo.refs.branch)}\n", "utf-8")
+        (new / "HEAD").write_text(f"ref: {edit.path(repo.branch)}\n", "utf-8")
         after = refs_of(git)
         git.call("repack", "-a", "-d", "-q")
     tags = {id_: after.get(edit.path(name), id_) for name, id_ in before.items()}
@@ -276,7 +275,7 @@ def finish(store: Repository, plan: RewritePlan) -> None:
     _clean_git_folder(repo, plan)
     if plan.receipt is not None:
         keep_map(repo, plan.receipt.id, plan.commits)
-        record(store, [plan.receipt], repo.refs.id(RECORDS))
+        record(store, [plan.receipt], repo.ref(RECORDS))
     _drop_objects(repo)
     shutil.rmtree(folder_of(repo))
 
@@ -303,7 +302,7 @@ def _add_objects(repo: Repo) -> None:
 def _move_refs(repo: Repo, plan: RewritePlan) -> None:
     """Move all refs in one transaction. Raises StoreError if another process changed a ref."""
     there = refs_of(repo)
-    none = "0" * len(repo.refs.head)
+    none = "0" * len(repo.head)
     lines = [
         f"delete {name} {plan.before[name]}\n"
         for name in there.keys() & plan.before.keys() - plan.after.keys()
@@ -311,7 +310,7 @@ def _move_refs(repo: Repo, plan: RewritePlan) -> None:
     for name, id_ in plan.after.items():
         if there.get(name) != id_:
             lines.append(f"update {name} {id_} {plan.before.get(name, none)}\n")
-    branch = plan.edit.path(repo.refs.branch)
+    branch = plan.edit.path(repo.branch)
     try:
         if lines:
             words = ("-c", "core.logAllRefUpdates=false", "update-ref", "--no-deref", "--stdin")
@@ -440,7 +439,7 @@ def _key_id(key: bytes) -> str:
 
 def receipts(repo: Repo, ref: str = RECORDS) -> list[PurgeReceipt]:
     """Return the receipts of all recorded purges, oldest first."""
-    tip = repo.refs.id(ref)
+    tip = repo.ref(ref)
     found = [
         msgspec.json.decode(repo.objects.read(entry.id), type=PurgeReceipt)
         for _, entry in (repo.objects.files(tip) if tip else ())
@@ -461,7 +460,7 @@ def record(store: Repository, made: Iterable[PurgeReceipt], tip: str) -> None:
         message = f"purge: {', '.join(receipt.id for receipt in new)}\n"
         when = store.not_before(max(receipt.at for receipt in new), tip)
         commit = NewCommit(message=message, effect=files)
-        tip = store.build(Chain(base=tip, commits=[commit], when=when), "purges")
+        tip = store.build(Chain(base=tip, commits=[commit], when=when))
     if tip:
         repo.call("update-ref", RECORDS, tip)
         keep_values(repo)

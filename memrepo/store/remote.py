@@ -23,12 +23,11 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.merge.versions import merge_text
-from memrepo.store.errors import HubUnreachable, PushRefused, UnfitRemote
-from memrepo.store.git import FILE, GitFailed, TreeEntry, one_line
-from memrepo.store.tree import read_blob
+from memrepo.store.errors import GitFailed, HubUnreachable, PushRefused, UnfitRemote, one_line
+from memrepo.store.objects import FILE, TreeEntry
 
 if TYPE_CHECKING:
-    from memrepo.store.local import Repo
+    from memrepo.store.git import Repo
 
 OWN = "refs/memrepo/remote/"
 _NAME = regex(r"[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*", re.ASCII)
@@ -264,7 +263,7 @@ def merge_texts(
     if any(version is None or version.mode != FILE for version in versions):
         return None
     try:
-        a, o, b = (read_blob(repo, v.id).decode("utf-8") for v in versions if v is not None)
+        a, o, b = (repo.read(v.id).decode("utf-8") for v in versions if v is not None)
     except UnicodeDecodeError:
         return None
     joined = merge_text(o, a, b)

@@ -21,30 +21,33 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.errors import MemrepoError
-from memrepo.core.layout import Layout
+from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.store.errors import (
     BranchMoved,
     CannotWork,
+    GitFailed,
     NotARepository,
     StoreError,
     problem,
 )
-from memrepo.store.git import Git, GitFailed, isolate, refuse_no_git, seconds
-from memrepo.store.local import (
-    find_layout,
+from memrepo.store.git import (
+    Git,
+    Repo,
     found_at,
+    isolate,
     opened,
-    refuse_other_root,
+    refuse_no_git,
     replacement_of,
+    seconds,
 )
 from memrepo.store.lock import branch_of, git_alive, lock, may_switch, refuse_unfit, uninterrupted
-from memrepo.store.tree import Snapshot, Snapshots
+from memrepo.store.tree import BlobFiles, Snapshot
 from memrepo.store.worktree import ChangedFile, WorkTree
 
 if TYPE_CHECKING:
-    from memrepo.store.local import Repo
+    from memrepo.store.database import MemoryCache
     from memrepo.store.stream import Chain
 
 WRITE_WAIT_S = 60.0
@@ -54,6 +57,7 @@ _PAUSE_S = 0.02
 LOOSE = 256
 """Number of loose objects from which a run packs them, because each occupies a disk block."""
 LONGEST_REVISION = 1000
+MAX_SNAPSHOTS = 4
 _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
 
@@ -77,7 +81,7 @@ class Repository:
         self.notices: list[Problem] = []
         self._bound = ""
         self.expected = ""
-        self.trees = Snapshots(repo)
+        self._snapshots: dict[tuple[str, Layout], Snapshot] = {}
         self._descriptors: tuple[int, ...] = ()
 
     @cached_property
@@ -108,11 +112,11 @@ class Repository:
     @property
     def branch_or_none(self) -> str:
         """Return the full name of the current branch, or "" if HEAD is detached."""
-        return self.repo.refs.branch
+        return self.repo.branch
 
     def head(self) -> str:
         """Return the id of the commit at HEAD, or an empty string if there is no commit yet."""
-        return self.repo.refs.head
+        return self.repo.head
 
     def resolve(self, revision: str) -> str:
         """Return the id of the commit that a revision refers to, or an empty string."""
@@ -135,9 +139,24 @@ class Repository:
         """Return the ids of a commit's parents."""
         return self.repo.call("rev-list", "-1", "--parents", commit, "--").split()[1:]
 
-    def snapshot(self, commit: str) -> Snapshot:
-        """Return a snapshot of the files in a commit's tree."""
-        return self.trees.at(commit, self.layout)
+    @cached_property
+    def cache(self) -> MemoryCache:
+        """Return the cache of decoded memories, which saves reading all files."""
+        from memrepo.store.database import NAME, memory_cache
+
+        return memory_cache(self.folder / NAME)
+
+    def snapshot(self, commit: str, layout: Layout | None = None) -> Snapshot:
+        """Return a snapshot of the files in a commit's tree. The last ones are cached."""
+        key = commit, layout or self.layout
+        if key not in self._snapshots:
+            if len(self._snapshots) == MAX_SNAPSHOTS:
+                del self._snapshots[next(iter(self._snapshots))]
+            files = BlobFiles(self.repo, *key)
+            self._snapshots[key] = Snapshot(
+                commit=commit, layout=key[1], files=files, repository=self
+            )
+        return self._snapshots[key]
 
     def paths(self, commit: str) -> frozenset[str]:
         """Return all paths in a commit's tree, including files that memrepo does not manage."""
@@ -212,7 +231,6 @@ class Repository:
             drop_locks(self.repo, journal, (self.journals / JOURNAL).stat().st_mtime)
             if not is_landed(self.repo, journal, self.head()):
                 self._finish(journal)
-        sweep(self.repo)
         clear_journal(self.journals)
 
     def _finish(self, journal: Journal) -> None:
@@ -237,32 +255,25 @@ class Repository:
         unmerged = "U" in self.work.staged_since(self.head()).values()
         refuse_unfit(self.repo, self.branch_or_none, unmerged=unmerged)
 
-    def build(self, chain: Chain, name: str) -> str:
-        """Write a chain of commits on its own base, without a ref, and return its tip.
-
-        Raises CannotSign if the merge of the chain is to be signed and cannot be.
-        """
+    def build(self, chain: Chain) -> str:
+        """Write a chain of commits on its own base, without a ref, and return its tip."""
         import tempfile
 
-        from memrepo.store.stream import committer, sign_merge, wants_signature, write_stream
+        from memrepo.store.settings import author
+        from memrepo.store.stream import COMMITTER, write_stream
 
-        ref = TX + name
         before = set(self.repo.git_dir.glob("fast_import_crash_*"))
-        with self.writing():
+        no_id = "0" * len(self.work.blob_id(b""))
+        with self.writing(), tempfile.TemporaryFile() as stream:
+            write_stream(stream, chain, author(self.repo) or COMMITTER, no_id)
+            stream.seek(0)
+            # Deltas of fast-import only use the preceding object. Git finds better ones when
+            # packing.
+            words = ("fast-import", "--quiet", "--done", "--depth=0", "--cat-blob-fd=1")
             try:
-                with tempfile.TemporaryFile() as stream:
-                    write_stream(stream, chain, ref, committer(self.repo))
-                    stream.seek(0)
-                    # Deltas of fast-import only use the preceding object. Git finds better ones
-                    # when packing.
-                    words = ("fast-import", "--quiet", "--done", "--depth=0")
-                    self.repo.call(*words, stdin=stream.fileno(), inherited=self._descriptors)
-                tip = self.repo.refs.id(ref)
-                if (chain.merge or chain.second) and wants_signature(self.repo):
-                    return sign_merge(self.repo, chain, tip, self._descriptors)
-                return tip
+                answer = self.repo.call(*words, stdin=stream.fileno(), inherited=self._descriptors)
+                return answer.strip()
             finally:
-                self.repo.call("update-ref", "-d", ref, check=False)
                 for report in set(self.repo.git_dir.glob("fast_import_crash_*")) - before:
                     report.unlink(missing_ok=True)
 
@@ -271,34 +282,34 @@ class Repository:
 
         If the chain's base has not landed yet (`prepare`), `since` is the commit at HEAD below it.
         Work tree files that already have the new content are accepted unchanged. Raises
-        BranchMoved, FilesInTheWay, CannotSign or CannotWork, in which case nothing has changed.
+        BranchMoved, FilesInTheWay or CannotWork, in which case nothing has changed.
         """
         since = since or chain.base
         with self.writing():
             self.refuse_unready(chain, since)
-            tip = self.build(chain, name)
+            tip = self.build(chain)
             self._advance(since, tip, name)
         return tip
 
-    def draft(self, chain: Chain, name: str) -> str:
+    def draft(self, chain: Chain) -> str:
         """Write a chain of commits without a ref and return its tip, for a later `advance`.
 
         Raises the same errors as `land`, so that a draft shown to users could land now.
         """
         with self.writing():
             self.refuse_unready(chain)
-            tip = self.build(chain, name)
+            tip = self.build(chain)
             self.work.clear_way(self.work.changed(chain.base, tip))
         return tip
 
-    def prepare(self, chain: Chain, name: str) -> str:
+    def prepare(self, chain: Chain) -> str:
         """Write a chain of commits without a ref and return its tip, to land with the next chain.
 
         Raises CannotWork, in which case nothing has changed.
         """
         with self.writing():
             self.refuse_unready(chain, self.head())
-            return self.build(chain, name)
+            return self.build(chain)
 
     def advance(self, base: str, tip: str, name: str) -> None:
         """Fast-forward the branch from `base` to a commit that is already in the repository.
@@ -346,7 +357,7 @@ class Repository:
         ref = f"refs/heads/{branch}"
         with self.writing():
             self.refuse_unfit()
-            tip = self.build(chain, branch.replace("/", "-"))
+            tip = self.build(chain)
             if self.resolve(ref) not in ("", tip):
                 raise CannotWork("branch-exists", branch=branch)
             self.repo.call("update-ref", ref, tip)
@@ -402,9 +413,9 @@ class Repository:
         with ExitStack() as held:
             index = held.enter_context(self.work.locked())
             while (
-                self.work.staged_since(journal.base)
+                may_switch(self.repo)
+                and self.work.staged_since(journal.base)
                 and time.monotonic() < patience
-                and may_switch(self.repo)
             ):
                 held.close()
                 time.sleep(_PAUSE_S)
@@ -424,6 +435,52 @@ class Repository:
     def _refuse_filters(self, paths: Iterable[str]) -> None:
         for path, name in self.work.filtered(dict.fromkeys(paths)):
             raise CannotWork("filter", path=path, name=name)
+
+
+def find_layout(repo: Repo, commit: str) -> Layout | None:
+    """Return the layout configured in a commit's tree, or None without a memrepo configuration."""
+    for prefix in ("", ADOPTED_PREFIX):
+        if repo.objects.at(commit, prefix + CONFIG_NAME) is not None:
+            return Layout(prefix)
+    return None
+
+
+def refuse_other_root(repo: Repo) -> None:
+    """Raise NotARepository if another branch or a reflog contains a memory repository.
+
+    Call this if HEAD contains no memory repository. A new one would start a second root commit and
+    hide the existing history.
+    """
+    where, head, branch = repo.top, repo.head, repo.branch
+    unborn = f"the branch {branch.removeprefix('refs/heads/')} has no commit, but "
+    refs = (*repo.refs_below("refs/heads/"), *repo.refs_below("refs/remotes/"))
+    if ref := _first_with_layout(repo, refs):
+        name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+        raise NotARepository(
+            "other-branch",
+            where=where,
+            unborn="" if head else unborn,
+            name=name,
+            option="" if head else "--ff-only ",
+        )
+    logs = (repo.common_dir / "logs" / branch, repo.git_dir / "logs" / "HEAD")
+    for log in () if head else logs:
+        lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
+        commits = dict.fromkeys(line.split(" ")[1] for line in reversed(lines) if " " in line)
+        if commit := _first_with_layout(repo, commits):
+            raise NotARepository(
+                "reflog", where=where, unborn=unborn, commit=commit[:10], branch=branch
+            )
+
+
+def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
+    revisions = list(revisions)
+    for prefix in ("", ADOPTED_PREFIX):
+        names = (f"{revision}:{prefix}{CONFIG_NAME}" for revision in revisions)
+        for revision, found in zip(revisions, repo.objects.each(names), strict=True):
+            if found is not None:
+                return revision
+    return ""
 
 
 @contextmanager
@@ -485,10 +542,6 @@ def clear_journal(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-TX = "refs/memrepo/tx/"
-"""The folder of the refs to which fast-import writes. Each is deleted at once."""
-
-
 def drop_locks(repo: Repo, journal: Journal, since: float) -> None:
     """Remove lock files left by our interrupted git processes. Raises StoreError for others.
 
@@ -513,14 +566,6 @@ def _was_replaced(path: Path, before: os.stat_result) -> bool:
     except FileNotFoundError:
         return False
     return (now.st_ino, now.st_mtime_ns) != (before.st_ino, before.st_mtime_ns)
-
-
-def sweep(repo: Repo) -> None:
-    """Delete what an interrupted fast-import left. Callers hold the lock of all writes."""
-    for path in (repo.common_dir / TX).glob("*.lock"):
-        path.unlink(missing_ok=True)
-    for ref in repo.refs.below(TX):
-        repo.call("update-ref", "-d", ref)
 
 
 def is_landed(repo: Repo, journal: Journal, head: str) -> bool:
@@ -609,11 +654,7 @@ def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bo
 
 def interrupted(store: Repository) -> str:
     """Describe an interrupted write. Return an empty string if there is none."""
-    if load_journal(store.journals) is not None:
-        return "a write was interrupted"
-    if store.repo.refs.below(TX):
-        return "a transaction ref was left behind"
-    return ""
+    return "a write was interrupted" if load_journal(store.journals) is not None else ""
 
 
 def obstacle(store: Repository) -> str:

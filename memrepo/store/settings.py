@@ -23,7 +23,7 @@ from pathlib import Path
 
 from memrepo.core.ids import digest
 from memrepo.core.layout import AREAS, Layout
-from memrepo.store.local import Repo, spelled
+from memrepo.store.git import Repo, spelled
 from memrepo.store.lock import lock
 
 WORKSPACE = "memrepo.workspace"

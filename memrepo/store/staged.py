@@ -13,7 +13,8 @@ from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.store.git import FILES, Git
+from memrepo.store.git import Git
+from memrepo.store.objects import FILES
 
 
 def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:

@@ -16,48 +16,23 @@ from memrepo.core import codec
 from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.errors import Missing, NoContent, problem
-from memrepo.store.git import FILES, FOLDER, LONGEST, TreeEntry
+from memrepo.store.errors import Missing, problem
+from memrepo.store.objects import FILES, FOLDER, TreeEntry
 
 if TYPE_CHECKING:
     from memrepo.core.manifest import Recorded
     from memrepo.core.memory import Memory
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
-    from memrepo.store.database import MemoryCache
-    from memrepo.store.local import Repo
+    from memrepo.store.git import Repo
+    from memrepo.store.repo import Repository
 
 _MANY = 50
 """Minimum number of files for which starting two more processes saves time."""
 _AT_ONCE = 1000
 """Maximum number of file contents in memory at once."""
-MAX_TREES = 4
 _SPARE = 1000
 """Minimum number of cached files of other commits, in addition to twice the last commit's files."""
-
-
-def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
-    """Return the bytes of the blob with an id. Raises NoContent if the repository lacks it."""
-    try:
-        return repo.read(blob)
-    except Missing as error:
-        raise NoContent(blob=blob, path=visible(path) or "a file") from error
-
-
-def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
-    """Return {name: bytes} for blob ids or `<commit>:<path>` names. Missing blobs map to None."""
-    wanted = list(dict.fromkeys(filter(None, names)))
-    found = repo.objects.each(wanted, LONGEST)
-    return {
-        name: one.data if one is not None and one.kind == "blob" else None
-        for name, one in zip(wanted, found, strict=True)
-    }
-
-
-def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
-    """Return the bytes of a file at a commit, or None if the file does not exist there."""
-    entry = repo.objects.at(commit, path)
-    return read_blob(repo, entry.id) if entry is not None and entry.mode in FILES else None
 
 
 class BlobFiles(Mapping[str, bytes]):
@@ -114,20 +89,19 @@ class BlobFiles(Mapping[str, bytes]):
 
     def of(self, path: str, blob: str) -> bytes:
         """Return the bytes of a file whose blob id is known, without listing files."""
-        return read_blob(self._repo, blob, path)
+        return self._repo.read(blob, path)
 
     def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
         """Yield the bytes of files whose blob ids are known, in order. Read ahead in batches."""
-        names = [blob for _, blob in wanted]
-        each = self._repo.objects.each(names)
+        each = self._repo.objects.each([blob for _, blob in wanted])
         for (path, name), found in zip(wanted, each, strict=True):
             if found is None:
-                raise NoContent(blob=name, path=visible(path) or "a file")
+                raise Missing(name=name, path=visible(path))
             yield found.data
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
         """Return {blob id: bytes}. A blob that the repository lacks maps to None."""
-        return contents(self._repo, blobs)
+        return self._repo.objects.contents(blobs)
 
     def changed_since(self, commit: str) -> Mapping[str, str] | None:
         """Return {path: blob} of the files changed since another commit, "" if deleted."""
@@ -147,7 +121,7 @@ class BlobFiles(Mapping[str, bytes]):
         return {path: (blob(path, was), blob(path, now)) for path, was, now in changed}
 
     def __getitem__(self, path: str) -> bytes:
-        return read_blob(self._repo, self.blobs[path], path)
+        return self._repo.read(self.blobs[path], path)
 
     def __contains__(self, path: object) -> bool:
         return path in self.blobs
@@ -165,7 +139,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     commit: str
     layout: Layout
     files: BlobFiles
-    trees: Snapshots | None = None
+    repository: Repository | None = None
 
     @property
     def blobs(self) -> Mapping[str, str]:
@@ -200,8 +174,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         fresh = [item for item in self.memory_files.items() if item not in _DECODED]
         if len(fresh) < _MANY:
             return
-        if self.trees is not None:
-            stored = self.trees.cache.read({blob: path for path, blob in fresh})
+        if self.repository is not None:
+            stored = self.repository.cache.read({blob: path for path, blob in fresh})
             for path, blob in fresh:
                 if (memory := stored.get(blob)) is not None:
                     memory = memory if memory.path == path else replace(memory, path=path)
@@ -229,7 +203,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def cache_memories(self) -> None:
         """Store the decoded memories in the memory cache for later runs."""
-        if self.trees is None or "_state" not in self.__dict__:
+        if self.repository is None or "_state" not in self.__dict__:
             return
         files = self.memory_files
         known = {
@@ -237,7 +211,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             for (path, blob), (memory, problems) in [*_DECODED.items()]
             if memory is not None and not problems and files.get(path) == blob
         }
-        self.trees.cache.store(known, {*files.values()})
+        self.repository.cache.store(known, {*files.values()})
 
     def state(self) -> State:
         """Return the state of all decoded memories. Problems of the tree come first."""
@@ -270,7 +244,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 commit=self.commit,
                 layout=self.layout,
                 files=self.files,
-                trees=self.trees,
+                repository=self.repository,
                 of=self,
                 scope=scope,
             )
@@ -309,36 +283,6 @@ class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
 
 _DECODED: dict[tuple[str, str], Decoded] = {}
 """Decoded memory files by path and blob. Commits of one history share most of them."""
-
-
-class Snapshots:
-    """Cache of the most recent snapshots, because a command often reads the same ones again."""
-
-    def __init__(self, repo: Repo) -> None:
-        self._repo = repo
-        self._found: dict[tuple[str, Layout], Snapshot] = {}
-
-    @cached_property
-    def cache(self) -> MemoryCache:
-        """Return the cache of decoded memories, which saves reading all files."""
-        from memrepo.store.database import NAME, memory_cache
-
-        return memory_cache(self._repo.common_dir / "memrepo" / NAME)
-
-    def at(self, commit: str, layout: Layout) -> Snapshot:
-        """Return the snapshot of a commit, from the cache if possible."""
-        key = (commit, layout)
-        if key not in self._found:
-            files = BlobFiles(self._repo, commit, layout)
-            if len(self._found) == MAX_TREES:
-                del self._found[next(iter(self._found))]
-            self._found[key] = Snapshot(commit=commit, layout=layout, files=files, trees=self)
-        return self._found[key]
-
-
-def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
-    """Return a snapshot of the files in a commit's tree that memrepo owns."""
-    return Snapshot(commit=commit, layout=layout, files=BlobFiles(repo, commit, layout))
 
 
 def _listing(

@@ -44,8 +44,8 @@ from memrepo.read.sources import (
     may_hold,
     why_denied,
 )
-from memrepo.store.errors import problem
-from memrepo.store.git import Git, GitFailed, top_of
+from memrepo.store.errors import GitFailed, problem
+from memrepo.store.git import Git, top_of
 
 MAX_BYTES = 4 * 1024 * 1024
 _LARGEST = 256 * 1024 * 1024

@@ -15,10 +15,10 @@ import msgspec
 from memrepo.store.errors import FilesInTheWay
 from memrepo.store.git import Git
 from memrepo.store.lock import index_lock
-from memrepo.store.tree import is_text, read_blob
+from memrepo.store.tree import is_text
 
 if TYPE_CHECKING:
-    from memrepo.store.local import Repo
+    from memrepo.store.git import Repo
 
 _PATHS_PER_CALL = 10_000
 _FEW_PATHS = 100
@@ -292,7 +292,7 @@ class WorkTree:
         data = self.read(path)
         if data is None:
             return False
-        whole = read_blob(self.repo, blob)
+        whole = self.repo.read(blob)
         return whole.startswith((data, data.replace(b"\r", b"")))
 
     def blob_id(self, data: bytes) -> str:
@@ -309,7 +309,7 @@ class WorkTree:
     @cached_property
     def _is_sha1(self) -> bool:
         words = ("rev-parse", "--show-object-format")
-        head = self.repo.refs.head
+        head = self.repo.head
         return len(head) == 40 if head else self.repo.call(*words).strip() == "sha1"
 
 

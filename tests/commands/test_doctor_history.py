@@ -9,7 +9,7 @@ import pytest
 import workspaces
 from driving import LATER, begin, done, git, memories, memrepo
 
-CHECKS = ("rules", "secrets", "signatures")
+CHECKS = ("rules", "secrets")
 
 
 def checks(repo: Path) -> dict[str, dict[str, Any]]:

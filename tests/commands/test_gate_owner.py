@@ -11,7 +11,7 @@ from driving import LATER, done, git, memrepo, subjects
 from hubs import tip
 
 from memrepo.store import settings
-from memrepo.store.local import opened
+from memrepo.store.git import opened
 
 THIRD = "2026-03-03T09:00:00Z"
 

@@ -23,7 +23,7 @@ from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 from memrepo.core.needles import MARK, find, needles_of
 from memrepo.merge import purging
 from memrepo.store import purges
-from memrepo.store.local import opened
+from memrepo.store.git import opened
 
 MEMORY = """# Memory
 

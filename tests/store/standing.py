@@ -37,7 +37,7 @@ def status(repo: Path) -> str:
 def left_behind(repo: Path) -> list[str]:
     """Return what only an unfinished write leaves: journals, transaction refs, git's locks."""
     git_dir = repo / ".git"
-    refs = driving.git(repo, "for-each-ref", "--format=%(refname)", "refs/memrepo/tx").split()
+    refs = driving.git(repo, "for-each-ref", "--format=%(refname)", "refs/memrepo/new").split()
     found = [*git_dir.rglob("*.lock"), *git_dir.rglob("journal.json*")]
     found += git_dir.glob("fast_import_crash_*")
     # memrepo's own lock files stay: the kernel knows whether they are held.

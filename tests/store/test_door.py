@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.git import SETTINGS, Git, GitFailed
+from memrepo.store.errors import GitFailed
+from memrepo.store.git import SETTINGS, Git
 
 
 def trap(repo: Path) -> tuple[str, Path]:

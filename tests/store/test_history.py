@@ -12,7 +12,7 @@ from driving import git
 from memrepo.core.changes import Step
 from memrepo.core.messages import Context, message
 from memrepo.store import history
-from memrepo.store.local import opened
+from memrepo.store.git import opened
 
 A, B = "mem-" + "a" * 16, "mem-" + "b" * 16
 

@@ -21,7 +21,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, LAYER_OF_TYPE, Memory
 from memrepo.core.messages import Context
 from memrepo.core.state import Files, State, apply
-from memrepo.store.local import opened
+from memrepo.store.git import opened
 from memrepo.store.repo import Repository
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.git import GitFailed
-from memrepo.store.local import Repo, opened
+from memrepo.store.errors import GitFailed
+from memrepo.store.git import Repo, opened
 
 NONE = "1" * 40
 
@@ -45,10 +45,6 @@ def broken(repo: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
-# -- what is read --------------------------------------------------------------------------------
-
-
-# -- what becomes of the child -------------------------------------------------------------------
 def test_a_child_that_is_killed_is_followed_by_another(repo: Path, found: Repo) -> None:
     before = set(standing())
     for id_ in blobs(repo):
@@ -117,12 +113,8 @@ def several(repo: Path) -> Path:
 def test_the_files_tell_what_git_tells(several: Path, kind: str) -> None:
     KINDS[kind](several)
     with opened(several) as repo:
-        refs = repo.refs
-        assert refs.head == git(several, "rev-parse", "-q", "--verify", "HEAD", check=False).strip()
-        assert refs.branch == git(several, "symbolic-ref", "-q", "HEAD", check=False).strip()
+        assert repo.head == git(several, "rev-parse", "-q", "--verify", "HEAD", check=False).strip()
+        assert repo.branch == git(several, "symbolic-ref", "-q", "HEAD", check=False).strip()
         for name in ("refs/heads/main", "refs/heads/run/a", "refs/heads/run", "refs/tags/none"):
             asked = git(several, "rev-parse", "-q", "--verify", name, check=False)
-            assert refs.id(name) == asked.strip(), name
-        for folder in ("refs/heads/run/", "refs/heads/", "refs/none/"):
-            asked = git(several, "for-each-ref", "--format=%(refname)", folder)
-            assert refs.below(folder) == asked.split(), folder
+            assert repo.ref(name) == asked.strip(), name

@@ -427,16 +427,6 @@ def test_an_interrupt_while_files_are_written_waits_for_their_end(repo: Path) ->
     sound(repo, "")
 
 
-def test_transaction_refs_without_a_journal_are_swept(repo: Path) -> None:
-    git(repo, "update-ref", "refs/memrepo/tx/left", "HEAD")
-    git(repo, "pack-refs", "--all")
-    git(repo, "update-ref", "refs/memrepo/tx/loose", "HEAD")
-    before = head(repo)
-    recover(repo)
-    assert head(repo) == before
-    assert standing.left_behind(repo) == []
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"branch": 1}', '{"tip": "x"}'])
 def test_a_damaged_journal_is_dropped(repo: Path, text: str) -> None:
     (repo / ".git" / "memrepo" / "journal.json").write_text(text)

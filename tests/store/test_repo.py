@@ -15,7 +15,7 @@ from driving import git
 from memrepo.core.layout import Layout
 from memrepo.core.times import parse_time
 from memrepo.store.errors import BranchMoved
-from memrepo.store.local import opened
+from memrepo.store.git import opened
 from memrepo.store.repo import Repository, open_repository
 from memrepo.store.stream import Chain, NewCommit
 

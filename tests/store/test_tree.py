@@ -9,9 +9,9 @@ import pytest
 from driving import git, memrepo
 
 from memrepo.core.layout import Layout
-from memrepo.store.errors import NoContent
-from memrepo.store.local import opened
-from memrepo.store.tree import Snapshot, file_at, snapshot
+from memrepo.store.errors import Missing
+from memrepo.store.git import opened
+from memrepo.store.tree import BlobFiles, Snapshot
 
 
 @pytest.fixture
@@ -46,7 +46,8 @@ def root(tmp_path: Path) -> Path:
 
 def take(root: Path, layout: Layout) -> tuple[Snapshot, dict[str, bytes]]:
     with opened(root) as repo:
-        found = snapshot(repo, "HEAD", layout)
+        files = BlobFiles(repo, "HEAD", layout)
+        found = Snapshot(commit="HEAD", layout=layout, files=files)
         return found, dict(found.files)
 
 
@@ -105,7 +106,7 @@ def test_any_text_is_a_name(tmp_path: Path, name: str) -> None:
     assert files == {path: b"x"}
     assert found.problems == ()
     with opened(tmp_path) as repo:
-        assert file_at(repo, "HEAD", path) == b"x"
+        assert repo.objects.file("HEAD", path) == b"x"
 
 
 def test_a_name_that_is_not_utf8_is_named_and_its_neighbours_are_read(root: Path) -> None:
@@ -113,7 +114,7 @@ def test_a_name_that_is_not_utf8_is_named_and_its_neighbours_are_read(root: Path
     git(root, "add", "-A")
     git(root, "commit", "-qm", "a link with such a name")
     with opened(root) as repo:
-        assert file_at(repo, "HEAD", "sources/\udcff.md") == b"x"
+        assert repo.objects.file("HEAD", "sources/\udcff.md") == b"x"
     found, files = take(root, Layout())
     named = {p.path for p in found.problems if p.rule == "tree-name-not-utf8"}
     assert named == {"sources/\\udcfe.md", "sources/\\udcff.md"}
@@ -150,8 +151,8 @@ def test_what_a_partial_clone_lacks_is_told_and_the_rest_still_read(
     git(where, "remote", "set-url", "origin", "file:///nowhere")
     with opened(where) as repo:
         for _ in range(2):
-            with pytest.raises(NoContent, match="is not in this repository"):
-                file_at(repo, "HEAD", "memrepo.toml")
-            assert file_at(repo, "HEAD", "own.txt") == b"own.txt"
+            with pytest.raises(Missing, match="is not in this repository"):
+                repo.objects.file("HEAD", "memrepo.toml")
+            assert repo.objects.file("HEAD", "own.txt") == b"own.txt"
     answer = memrepo(where, "status")
     assert (answer.exit, "a partial clone needs the remote" in answer.err) == (5, True)

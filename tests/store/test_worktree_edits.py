@@ -11,7 +11,7 @@ import pytest
 import workspaces
 from driving import git
 
-from memrepo.store.local import opened
+from memrepo.store.git import opened
 from memrepo.store.worktree import WorkTree
 
 PUMPS = b"# Memory\n\n- The pump in Oslo is red.\n- The pump in Bergen is blue.\n"

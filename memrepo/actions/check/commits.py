@@ -280,7 +280,7 @@ def find_damage(work: Work) -> tuple[Problem, ...]:
 
 def _find_replaced_objects(work: Work) -> Iterator[Problem]:
     """Yield objects for which `git replace` shows other content than their ids say."""
-    for ref in work.store.repo.refs.below("refs/replace/"):
+    for ref in work.store.repo.refs_below("refs/replace/"):
         yield errors.problem("object-replaced", ref, object=ref.rpartition("/")[2])
 
 

@@ -21,7 +21,6 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.secrets import find_secrets, redact
 from memrepo.core.times import format_time
 from memrepo.read.notes import scan_notes
-from memrepo.store.tree import contents
 
 Outcome = Literal["exact", "moved", "lost"]
 Lines: TypeAlias = tuple[int, int]
@@ -149,7 +148,7 @@ class _Sources:
 
     def _open(self, path: str) -> SourceVersion:
         blob = self.blobs[path]
-        return self.text(path, contents(self.work.store.repo, [blob]).get(blob) or b"")
+        return self.text(path, self.work.store.repo.objects.contents([blob]).get(blob) or b"")
 
     def _holding(self, text_hash: str, rows: tuple[str, ...]) -> Located:
         """Return the first place, in path order, that contains the given lines."""
@@ -242,7 +241,7 @@ class Versions:
         return [blob for blob in blobs if blob.strip("0")]
 
     def _text_of(self, path: str, blob: str) -> SourceVersion | None:
-        data = contents(self._work.store.repo, [blob]).get(blob)
+        data = self._work.store.repo.objects.contents([blob]).get(blob)
         return None if data is None else self._now.text(path, data)
 
 

@@ -74,8 +74,7 @@ def work_at(work: Work, word: str) -> Work:
     from memrepo.actions.past.log import merges_of
     from memrepo.config import ConfigError, parse_config
     from memrepo.store.history import commit_at
-    from memrepo.store.local import find_layout
-    from memrepo.store.tree import snapshot
+    from memrepo.store.repo import find_layout
 
     store = work.store
     merge = merges_of(work, [word]).get(word)
@@ -84,7 +83,7 @@ def work_at(work: Work, word: str) -> Work:
     layout = find_layout(store.repo, commit)
     if layout is None:
         raise NotYetSetUp(word, commit)
-    tree = snapshot(store.repo, commit, layout)
+    tree = store.snapshot(commit, layout)
     try:
         config = parse_config(tree.files[layout.config].decode("utf-8"))
     except (ConfigError, KeyError, UnicodeDecodeError):
@@ -407,7 +406,7 @@ def _recall(
         matches = answer.matches
         every = [match.block for match in matches]
         committed = {d.blob: d.path for d in every if d.path not in index.wanted.edits}
-        known = work.store.trees.cache.read(committed)
+        known = work.store.cache.read(committed)
         found = [
             replace(
                 recalled(_memory(index, match.block, known), accesses, then, rules, match.score),

@@ -20,7 +20,6 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.state import ChangeKind, Difference, Files, State, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
-from memrepo.store.tree import file_at
 from memrepo.views.review import Change, Evidence, Reason, Review, Stage
 
 
@@ -284,7 +283,7 @@ def _decisions(chain: Iterable[history.LogEntry], state: Stage) -> Mapping[str, 
 def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
     """Return the judge's last words about each memory, from the manifest of the compared run."""
     path = work.tree.layout.manifest(span.run)
-    data = file_at(work.store.repo, span.tip, path) if span.run else None
+    data = work.store.repo.objects.file(span.tip, path) if span.run else None
     runs, _ = read_manifests({path: data} if data else {}, work.tree.layout)
     return {
         id_: judged[-1].disposition

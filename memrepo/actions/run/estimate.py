@@ -29,7 +29,6 @@ from memrepo.judge.questions import LINES_PER_MEMORY
 from memrepo.judge.reading import MAX_GROUP
 from memrepo.judge.related import MAX_SHOWN
 from memrepo.read.intake import cursors
-from memrepo.store.tree import read_blob
 
 MEMORY_TOKENS = 45
 """Typical tokens of a memory in a list."""
@@ -63,7 +62,7 @@ def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Resu
     fresh = {news.blobs[name]: data for name, data in news.fresh.items() if name in news.blobs}
 
     def read(blob: str) -> bytes:
-        return fresh[blob] if blob in fresh else read_blob(work.store.repo, blob)
+        return fresh[blob] if blob in fresh else work.store.repo.read(blob)
 
     batches = questions_about(plan, gather(plan, texts_at(work, cursor, news.blobs), cursor, read))
     lines = sum(len(rows) for batch in batches for rows in batch.shown.values())

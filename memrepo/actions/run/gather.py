@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -33,7 +32,6 @@ from memrepo.read.intake import (
 )
 from memrepo.read.notes import PlacedNote
 from memrepo.store.ledger import ledger_of
-from memrepo.store.tree import read_blob
 
 
 def read_commit(work: Work, plan: RunPlan) -> RunPlan:
@@ -53,7 +51,7 @@ def gather_sources(work: Work, plan: RunPlan) -> Input:
     """Return the candidates in the commit's sources and in notes that qualify for promotion."""
     nominees = _nominees(work, plan) if plan.mode == "incremental" else ()
     cursor = cursors(plan.manifests)
-    read = watched(partial(read_blob, work.store.repo), work.call.tick)
+    read = watched(work.store.repo.read, work.call.tick)
     return gather(plan, texts_at(work, cursor), cursor, read, nominees)
 
 

@@ -27,7 +27,6 @@ from memrepo.read.intake import Cursor, SourceText, is_mostly_in, lines_of
 from memrepo.read.sources import kind_of
 from memrepo.store import history, settings
 from memrepo.store.lock import scratch
-from memrepo.store.stream import refuse_unsigned
 from memrepo.store.workspace import (
     Unread,
     WorkspaceFiles,
@@ -175,7 +174,6 @@ def take_in(
     """Mirror the workspace into `sources/`, including deletions. Inbox files are already there.
 
     With `for_run`, the commit is written without moving the branch, because it lands with a run.
-    Nothing is written if the run's merge needs a signature and signing is not possible.
     """
 
     def attempt() -> Ingested:
@@ -183,8 +181,6 @@ def take_in(
         found = preview_ingest(at, force=force, only=only, dry_run=dry_run)
         if dry_run or not (found.fresh or found.done.removed):
             return found.done
-        if for_run:
-            refuse_unsigned(at.store.repo)
         where = found.mirrored or at.tree.layout.area("sources")
         return _commit(at, found, reason or f"mirrored from workspace {where}", lands=not for_run)
 
@@ -426,8 +422,8 @@ def _commit(work: Work, found: IngestPreview, reason: str, *, lands: bool) -> In
     lines += [f"and {rest} more"] if rest else []
     context = Context(actor=MACHINE, lines=tuple(lines), written=tuple(_written(work, found)))
     landing = prepare(work.store, work.tree.state(), plan, context, work.call.now)
-    write = work.store.land if lands else work.store.prepare
-    commit = write(landing.chain, "ingest")
+    made = landing.chain
+    commit = work.store.land(made, "ingest") if lands else work.store.prepare(made)
     return replace(done, commit=commit)
 
 

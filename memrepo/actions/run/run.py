@@ -56,7 +56,6 @@ from memrepo.core.judge import Usage
 from memrepo.judge.ask import Desk
 from memrepo.policies.rules import RunMode
 from memrepo.store import history
-from memrepo.store.errors import CannotSign
 from memrepo.store.ledger import ledger_of
 from memrepo.store.run_files import SavedAnswers
 
@@ -216,8 +215,8 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
         if ready and stored is not None:  # before a question is paid for
             at.store.work.clear_way(at.store.work.changed(base, ready))
         found = retried(first.store, attempt)
-    except BaseException as error:
-        if ready and not isinstance(error, CannotSign):
+    except BaseException:
+        if ready:
             with suppress(MemrepoError):  # the copies of the sources stay
                 first.store.advance(base, ready, "ingest")
         raise

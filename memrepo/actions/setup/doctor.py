@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -34,18 +33,15 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.store import history, settings, stream
-from memrepo.store.errors import NoContent
-from memrepo.store.git import user_folder
+from memrepo.store import settings
+from memrepo.store.errors import Missing
+from memrepo.store.git import git_version, object_problems, user_folder
 from memrepo.store.index import Filter
-from memrepo.store.local import git_version, object_problems
 from memrepo.store.remote import RECORDS
 from memrepo.store.repo import interrupted, obstacle
 from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
 
 MIN_GIT = (2, 34)
-MAX_SIGNATURES = 200
-"""The number of newest runs whose signatures are verified. Each verification starts a program."""
 
 
 class CheckFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +162,7 @@ def _objects(work: Work, fix: bool) -> CheckFinding:
     problems = object_problems(work.store.repo)
     if missing := _missing_objects(work):
         (path, blob), *_ = missing.items()
-        error = NoContent(blob=blob, path=path or "a file")
+        error = Missing(name=blob, path=path or "a file")
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         return _finding(f"{error.message}{more}; {error.fix}", "")
     return _finding(
@@ -369,7 +365,7 @@ def _pages(work: Work, fix: bool) -> CheckFinding:
 def _purged(work: Work, fix: bool) -> CheckFinding:
     """Check for purges whose key is missing."""
     repo = work.store.repo
-    if not repo.refs.id(RECORDS):
+    if not repo.ref(RECORDS):
         return _finding("", "nothing was purged")
     from memrepo.store import purges
 
@@ -395,22 +391,6 @@ def _runs(work: Work, fix: bool) -> CheckFinding:
     if emptying is not None:
         parts.insert(0, f"{emptying.commit[:10]} removed every memory from the tree, by hand")
     return CheckFinding(ok=emptying is None, message="; ".join(parts))
-
-
-@_check("signatures", whole=True)
-def _signatures(work: Work, fix: bool) -> CheckFinding:
-    repo = work.store.repo
-    newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), MAX_SIGNATURES)]
-    found = stream.verdicts(repo, newest)
-    bad = [commit for commit, letter in found.items() if letter in stream.BAD]
-    unchecked = sum(letter in stream.UNCHECKED for letter in found.values())
-    verified = counted(len(found) - unchecked - len(bad), "merge of a run", "merges of runs")
-    message = f"{verified} verified" if found else "none"
-    if unchecked:
-        message += f", {unchecked} cannot be checked here (no key, or no program)"
-    if bad:
-        message = f"{len(bad)} do not fit their commits, the first bad commit is {bad[-1][:10]}"
-    return CheckFinding(ok=not bad, message=message)
 
 
 @_check("schedule")

@@ -29,8 +29,7 @@ from memrepo.read.sources import VAULT_CLAIMS, VAULT_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.errors import NotARepository
 from memrepo.store.git import top_of
-from memrepo.store.local import find_layout, refuse_other_root
-from memrepo.store.repo import Repository, open_or_create
+from memrepo.store.repo import Repository, find_layout, open_or_create, refuse_other_root
 from memrepo.store.settings import (
     append_local,
     author,

@@ -44,7 +44,6 @@ from memrepo.read.intake import Reader, cursors, take_in
 from memrepo.store import settings
 from memrepo.store.history import newest_in_effect
 from memrepo.store.run_files import SavedAnswers
-from memrepo.store.tree import read_blob
 
 
 class StatusRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,7 +185,7 @@ def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str,
     """Return the number of sources, and the names of those with text that no run has read."""
     cursor = cursors(manifests)
     texts = texts_at(work, cursor)
-    reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
+    reader = Reader(texts, work.store.repo.read)
     unread = {entry.resource for entry in take_in(texts, cursor, reader, whole=False).consumed}
     open_ = tuple(t.name for t in texts if t.resource in unread)
     return sum(bool(t.blob) for t in texts), open_
@@ -243,7 +242,7 @@ class SourceList(VerbResult, frozen=True, kw_only=True):
 def sources(work: Work, request: SourcesRequest) -> SourceList:
     """List the sources with their kinds, thoughts and memories."""
     texts = [text for text in texts_at(work, {}) if text.blob]
-    reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
+    reader = Reader(texts, work.store.repo.read)
     claims: Counter[str] = Counter()
     for memory in of_types(work.tree.state().active, CLAIM_TYPES):
         claims.update({source.resource for source in memory.sources})

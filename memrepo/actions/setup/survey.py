@@ -49,7 +49,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
 def survey(work: Work) -> Survey:
     """Return the survey of the current commit. It is cached by commit and scope."""
-    surveys = work.store.trees.cache.surveys
+    surveys = work.store.cache.surveys
     key = digest([work.tree.commit, work.call.scope])
     if key not in surveys:
         surveys[key] = msgspec.to_builtins(survey_of(work.tree.state()))

@@ -34,8 +34,8 @@ from memrepo.core.times import format_time
 from memrepo.merge.purging import WORD, Edit, prepare
 from memrepo.store import purges, settings
 from memrepo.store.errors import StoreError, problem
-from memrepo.store.git import Git, names
-from memrepo.store.local import replaced_commits
+from memrepo.store.git import Git, replaced_commits
+from memrepo.store.objects import names
 from memrepo.store.purges import PurgeReceipt, RewritePlan
 from memrepo.store.remote import RECORDS, Hub
 
@@ -343,7 +343,7 @@ def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     own = hub.own("records")
     purges.record(store, mine, hub.fetch({RECORDS: own}).get(RECORDS, ""))
     hub.forget(own)
-    ours = repo.refs.id(RECORDS)
+    ours = repo.ref(RECORDS)
     if ours != tip and not hub.push(ours, RECORDS):
         raise StoreError("records-busy", name=hub.name)
     notices = _replace_on_hub(work, hub)

@@ -34,7 +34,7 @@ from memrepo.store.errors import (
     StoreError,
     problem,
 )
-from memrepo.store.git import FILES, TreeEntry
+from memrepo.store.objects import FILES, TreeEntry
 from memrepo.store.remote import (
     RECORDS,
     Hub,
@@ -175,7 +175,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
+    if not hub.tips(RECORDS) and not work.store.repo.ref(RECORDS):
         return ()
     from memrepo.actions.sync.purge import settle_purges
 
@@ -243,7 +243,7 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
         return Outcome(commit="", joined=joined)
     if request.dry_run:
         return Outcome(commit="", pulled=pulled, pushed=count(repo, head, tip) + 1, joined=joined)
-    new = at.store.draft(joined.chain, f"sync-{hub.name}")
+    new = at.store.draft(joined.chain)
     return Outcome(
         commit=new, head=head, pulled=pulled, pushed=count(repo, new, tip), joined=joined
     )

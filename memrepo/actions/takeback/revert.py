@@ -31,7 +31,6 @@ from memrepo.merge.versions import Side
 from memrepo.store import history
 from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
 from memrepo.store.stream import NewCommit
-from memrepo.store.tree import file_at
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -411,7 +410,9 @@ def _by_hand_since(work: Work, memory: str, entry: history.LogEntry) -> history.
     span = work.tree.commit if stamped else f"{entry.commit}..{work.tree.commit}"
     for hand in history.entries(repo, "--no-merges", span, "--", held.path):
         if not hand.trailer("Op") and hand.parents:
-            sides = (file_at(repo, commit, held.path) for commit in (hand.parents[0], hand.commit))
+            sides = (
+                repo.objects.file(commit, held.path) for commit in (hand.parents[0], hand.commit)
+            )
             old, new = (codec.decode(held.path, d)[0] if d is not None else None for d in sides)
             if old != new:
                 return hand

@@ -397,6 +397,9 @@ def line_after(old: tuple[str, str], new: tuple[str, str]) -> str:
         for one in map(read, old[0].splitlines()[:MAX_LINES]):
             if one.is_open or not one.words or one.words == two.words:
                 continue
+            is_apart = one.content.isdisjoint(two.content) and one.times.isdisjoint(two.times)
+            if is_apart and one.key != two.key:
+                continue
             if (
                 _change_that_ends(one, two, old[1], new[1])
                 or _has_other_value(one, two, old[1], new[1])
@@ -409,7 +412,7 @@ def line_after(old: tuple[str, str], new: tuple[str, str]) -> str:
 def _change_that_ends(
     one: Reading, two: Reading, under_old: str, under_new: str
 ) -> StatementChange | None:
-    stems = set(map(_stem, one.words))
+    stems = set(map(_stem, one.words)) if two.over else set()
     if any(len(clause) > 1 and stems == set(map(_stem, clause)) for clause in two.over):
         return StatementChange(reason="a newer line says that it is over", stated=True)
     if one.times and two.times and not two.times <= one.times:

@@ -9,7 +9,8 @@ whose memory it is do not count.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
@@ -29,6 +30,9 @@ MAX_LINES = 40
 """Maximum lines of a text that are compared."""
 _NEAR = 0.6
 """Of the lines with at least this share of the best score, the latest is shown."""
+
+_START = 4
+"""Forms of a word mostly begin with the same letters, of which this many are compared first."""
 
 Terms = Mapping[str, Collection[str]]
 """Terms, each with its other forms."""
@@ -86,6 +90,23 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return all telling terms."""
         return {**self.head, **self.asked, **self.own}
 
+    def weights(self, holders: Mapping[str, int], size: int) -> dict[str, float]:
+        """Return the weights of the terms that few blocks contain.
+
+        `holders` counts the blocks that contain each term, of `size` blocks.
+        """
+        most = max(MAX_HOLDERS, size // MAX_SHARE)
+        counts = {
+            term: max((holders.get(form, 0) for form in forms), default=0)
+            for term, forms in self.every.items()
+        }
+        few = {term: max(count, 1) for term, count in counts.items() if count <= most}
+        return {term: math.log(1 + max(size, 50) / count) for term, count in few.items()}
+
+    def forms(self, found: Collection[str]) -> frozenset[str]:
+        """Return terms of the topic with their other forms."""
+        return frozenset(form for term in found for form in self.every[term])
+
     def _terms(self, text: str) -> Terms:
         found = {term: {term, *forms} for term, forms in asked_terms(text, self.languages)}
         dull = _times() | {*self.unnamed}
@@ -105,18 +126,15 @@ def _times() -> frozenset[str]:
 
 
 def later_line(
-    topic: Topic, newer: Sequence[Text], holders: Mapping[str, int], size: int
+    topic: Topic, newer: Sequence[Text], weights: Mapping[str, float]
 ) -> tuple[Text, str] | None:
     """Return the latest line about the same as a hit, with its text, or None.
 
-    `holders` counts the blocks that contain each term, of `size` blocks.
+    `weights` has the terms that tell something (`Topic.weights`). A line has one of them, unless it
+    belongs to the next dated state of the hit.
     """
-    most = max(MAX_HOLDERS, size // MAX_SHARE)
-    weights = {}
-    for term, forms in topic.every.items():
-        count = max((holders.get(form, 0) for form in forms), default=0)
-        if count <= most:
-            weights[term] = math.log(1 + max(size, 50) / max(count, 1))
+    starts = {re.escape(form[:_START]) for form in topic.forms(weights)}
+    telling = re.compile("|".join(sorted(starts)) or "(?!)")
     found: list[tuple[float, Text, str]] = []
     for text in newer:
         is_next = _is_next_state(topic.hit, text)
@@ -124,12 +142,14 @@ def later_line(
         for line in text.text.splitlines()[:MAX_LINES]:
             if line.startswith((">", "#")):
                 continue
-            score = _score(topic, line, weights, is_near=is_same or is_next)
-            if not score and line_after(
-                ("\n".join(topic.lines), topic.hit.context), (line, text.context)
-            ):
-                score = max(weights.values(), default=1.0)
-            score = score or _rekeyed(topic, line, weights)
+            score = 0.0
+            if telling.search(fold(line)):
+                score = _score(topic, line, weights, is_near=is_same or is_next)
+                if not score and line_after(
+                    ("\n".join(topic.lines), topic.hit.context), (line, text.context)
+                ):
+                    score = max(weights.values(), default=1.0)
+                score = score or _rekeyed(topic, line, weights)
             if score or (is_next and any(map(str.isalnum, line))):
                 found.append((score, text, line))
     best = max((score for score, _, _ in found), default=0.0)
@@ -195,11 +215,6 @@ def _is_next_state(old: Text, new: Text) -> bool:
 def _undated(heading: str) -> list[str]:
     months = month_names()
     return [word for word in words(heading) if not word.isdigit() and word not in months]
-
-
-def searched(topic: Topic) -> Iterable[str]:
-    """Return the terms by which newer texts are searched, with their other forms."""
-    return (form for forms in topic.every.values() for form in forms)
 
 
 _T = TypeVar("_T")

@@ -29,8 +29,8 @@ from memrepo.text.words import is_spaceless
 class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A paragraph of a memory or of a source that a search found.
 
-    A block of a source has no id. It has lines, the headings above it, and a text, without the
-    statements that are not in effect.
+    A block of a source has no id. It has lines, and its text lacks the statements that are not in
+    effect.
     """
 
     number: int

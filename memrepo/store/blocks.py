@@ -47,6 +47,8 @@ MAX_COMPARED = 200
 """Maximum number of changed memories compared. If more changed, all memories are read."""
 SOURCE, FORGOTTEN = "source", "forgotten"
 """Status of a block of a source, and of a memory that a person rejected, whatever its file says."""
+INERT = "inert"
+"""Type of a block of an archive or of a conflict copy."""
 FOLLOWS, REJECTED = "passages", "rejected"
 """Meta keys: the state that the blocks of sources reflect, and a hash of what they must not show.
 """
@@ -249,13 +251,14 @@ def _memory_rows(
             *(last_confirmed(memory), importance, thread, place, subject, day),
         )
         title, role = memory.text("title"), role_of(subject, memory.body)
-        head = (title, memory.text("context") or memory.text("subject"), *memory.texts("tags"))
+        context = memory.text("context")
+        head = (title, context or memory.text("subject"), *memory.texts("tags"))
         hashes = [s.text_hash for s in memory.sources]
         for part, one in enumerate(paragraphs(memory.body)):
             above = index_terms(each_word_once(" ".join((*head, *one.headings)))).terms
             terms, language = index_terms(f"{one.text} {date_words(memory.captured)}")
             cues = cues_of(one.text) + role + SELF * of_self(terms)
-            own = (cues, " ".join(above), " ".join(terms), "", "", 0)
+            own = (cues, " ".join(above), " ".join(terms), context, one.text, 0)
             yield (memory.path, part, blob, *about, *own), language, hashes
 
 
@@ -523,6 +526,13 @@ def _context(text: SourceText, headings: Sequence[str], unit: Unit | NoteUnit | 
     return spelled_context((getattr(unit, "about", ""), name, *headings, lead))
 
 
+@lru_cache(maxsize=1)
+def _type_of(path: str) -> str:
+    from memrepo.read.kinds import kinds, path_kind
+
+    return INERT if path_kind(path) in kinds().groups["inert"] else ""
+
+
 def _source_block(
     text: SourceText, part: int, one: Paragraph, units: Sequence[Unit | NoteUnit]
 ) -> _SourceBlock:
@@ -534,7 +544,8 @@ def _source_block(
     above = index_terms(each_word_once(context)).terms
     terms, language = index_terms(f"{one.text} {date_words(stated)}")
     row = (
-        *(text.resource, part, text.blob, "", "", SOURCE, "", "", "", 0, None, ""),
+        *(text.resource, part, text.blob, "", _type_of(text.resource), SOURCE),
+        *("", "", "", 0, None, ""),
         *(first, "", day, cues_of(one.text), " ".join(above), " ".join(terms)),
         *(context, one.text, last),
     )

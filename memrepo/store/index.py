@@ -11,7 +11,6 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -31,11 +30,12 @@ from memrepo.policies.ranking import (
     rank,
 )
 from memrepo.policies.rules import Weights
-from memrepo.store.blocks import Indexed, begin_at
+from memrepo.store.blocks import INERT, Indexed, begin_at
 from memrepo.store.database import NAME, open_database, query, remove
 from memrepo.text.words import asked_terms, date_words, index_terms
 
 if TYPE_CHECKING:
+    from memrepo.policies.later import Topic
     from memrepo.store.vectors import Embedder
 
 PAST = "past.sqlite3"
@@ -119,15 +119,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
         return [one for one in self.found if one.block.id]
 
 
-class NewerBlocks(NamedTuple):
-    """Blocks of later days, with the number of blocks that contain each term, and of all blocks."""
-
-    blocks: list[Block]
-    holders: Mapping[str, int]
-    size: int
-
-
-class Index(msgspec.Struct, frozen=True, kw_only=True):
+class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A search index: its folder and file name, and the content that it must reflect.
 
     Questions about the past use a separate index file, which moves from commit to commit. The index
@@ -159,7 +151,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         today = moment.now.date() if moment else None
         has_sources = self.wanted.sources is not None and not self.scope
 
-        def ranked(base: sqlite3.Connection, *, waits: bool) -> SearchResult:
+        def ranked(base: sqlite3.Connection) -> SearchResult:
             _limit_to(base, only.paths)
             queries = Queries(base, only, sources=has_sources)
             languages = queries.languages()
@@ -168,7 +160,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
                 return SearchResult(languages=languages)
             likeness: Mapping[int, float] = {}
             if self.model is not no_model and weights.meaning:
-                likeness = self._likeness(queries, " ".join((text, *also)), waits=waits)
+                likeness = self._likeness(queries, " ".join((text, *also)))
             forms = {form for term, own in question.terms.items() for form in (term, *own)}
             corpus = Corpus(question=question, holders=queries.holders(forms), size=queries.size())
             blocks = queries.candidates(corpus, [*likeness])
@@ -180,28 +172,26 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             )
             return _found(corpus, queries, best, likeness, languages)
 
-        try:
-            return self._ask(partial(ranked, waits=True))
-        except _NotEmbeddedError:
-            self.embed()  # without blocking other users of the index
-            return self._ask(partial(ranked, waits=False))
+        return self.together(lambda: self._ask(ranked))
 
-    def newer(self, day: str, path: str, found: Collection[str], only: Filter) -> NewerBlocks:
-        """Return blocks of later days with any of some terms, or of one source, best match first.
+    def newer(self, topic: Topic, only: Filter) -> tuple[list[Block], dict[str, float]]:
+        """Return later blocks about the same as a hit, and its telling terms with their weights.
 
-        Archives and conflict copies are left out.
+        These have a telling term or are of the same source. Archives and conflict copies are left
+        out.
         """
         has_sources = self.wanted.sources is not None and not self.scope
         only = self._bound(only)
 
-        def later(base: sqlite3.Connection) -> NewerBlocks:
+        def later(base: sqlite3.Connection) -> tuple[list[Block], dict[str, float]]:
             _limit_to(base, only.paths)
             queries = Queries(base, only, sources=has_sources)
-            return NewerBlocks(
-                queries.newer(day, path, found), queries.holders(found), queries.size()
-            )
+            holders = queries.holders(topic.forms(topic.every))
+            weights = topic.weights(holders, queries.size())
+            hit = topic.hit
+            return queries.newer(hit.day, hit.path, topic.forms(weights) & holders.keys()), weights
 
-        return self._ask(later) if day and found else NewerBlocks([], {}, 0)
+        return self._ask(later) if topic.hit.day else ([], {})
 
     def best_of(self, paths: Collection[str], asked: Collection[str], only: Filter) -> Block | None:
         """Return the block of some sources with most terms of a question, the latest of equals."""
@@ -243,7 +233,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         rows = self._ask(self._rows)
         known = Vectors(folder=self.folder, embedder=embedder, tick=self.wanted.tick)
         numbers = known.missing(rows)
-        texts = self._ask(lambda base: Queries(base, Filter()).texts(numbers, self.wanted))
+        texts = self._ask(lambda base: Queries(base, Filter()).texts(numbers))
         with suppress(OSError, sqlite3.OperationalError):  # the folder is not writable
             known.embed(texts)
 
@@ -251,10 +241,10 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         has_sources = self.wanted.sources is not None
         return Queries(base, Filter(statuses=()), sources=has_sources).all()
 
-    def _likeness(self, queries: Queries, text: str, *, waits: bool) -> Mapping[int, float]:
+    def _likeness(self, queries: Queries, text: str) -> Mapping[int, float]:
         """Return the cosines of the blocks closest to a question, by number.
 
-        Raises _NotEmbeddedError if vectors are missing and `waits` is set.
+        Raises _NotEmbeddedError if vectors are missing, the first time.
         """
         embedder = self.model()
         if embedder is None:
@@ -262,7 +252,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         from memrepo.store.vectors import Vectors
 
         known = Vectors(folder=self.folder, embedder=embedder)
-        if waits and known.missing(self._rows(queries.base)):
+        if "embedded" not in self.__dict__ and known.missing(self._rows(queries.base)):
             raise _NotEmbeddedError
         return known.nearest(queries.all(), text)
 
@@ -300,8 +290,35 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
         return self._ask(counts)
 
+    def together(self, ask: Callable[[], T]) -> T:
+        """Run several queries on one open index, and return their common result.
+
+        If vectors are missing, they are computed first, without blocking other users of the index.
+        A damaged index is rebuilt: ValueError means that it names a file that is missing.
+        """
+        if "base" in self.__dict__:
+            return ask()
+
+        def all_of_them(base: sqlite3.Connection) -> T:
+            self.__dict__["base"] = base
+            try:
+                return ask()
+            finally:
+                del self.__dict__["base"]
+
+        try:
+            return self._ask(all_of_them)
+        except _NotEmbeddedError:
+            self.embed()
+            self.__dict__["embedded"] = True
+        except ValueError:
+            self.forget()
+        return self._ask(all_of_them)
+
     def _ask(self, ask: Callable[[sqlite3.Connection], T]) -> T:
         """Run a query on an up-to-date index and return its result."""
+        if "base" in self.__dict__:
+            return ask(self.__dict__["base"])
         path = self.folder / self.name
         if self.name == PAST and not path.exists():
             self._copy_present(path)
@@ -328,7 +345,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 def _limit_to(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
     if paths is not None:
-        base.execute(f"CREATE TEMP TABLE {PATHS} (path TEXT PRIMARY KEY)")
+        base.execute(f"CREATE TEMP TABLE IF NOT EXISTS {PATHS} (path TEXT PRIMARY KEY)")
+        base.execute(f"DELETE FROM {PATHS}")  # noqa: S608 - a constant
         base.executemany(f"INSERT INTO {PATHS} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
 
 
@@ -359,12 +377,6 @@ def _found(
         parts = {name: round(value, 4) for name, value in one.parts.items()}
         found.append(replace(one, score=round(one.score, 4), parts=parts, held=held, nearby=beside))
     return SearchResult(found=found, languages=languages)
-
-
-def _is_inert(path: str) -> bool:
-    from memrepo.read.kinds import kinds, path_kind  # most searches find no later text
-
-    return path_kind(path) in kinds().groups["inert"]
 
 
 class _Place(NamedTuple):
@@ -444,19 +456,21 @@ class Queries:
 
     def newer(self, day: str, path: str, found: Collection[str]) -> list[Block]:
         """Return blocks of later days with any of some terms, or of one source."""
-        rows = self.base.execute(
-            f"""SELECT m.number FROM words
-            JOIN block AS m ON m.number = words.rowid WHERE words MATCH ? AND m.day > ?
-            AND {self._condition} ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608
-            (expression(sorted(found)), day, *self._values, MAX_NEWER),
-        ).fetchall()
+        rows: list[tuple[int]] = []
+        if found:
+            rows = self.base.execute(
+                f"""SELECT m.number FROM words
+                JOIN block AS m ON m.number = words.rowid WHERE words MATCH ? AND m.day > ?
+                AND m.type != '{INERT}' AND {self._condition}
+                ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608
+                (expression(sorted(found)), day, *self._values, MAX_NEWER),
+            ).fetchall()
         best = self._select(
             "m.number IN (SELECT value FROM json_each(?))", [json.dumps([n for (n,) in rows])]
         )
         here = f"ORDER BY m.day DESC, m.part LIMIT {MAX_NEWER}"
-        best += self._select("m.path = ? AND m.day > ?", [path, day], here)
-        known = {block.number: block for block in best if block.id or not _is_inert(block.path)}
-        return self._in_effect([*known.values()])
+        best += self._select(f"m.path = ? AND m.day > ? AND m.type != '{INERT}'", [path, day], here)
+        return self._in_effect([*{block.number: block for block in best}.values()])
 
     def _scored(self, corpus: Corpus, asked: Sequence[str], blocks: Sequence[Block]) -> list[Block]:
         """Return blocks with the BM25 scores of the words asked for. All forms are one word."""
@@ -627,23 +641,13 @@ class Queries:
         )
         return next(iter(self._in_effect(rows)), None)
 
-    def texts(self, numbers: Collection[int], wanted: Indexed) -> list[tuple[str, int, str]]:
+    def texts(self, numbers: Collection[int]) -> list[tuple[str, int, str]]:
         """Return (blob, part, text) of blocks, to embed them."""
-        from memrepo.core import codec
-        from memrepo.text.paragraphs import paragraphs
-
-        rows = self.base.execute(
-            """SELECT path, blob, part, id, context, text FROM block
+        return self.base.execute(
+            """SELECT blob, part, trim(context || char(10) || text, char(10) || ' ') FROM block
             WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number""",
             (json.dumps([*numbers]),),
-        )
-        found: list[tuple[str, int, str]] = []
-        for path, blob, part, id_, context, text in rows:
-            if id_ and (memory := codec.decode(path, wanted.read(path, blob))[0]) is not None:
-                context = f"{memory.text('title')}\n{memory.text('subject')}".strip()
-                text = paragraphs(memory.body)[part].text
-            found.append((blob, part, f"{context}\n{text}".strip()))
-        return found
+        ).fetchall()
 
 
 def _without_lines(block: Block, spans: Iterable[tuple[int, int]]) -> str:
@@ -658,9 +662,8 @@ def _without_lines(block: Block, spans: Iterable[tuple[int, int]]) -> str:
 def _block(row: tuple[Any, ...]) -> Block:
     *values, is_record, first, last, context, text = row
     own = dict(zip(_FIELDS, values, strict=True))
-    if own["id"]:
-        return Block(**own, is_record=bool(is_record))
-    return Block(**own, lines=(first, last), context=context, text=text)
+    lines = (0, 0) if own["id"] else (first, last)
+    return Block(**own, is_record=bool(is_record), lines=lines, context=context, text=text)
 
 
 def expression(found: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
--- A row per block: a paragraph of a memory, or of a source (with its text, and without an id).
+-- A row per block: a paragraph of a memory, or of a source (without an id).
 CREATE TABLE block (
   number INTEGER PRIMARY KEY, path TEXT NOT NULL, part INTEGER NOT NULL, blob TEXT NOT NULL,
   id TEXT NOT NULL, type TEXT NOT NULL, status TEXT NOT NULL, scope TEXT NOT NULL,

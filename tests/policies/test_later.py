@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.later import Text, Topic, later_line, searched
+from memrepo.policies.later import Text, Topic, later_line
 
 OLD = "- Devon drives the children at eight.\n- Our wiki runs on Quartz-2.\n- Soup is on Mondays."
 CASES = [
@@ -26,8 +26,8 @@ def text(words: str, day: str, context: str = "memory", path: str = "log.md") ->
 
 def shown(hit: Text, question: str, *newer: Text, usual: tuple[str, ...] = ()) -> str:
     topic = Topic(hit=hit, question=question, unnamed=("ines",), languages=("english",))
-    holders = {term: 90 if term in usual else 2 for term in searched(topic)}
-    found = later_line(topic, newer, holders, 400)
+    holders = {term: 90 if term in usual else 2 for term in topic.forms(topic.every)}
+    found = later_line(topic, newer, topic.weights(holders, 400))
     return found[1] if found else ""
 
 

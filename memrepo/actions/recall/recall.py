@@ -19,7 +19,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.later import Text, Topic, later_line, newer_first, searched
+from memrepo.policies.later import Text, Topic, later_line, newer_first
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
@@ -374,11 +374,7 @@ def recall(
     For a past commit, expiry is judged at the time of that commit, without later retrievals.
     Scoring by age uses `now`.
     """
-    try:
-        return _recall(work, index, words, only, now, weights, also)
-    except ValueError:  # a damaged index names missing files: rebuild it and retry
-        index.forget()
-        return _recall(work, index, words, only, now, weights, also)
+    return index.together(lambda: _recall(work, index, words, only, now, weights, also))
 
 
 def _recall(
@@ -514,39 +510,33 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
 
         For a hit that is no memory, the line is of a source.
         """
-        hit = _text_of(block, memory)
+        hit = _text_of(block)
+        if memory is not None:
+            hit = replace(hit, text=memory.body)
         topic = Topic(
             hit=hit, question=self.question, unnamed=self.people, languages=self.languages
         )
-        found = self.index.newer(block.day, hit.path, frozenset(searched(topic)), self.only)
-        texts: list[tuple[Block, Text]] = []
-        for one in found.blocks:
-            if one.day > self.today:
-                continue  # a date that its text names, and no day on which it was written
-            if not one.id:
-                texts.append((one, _text_of(one, None)))
-            elif memory is not None and one.id != memory.id:
-                texts.append((one, _text_of(one, _memory(self.index, one), one.part)))
-        best = later_line(topic, [text for _, text in texts], found.holders, found.size)
+        blocks, weights = self.index.newer(topic, self.only)
+        texts = {
+            _text_of(one): one
+            for one in blocks
+            # A later day is a date that its text names, and no day on which it was written.
+            if one.day <= self.today and (not one.id or (memory and one.id != memory.id))
+        }
+        best = later_line(topic, [*texts], weights)
         if best is None:
             return None
         text, line = best
-        newer = next(block for block, other in texts if other is text)
+        newer = texts[text]
         number = newer.lines[0] + text.text.splitlines().index(line)
         place = newer.id or f"{newer.path}:{number}"
         return newer, Later(place=place, text=line.strip(), captured=newer.day)
 
 
-def _text_of(block: Block, memory: Memory | None, part: int | None = None) -> Text:
-    """Return a block of a source, or a memory or one paragraph of it, as a text to compare."""
-    if memory is None:
-        return Text(text=block.text, context=block.context, day=block.day, path=block.path)
-    return Text(
-        text=memory.body if part is None else paragraphs(memory.body)[part].text,
-        context=memory.text("context"),
-        day=block.day,
-        path=memory.sources[0].resource if memory.sources else block.path,
-    )
+def _text_of(block: Block) -> Text:
+    """Return a block as a text to compare. Memories are compared by their source."""
+    path = block.thread.rpartition(" ")[0] if block.id else block.path
+    return Text(text=block.text, context=block.context, day=block.day, path=path or block.path)
 
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:

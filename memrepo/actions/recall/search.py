@@ -219,7 +219,13 @@ def do(work: Work, request: Request) -> Result:
     is_unrestricted = not (work.call.scope or any(getattr(request, name) for name in _LIMITS))
     index = index_of(there, past=bool(request.at), passages=is_unrestricted, tick=work.call.tick)
     only, weights = _filter(there, request), _weights(there, request)
-    answer = recall(there, index, request.words, only, work.call.now, weights, request.also)
+
+    def find() -> tuple[Answer, int]:
+        now = work.call.now
+        found = recall(there, index, request.words, only, now, weights, request.also)
+        return found, _archived(index, request, only)
+
+    answer, archived = index.together(find)
     commit, query, found = there.tree.commit, " ".join(request.words), answer.hits
     kind = ""
     if is_unrestricted and not request.at:  # all languages are slow to read
@@ -245,7 +251,7 @@ def do(work: Work, request: Request) -> Result:
         passages=tuple(passages),
         tokens=tokens + sum(token_count(passage.text) for passage in passages),
         commit=commit,
-        archived=_archived(index, request, only),
+        archived=archived,
         left_out=len(every) - len(hits),
         why=why,
         suggestions=() if is_sure else _suggestions(answer, every, passages),

@@ -168,8 +168,9 @@ def operations(repo: Path, *argv: str) -> list[str]:
 
 
 def tree(repo: Path, revision: str = "HEAD") -> str:
-    """Return the tree id of a revision."""
-    return git(repo, "rev-parse", f"{revision}^{{tree}}").strip()
+    """Return the files of a revision with their ids, without the list of what was rejected."""
+    rows = git(repo, "ls-tree", "-r", revision).splitlines()
+    return "\n".join(row for row in rows if "\ttombstones/" not in row)
 
 
 def assert_sound(repo: Path) -> None:

@@ -214,7 +214,7 @@ def refuse_rejected(before: State, after: State) -> None:
     stones, known = tombstones_in(after), tombstones_in(before)
     if not stones:
         return
-    same = stones.found.keys() == known.found.keys()
+    same = stones.rejected == known.rejected
     for memory in _written(before, after) if same else stones.suspected(after.every):
         old = before.memories.get(memory.id)
         if memory.status == "forgotten":

@@ -7,14 +7,14 @@ when the conditions differ from those it last reported.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from memrepo.actions.work import Work, outside
-from memrepo.core.changes import Write, fingerprints
+from memrepo.core.changes import Write, traits_between
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest, visible
 from memrepo.core.memory import Memory
@@ -22,6 +22,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
+from memrepo.merge.tombstones import path_of, tombstone_bytes, tombstone_of_changes
 from memrepo.policies.cadence import Timetable
 from memrepo.store import history
 from memrepo.store.errors import CannotWork, GitFailed
@@ -70,14 +71,13 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
         return [*history.chain_of(repo, self.entry.commit), *later]
 
-    def prints(self, work: Work) -> frozenset[str]:
-        """Return the fingerprints of all decisions in the run."""
-        found: frozenset[str] = frozenset()
-        for entry in self.chain(work):
-            if entry.op not in ("view", "run"):
-                ids = entry.trailers.get("Memory", ())
-                found |= fingerprints(entry.op, ids, entry.prints)
-        return found
+    def traits(self, work: Work, only: Collection[str] = ()) -> frozenset[str]:
+        """Return what the run decides (`core.changes.traits`), or what it decides about some."""
+        sides = (work.store.snapshot(commit).state() for commit in (self.base, self.tip))
+        before, after = (
+            {i: m for i, m in s.memories.items() if not only or i in only} for s in sides
+        )
+        return traits_between(before, after)
 
     def manifest(self, work: Work) -> Json:
         """Return the run's manifest as parsed JSON."""
@@ -221,12 +221,26 @@ def refuse_no_room(work: Work) -> None:
         raise CannotWork("branch-named-run", name=name)
 
 
-def left_behind(work: Work, waits: Waiting, refused: Iterable[str]) -> tuple[Write, ...]:
-    """Return the file to keep from a decided run: its manifest with the refusals."""
-    record = waits.manifest(work)
-    record["refused"] = sorted({*record.get("refused", ()), *refused})
-    text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
-    return (Write(path=work.tree.layout.manifest(waits.run), data=text.encode() + b"\n"),)
+def left_behind(
+    work: Work, waits: Waiting, refused: Collection[str], reason: str
+) -> tuple[Write, ...]:
+    """Return the files to keep from a decided run: its manifest, and what was `refused` of it."""
+    layout = work.tree.layout
+    path, tip = layout.manifest(waits.run), work.store.snapshot(waits.tip)
+    files = [Write(path=path, data=tip.files[path])]
+    if refused:
+        known = {**work.store.snapshot(waits.base).state().memories, **tip.state().memories}
+        ids = {one[: len("mem-") + 16] for one in refused}
+        stone = tombstone_of_changes(
+            f"What was left out of run {waits.run}",
+            refused,
+            (known[id_] for id_ in sorted(ids) if id_ in known),
+            reason=reason,
+            by=work.actor,
+            at=work.call.now,
+        )
+        files.append(Write(path=path_of(layout, stone.key), data=tombstone_bytes(stone)))
+    return tuple(files)
 
 
 REMOVALS = "removals"

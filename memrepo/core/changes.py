@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from memrepo.core.ids import digest
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, differing, targets
 
 Op: TypeAlias = Literal[
     "ingest",
@@ -127,32 +127,54 @@ BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire", "link", "ti
 """Operations whose commits group changes that can be reverted one by one."""
 
 
-def prints_of(op: str, change: Change) -> frozenset[str]:
-    """Return the fingerprints of one change in a bulk step.
+_RELATIONS = ("superseded_by", "compressed_into", "links")
+_VALUES = ("status", "standing", "source_count")
+_MARKS = ("promoted", "nominated")
 
-    Equal proposals have equal fingerprints.
 
-    The fingerprint of a creation is the memory id, a hash of its content. Links are identified by
-    source and target. Any other update is identified by its new body, standing and sources. Times
-    and runs are excluded because they differ every time. A tier change has no fingerprint: it
-    follows from age and use, and is proposed again while it is due.
+def traits(old: Memory | None, new: Memory | None) -> frozenset[str]:
+    """Return what a change of a memory decides, as texts. Equal proposals have equal ones.
+
+    A creation is identified by the memory's id, which is a hash of its content, and a new wording
+    by a hash. Times, tiers and the first page are left out, because every run computes them.
     """
-    if op == "tier":
+    if old is None or new is None:
+        memory = old or new
+        gone = "" if old is None else " removed"
+        return frozenset({f"{memory.id}{gone}"} if memory is not None else ())
+    if old is new:
         return frozenset()
-    match change:
-        case Create(memory=memory):
-            return frozenset({f"{op}:{memory.id}"})
-        case Update(id=id_, fields=fields) if op == "link":
-            return frozenset(f"{op}:{id_}:{link.target}" for link in fields.get("links") or ())
-        case Update(id=id_, fields=fields, body=body):
-            sources = [[s.resource, s.text_hash] for s in fields.get("sources") or ()]
-            many = [fields["source_count"]] if fields.get("source_count") else []
-            content = digest([body or "", fields.get("standing", ""), sources, *many])
-            return frozenset({f"{op}:{id_}:{content[:12]}"})
-        case Remove(id=id_):
-            return frozenset({f"{op}:{id_}"})
-        case Write() | Delete():
-            return frozenset()
+    found = {f"{new.id}:{digest([new.body])[:12]}"} if old.body != new.body else set[str]()
+    for key in _RELATIONS:
+        before = targets(old.fields.get(key) or ())
+        there = targets(new.fields.get(key) or ())
+        found |= {f"{new.id} {key} {id_}" for id_ in there if id_ not in before}
+    is_marked = new.standing == "retire_candidate" != old.standing
+    for key in _VALUES:
+        value = new.fields.get(key)
+        if value and value != old.fields.get(key) and not (is_marked and key == "status"):
+            found.add(f"{new.id} {key} {value}")
+    found |= {f"{new.id} {key}" for key in _MARKS if new.has(key) and not old.has(key)}
+    seen = {(s.resource, s.text_hash) for s in old.sources}
+    more = {(s.resource, s.text_hash) for s in new.sources} - seen
+    return frozenset(found.union(f"{new.id} sources {digest(one)[:12]}" for one in more))
+
+
+def traits_between(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> frozenset[str]:
+    """Return what the changes between the memories of two states decide."""
+    apart = differing(before, after)
+    found = (traits(before.get(id_), after.get(id_)) for id_ in apart)
+    return frozenset(trait for one in found for trait in one)
+
+
+def is_decided(proposed: Collection[str], against: Collection[str]) -> bool:
+    """Return whether all that counts in a proposed change was decided against.
+
+    Of a creation or a new wording, only these count; else relations to other memories, if any.
+    """
+    stated = [one for one in proposed if " " not in one]
+    related = [one for one in proposed if any(f" {key} " in one for key in _RELATIONS)]
+    return bool(proposed) and {*(stated or related or proposed)} <= {*against}
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,15 +187,3 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def changes(self) -> tuple[Change, ...]:
         """Return the changes of all steps in order."""
         return tuple(change for step in self.steps for change in step.changes)
-
-
-def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -> frozenset[str]:
-    """Return the fingerprints of a commit: one per change in bulk steps, otherwise only one.
-
-    `prints` are the fingerprints listed in the commit's trailers, which take precedence.
-    """
-    if found := frozenset(prints):
-        return found
-    if op == "create":
-        return frozenset(f"{op}:{id_}" for id_ in memories)
-    return frozenset({f"{op}:{'+'.join(sorted(memories))}"})

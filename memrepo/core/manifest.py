@@ -98,7 +98,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "pa
     now: str
     package: str
     consumed: tuple[Consumed, ...] = ()
-    refused: tuple[str, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
     warnings: tuple[Mapping[str, Any], ...] = ()
@@ -140,7 +139,6 @@ class Recorded(
     judgements: Mapping[str, tuple[Judged, ...]] = msgspec.field(default_factory=dict)
     warnings: tuple[Any, ...] = ()
     quarantined: tuple[Mapping[str, Any], ...] = ()
-    refused: frozenset[str] = frozenset()
     logic: int = 0
     schema: int = 0
     now: str = ""

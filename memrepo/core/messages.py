@@ -39,16 +39,14 @@ _MARKUP = regex(r"^(?:[#>*+-]+\s+)+|\*\*")
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Values shared by all commits of a command: run id (or empty), actor, and reverted commits.
 
-    `prints` are the fingerprints of a step that is written again without its changes. `lines` are
-    listed in the body. `written` are a time and a path for each copied source whose text is older
-    than the copy.
+    `lines` are listed in the body. `written` are a time and a path for each copied source whose
+    text is older than the copy.
     """
 
     actor: str
     run: str = ""
     reverts: tuple[str, ...] = ()
     extra: Mapping[str, str] | None = None
-    prints: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
 
@@ -137,8 +135,6 @@ def message(
     after: State | None = None,
 ) -> str:
     """Return the commit message of a step. The texts of memories are read from the given states."""
-    from memrepo.core.changes import BULK_OPS, prints_of
-
     found = _memories(step, before, after)
     trailers = [("Run", context.run)] if context.run else []
     trailers.append(("Op", step.op))
@@ -147,9 +143,6 @@ def message(
     if reason := fold(step.reason, REASON_LENGTH):
         trailers.append(("Reason", reason))
     trailers += [("Reverts", commit) for commit in context.reverts]
-    if step.op in BULK_OPS and step.op != "create":
-        trailers += [("Print", p) for c in step.changes for p in sorted(prints_of(step.op, c))]
-    trailers += [("Print", p) for p in context.prints]
     trailers += [("Written", row) for row in context.written]
     trailers += sorted((context.extra or {}).items())
     listed = [*_listed(found, after or before), *(f"- {fold(one, 200)}" for one in context.lines)]

@@ -38,7 +38,7 @@ _ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
 _OBJECT = regex(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
 _SHORT = regex(r"(?<![0-9a-zA-Z-])[0-9a-f]{7,39}(?![0-9a-zA-Z-])")
 _HASHED = regex(r"(?<![0-9a-zA-Z])[0-9a-f]{12,64}(?![0-9a-zA-Z])|-[0-9a-f]{6}(?=\.md)")
-_PRINT = regex(r"(mem-[0-9a-f]{16}):([0-9a-f]{12})(?![0-9a-f])")
+_TRAIT = regex(r"(mem-[0-9a-f]{16})(:| sources )([0-9a-f]{12})(?![0-9a-f])")
 _NAMED = regex(r"(.*)-([0-9a-f]{6})\.md")
 _DIGITS = regex(r"-([0-9a-f]{2})(?:[0-9a-f]{4}|[0-9a-f]{14})(?:\.md)?$")
 _CASE = regex(r"(?m)^memories: \[(mem-[0-9a-f]{16}), (mem-[0-9a-f]{16})\]$")
@@ -130,7 +130,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         """Return a text with the value removed and all old ids replaced by new ones."""
         text = self._named(text)
         if self.ids:
-            text = _PRINT.sub(self._print, text)
+            text = _TRAIT.sub(self._trait, text)
             text = _ID.sub(lambda m: self.ids.get(m[0], m[0]), text)
         text = _OBJECT.sub(lambda m: self.ids.get(m[0]) or rename(m[0]), text)
         spans = self.spans(text)
@@ -199,9 +199,9 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         kind, _, digits = id_.partition("-")
         return f"{kind}-{self.mixed(id_)[: len(digits)]}"
 
-    def _print(self, found: re.Match[str]) -> str:
-        memory, digits = found.groups()
-        return f"{memory}:{self.mixed(digits)[:12]}" if memory in self.ids else found[0]
+    def _trait(self, found: re.Match[str]) -> str:
+        memory, sign, digits = found.groups()
+        return f"{memory}{sign}{self.mixed(digits)[:12]}" if memory in self.ids else found[0]
 
     def mixed(self, text: str) -> str:
         """Return 64 hex digits derived from a text, which cannot be computed without the seed."""

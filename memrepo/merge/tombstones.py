@@ -2,7 +2,8 @@
 
 A tombstone (`tombstones/<key>.md`) is a readable file: the statement, who rejected it, when and
 why. It never expires. Undoing a rejection deletes its file, and git merges both. What a person
-corrected is on the list too (`decided_against`), but does not bind the sources that corrected it.
+reverted or discarded has a file too, which lists the `changes` that no run proposes again. What was
+corrected is on the list (`decided_against`), but does not bind the sources that corrected it.
 
 A rejection applies to statements, however a text is split (`merge.statements`), and to titles. A
 rejected line, item, row or sentence is removed from any memory that contains it.
@@ -26,6 +27,7 @@ from memrepo.core.header import entry_lines
 from memrepo.core.ids import digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.memory import Memory, having
+from memrepo.core.messages import SUBJECT_LENGTH, words_of
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import EARLIEST
@@ -63,7 +65,9 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
 
     `claim` is its subject, predicate and object, if it has all. `heading` is what the statement is
     about. `memory` is the id of the rejected memory, and `forgotten` are the ids that the rejection
-    removed from recall. `units` are the hashes of its source texts and former wordings.
+    removed from recall. `units` are the hashes of its source texts and former wordings. `changes`
+    are what was reverted or discarded (`core.changes.traits`): the text describes these, and only
+    these are barred.
     """
 
     matches_without_heading: ClassVar[bool] = True
@@ -77,6 +81,7 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     memory: str = ""
     units: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
     reason: str = ""
     by: str
     at: datetime
@@ -172,6 +177,27 @@ def tombstone_of(
     )
 
 
+def tombstone_of_changes(
+    what: str,
+    changes: Iterable[str],
+    memories: Iterable[Memory],
+    *,
+    reason: str,
+    by: str,
+    at: datetime,
+) -> Tombstone:
+    """Create the record of changes that no run may propose again. `what` names what was undone."""
+    lines = [f"- {m.id}: {words_of(m, SUBJECT_LENGTH)}" for m in memories]
+    return Tombstone(
+        key=f"ts-{digest(['changes', what])[:16]}",
+        statement="\n".join((what, "", *lines)),
+        changes=tuple(sorted(changes)),
+        reason=reason,
+        by=by,
+        at=at,
+    )
+
+
 def _hashes(memory: Memory) -> set[str]:
     """Return the hashes of the source texts and former wordings of a memory."""
     return {s.text_hash for s in memory.sources if s.text_hash} | {*memory.former_hashes}
@@ -223,12 +249,13 @@ class Tombstones:
         self, found: Mapping[str, Tombstone] | None = None, problems: tuple[Problem, ...] = ()
     ) -> None:
         self.found = dict(sorted((found or {}).items()))
+        self.rejected = [stone for stone in self.found.values() if not stone.changes]
         self.problems = problems
         self._exact: dict[str, list[Tombstone]] = {}
         self._stated: dict[str, list[Tombstone]] = {}
         self._former: dict[str, Tombstone] = {}
         self._units: dict[str, Tombstone] = {}
-        for stone in self.found.values():
+        for stone in self.rejected:
             for key in {stone.memory, _claim_key(stone.claim), *stone.keys} - {""}:
                 self._exact.setdefault(key, []).append(stone)
             short = len(tokens(stone.statement)) <= MIN_WORDS
@@ -239,7 +266,12 @@ class Tombstones:
             known |= dict.fromkeys(stone.units, stone)
 
     def __bool__(self) -> bool:
-        return bool(self.found)
+        return bool(self.rejected)
+
+    @cached_property
+    def changes(self) -> frozenset[str]:
+        """Return what was reverted or discarded, as `core.changes.traits` describes it."""
+        return frozenset(one for stone in self.found.values() for one in stone.changes)
 
     def bar(self, memory: Memory) -> Tombstone | None:
         """Return a decision against a memory or one of its statements, or None."""
@@ -368,14 +400,14 @@ class Tombstones:
     @cached_property
     def _words(self) -> list[tuple[Tombstone, frozenset[str]]]:
         """Return the words of each rejected text."""
-        return [(stone, tokens(stone.statement)) for stone in self.found.values()]
+        return [(stone, tokens(stone.statement)) for stone in self.rejected]
 
     @cached_property
     def _part_words(self) -> list[tuple[Tombstone, frozenset[str]]]:
         """Return the words of the parts of rejected texts. A new table may share some rows."""
         return [
             (stone, tokens(part))
-            for stone in self.found.values()
+            for stone in self.rejected
             if not stone.statement.startswith("|")
             for part in parts_of(stone.statement, MIN_PART_WORDS)
         ]
@@ -550,4 +582,5 @@ def join_tombstones(one: Tombstone, other: Tombstone) -> Tombstone:
         memory=later.memory or earlier.memory,
         units=tuple(sorted({*one.units, *other.units})),
         forgotten=tuple(sorted({*one.forgotten, *other.forgotten})),
+        changes=tuple(sorted({*one.changes, *other.changes})),
     )

@@ -156,7 +156,7 @@ def link_step(memories: Sequence[Memory], never: Collection[str] = ()) -> Step |
     """Return a step that adds missing links between active memories, or None if no link is missing.
 
     Only claims are linked, because notes leave the work tree. Pairs that are already linked are
-    skipped. Links whose fingerprint is in `never` are skipped too, because a person reverted them.
+    skipped. Links in `never` are skipped too, because a person reverted them.
     """
     claims = {memory.id: memory for memory in of_types(memories, CLAIM_TYPES)}
     holding = having(memories, REFERENCES)
@@ -173,7 +173,7 @@ def link_step(memories: Sequence[Memory], never: Collection[str] = ()) -> Step |
             break
         # The later memory links to the earlier one.
         target, source = sorted((claims[id_] for id_ in pair), key=lambda m: (m.captured, m.id))
-        if frozenset(pair) in tied or f"link:{source.id}:{target.id}" in never:
+        if frozenset(pair) in tied or f"{source.id} links {target.id}" in never:
             continue
         if all(has[id_] < _MOST_LINKS for id_ in pair):
             has.update(pair)

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Step, Update
@@ -158,15 +157,10 @@ def compose_hot(
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
-    *,
-    allowed: Callable[[Step], bool] = lambda _: True,
 ) -> HotPage:
     """Compute the hot cache for a given time. `memories` are sorted by path."""
-    if rules.composed:
-        found = _by_content(memories, accesses, now, rules, decay, allowed)
-    else:
-        found = _by_use(memories, accesses, now, rules, decay)
-    return replace(found, steps=tuple(step for step in found.steps if allowed(step)))
+    by = _by_content if rules.composed else _by_use
+    return by(memories, accesses, now, rules, decay)
 
 
 def _by_content(
@@ -175,7 +169,6 @@ def _by_content(
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
-    allowed: Callable[[Step], bool],
 ) -> HotPage:
     """Return the page of what people put there, and of the lines composed from all memories."""
     from memrepo.policies.first_page import compose  # only a composed page needs it
@@ -198,11 +191,7 @@ def _by_content(
         at = max(map(_since, judged))
         claims = [m for m in claims if m.is_stored or (m.created or now).timestamp() > at]
         claims = [m for m in claims if not place_of(m)]
-    lines = [
-        line
-        for line in compose(claims, accesses, now, room)
-        if hot_of(line.memory) or allowed(promote(line.memory, now, SYNC))
-    ]
+    lines = list(compose(claims, accesses, now, room))
     stored = sum(line.part == "stored" for line in lines)
     judged = judged[: room - stored]
     lines = lines[: room - len(judged)]

@@ -141,7 +141,7 @@ def upkeep(
     pace = max(LEAST, int(len(after.memories) * rules.pace_pct / 100)) - spent
     leaving = tuple(islice(_leaving(after, accesses, now, rules, allowed), max(0, pace)))
     after = _apply_steps(after, leaving)
-    hot = compose_hot(after.active, accesses, now, rules.hot, rules.decay, allowed=allowed)
+    hot = compose_hot(after.active, accesses, now, rules.hot, rules.decay)
     return Upkeep(
         steps=(*steps, *leaving, *hot.steps),
         state=_apply_steps(after, hot.steps),
@@ -172,8 +172,9 @@ def _leaving(
     gone: set[str] = set()
     for memory, why, ended in _pruned(state, accesses, now, rules):
         # A memory that was true once remains available to `--valid-at` in the archive.
-        step = archive(memory, now, why) if ended else Step(op="prune", reason=why)
-        if memory.id in gone or not allowed(replace(step, memories=(memory.id,))):
+        pruning = Step(op="prune", reason=why, changes=(Remove(id=memory.id),))
+        step = archive(memory, now, why) if ended else pruning
+        if memory.id in gone or not allowed(step):
             continue
         if not ended:
             step = replace(step, changes=leaving.leave(memory.id))

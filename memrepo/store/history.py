@@ -37,7 +37,6 @@ _KEYS = (
     "Actor",
     "Reason",
     "Reverts",
-    "Print",
     "Discards",
     "Written",
 )
@@ -91,11 +90,6 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     def is_by_person(self) -> bool:
         """Return whether a person made the change, by a command or by hand."""
         return not self.trailer("Op") or self.trailer("Actor").startswith("human:")
-
-    @property
-    def prints(self) -> tuple[str, ...]:
-        """Return fingerprints that distinguish the commit's changes even if their ids are equal."""
-        return self.trailers.get("Print", ())
 
     @property
     def op(self) -> Op:
@@ -272,8 +266,9 @@ def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
 
 
 def revert_commits(repo: Repo, head: str) -> list[LogEntry]:
-    """Return all revert commits in a head's history, newest first."""
-    return list(entries(repo, "--topo-order", "--grep", f"^{PREFIX}Reverts: ", head))
+    """Return all revert commits in a head's history with their files, newest first."""
+    words = ("--topo-order", "--grep", f"^{PREFIX}Reverts: ", head)
+    return list(commits_with_files(repo, *words))
 
 
 def reverted_memories(

@@ -41,15 +41,43 @@ def test_whatever_kind_of_decision_was_reverted_is_left_out_and_named(
         file.write(text)
     commits = done(small_repo, "run", now=LATER)["commits"]
     assert op in {commit["op"] for commit in commits}
-    before = tree(small_repo, "HEAD^1")
+    before, base = tree(small_repo, "HEAD^1"), git(small_repo, "rev-parse", "HEAD^1").strip()
     done(small_repo, "revert", now=LATER)
     assert tree(small_repo) == before
     answer = memrepo(small_repo, "run", now="2026-03-01T11:10:00Z")
     (named,) = [w for w in answer.data["warnings"] if w["rule"] == "reverted-left-out"]
     assert named["message"].startswith(op)
-    assert git(small_repo, "diff", "HEAD", before, "--", "memories") == ""
+    assert tree(small_repo, "HEAD:memories") == tree(small_repo, f"{base}:memories")
     assert done(small_repo, "run", now="2026-03-01T11:20:00Z")["status"] == "skipped"
     assert branches(small_repo) == []
+
+
+def test_what_was_reverted_is_a_file_and_lifting_it_lets_it_be_proposed(small_repo: Path) -> None:
+    before = sorted(memories(small_repo))
+    done(small_repo, "revert", "--reason", "it was a try")
+    (stone,) = (small_repo / "tombstones").iterdir()
+    text = stone.read_text()
+    assert text.count("\n- mem-") == len(before)
+    assert "reason: it was a try" in text
+    (listed,) = done(small_repo, "reject", "--list")["rejected"]
+    assert listed["changes"] == before
+    assert "it was a try" in memrepo(small_repo, "reject", "--list", as_json=False).out
+    done(small_repo, "reject", listed["key"], "--undo", now=LATER)
+    done(small_repo, "run", now="2026-03-01T11:10:00Z")
+    assert sorted(memories(small_repo)) == before
+
+
+@pytest.mark.parametrize("program", ["git", "an early version"])
+def test_a_revert_without_a_file_counts_too(small_repo: Path, program: str) -> None:
+    if program == "git":
+        git(small_repo, "revert", "--no-edit", "-m", "1", "HEAD")
+    else:
+        done(small_repo, "revert")
+        git(small_repo, "rm", "-rq", "tombstones")
+        git(small_repo, "commit", "-q", "--amend", "-C", "HEAD", "--no-verify")
+    assert memories(small_repo) == {}
+    done(small_repo, "run", now=LATER)
+    assert memories(small_repo) == {}
 
 
 def test_what_is_new_lands_without_what_was_reverted(small_repo: Path) -> None:

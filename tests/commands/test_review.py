@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, tree
 
 MUCH_LATER = "2026-03-01T11:10:00Z"
 NAMES = "ash birch cedar elm fir hazel larch maple oak pine rowan spruce willow yew".split()
@@ -228,10 +228,10 @@ def test_accepting_a_waiting_run_gives_the_tree_that_was_shown(servers: Path) ->
 
 def test_an_accepted_run_is_reverted_like_any_other(servers: Path) -> None:
     held(servers)
-    before = git(servers, "rev-parse", "HEAD^{tree}")
+    before = tree(servers)
     done(servers, "accept", now=MUCH_LATER)
     done(servers, "revert", now=MUCH_LATER)
-    assert git(servers, "rev-parse", "HEAD^{tree}") == before
+    assert tree(servers) == before
 
 
 def test_what_a_person_did_meanwhile_stays(servers: Path) -> None:

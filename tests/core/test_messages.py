@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.changes import Create, Step, Update, Write, fingerprints
+from memrepo.core.changes import Create, Step, Update, Write, is_decided, traits
 from memrepo.core.memory import Memory
 from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, fold, message
 
@@ -82,6 +82,15 @@ def test_the_shape_of_a_message_is_always_the_same(what: str, reason: str, actor
     assert all(len(line) <= REASON_LENGTH + len("Memrepo-Reason: ") for line in trailers)
 
 
-def test_a_bulk_step_has_a_fingerprint_a_memory_and_another_one_whatever_the_order() -> None:
-    assert fingerprints("create", [ID, OTHER]) == {f"create:{ID}", f"create:{OTHER}"}
-    assert fingerprints("supersede", [OTHER, ID]) == {f"supersede:{ID}+{OTHER}"}
+def test_equal_proposals_decide_the_same_whatever_else_differs() -> None:
+    old = Memory.of("memories/x/a.md", {"id": ID}, body="old")
+    new = old.with_fields({"status": "superseded", "superseded_by": (OTHER,)}, "new")
+    assert traits(None, old) == {ID}
+    assert traits(old, None) == {f"{ID} removed"}
+    (wording,) = traits(old, old.with_fields({}, "new"))
+    link = f"{ID} superseded_by {OTHER}"
+    assert traits(old, new) == {wording, link, f"{ID} status superseded"}
+    assert is_decided(traits(old, new), [wording]), "the wording counts"
+    assert is_decided([link, f"{ID} status superseded"], [link])
+    assert not is_decided([link], [wording, f"{ID} status superseded"])
+    assert not is_decided([], [link])

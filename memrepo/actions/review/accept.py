@@ -30,7 +30,7 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.upkeep import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
-from memrepo.core.changes import BULK_OPS, Change, Plan, Step, Update, fingerprints
+from memrepo.core.changes import Change, Plan, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import Context, message
@@ -41,7 +41,6 @@ from memrepo.store import history
 from memrepo.store.history import DISCARDS
 from memrepo.store.stream import NewCommit
 
-_DERIVED = ("view", "run")
 _RUN = f"the pending run, or `{REMOVALS}` for all memories marked for removal"
 
 
@@ -95,7 +94,6 @@ class _Merge:
         self.base = work.store.snapshot(waits.base).state()
         self.tip = work.store.snapshot(waits.tip).state()
         self.ours = work.tree.state()
-        self.steps = [e for e in waits.chain(work) if e.op not in _DERIVED]
         self.changed = frozenset(
             i
             for i in self.base.memories.keys() | self.tip.memories.keys()
@@ -148,14 +146,14 @@ class _Merge:
 
     def _commit(self, result: MergeResult) -> str:
         work, waits, base = self.work, self.waits, self.work.tree.commit
-        decided = frozenset[str]().union(*(m.refused for m in work.tree.manifests[0]))
-        page = first_page_steps(work, result.state, decided)
+        page = first_page_steps(work, result.state)
+        refused = waits.traits(work, self.left) if self.left else frozenset()
         changes = [change for step in page for change in step.changes]
         merge = Step(
             op="run",
             what=waits.entry.subject.removeprefix(ASKS),
             reason=self.request.reason or "accepted after review",
-            changes=(*changes, *left_behind(work, waits, self._refused())),
+            changes=(*changes, *left_behind(work, waits, refused, "conflicts with later work")),
         )
         effects, after = play(result.state, Plan(base=base, steps=(merge,)))
         pages = Step(op="view", what="", changes=tuple(derived_files(work, after)))
@@ -176,28 +174,16 @@ class _Merge:
         second = waits.entry.parents[1] if waits.tip == waits.entry.commit else waits.tip
         return work.store.land(replace(made, second=second), f"accept-{waits.run}")
 
-    def _refused(self) -> frozenset[str]:
-        """Return the fingerprints of the changes that did not take effect."""
-        found: frozenset[str] = frozenset()
-        for entry in self.steps:
-            ids = [i for i in entry.trailers.get("Memory", ()) if i in self.left]
-            prints = entry.prints
-            if entry.op in BULK_OPS:
-                prints = tuple(p for p in prints if p.split(":")[1] in ids)
-            found |= fingerprints(entry.op, ids, prints) if ids else frozenset()
-        return found
-
 
 class DiscardRequest(AcceptRequest, frozen=True, kw_only=True):
     """The arguments of `memrepo discard`."""
 
 
 class DiscardResult(VerbResult, frozen=True, kw_only=True):
-    """The discarded run, the commit that discards it, and the fingerprints of its changes."""
+    """The discarded run, and the commit that discards it."""
 
     run: str
     commits: tuple[str, ...] = ()
-    refused: tuple[str, ...]
     memories: int
     """The number of memories whose changes are not proposed again."""
 
@@ -205,23 +191,23 @@ class DiscardResult(VerbResult, frozen=True, kw_only=True):
 def discard(work: Work, request: DiscardRequest) -> DiscardResult | DecidedRemovals:
     """Discard a pending run, or keep the memories that are marked for removal.
 
-    The commit has a manifest that marks the run's input as read and lists the discarded changes.
+    The commit has the manifest, which marks the run's input as read, and a record of its changes.
     """
     work.require_writable()
     refuse_on_waiting(work)
     if _means_removals(work, request.run):
         return _decide_removals(work, request, is_kept=True)
     waits = the_waiting(work, request.run)
-    refused = tuple(sorted(waits.prints(work)))
     ids = {i for e in waits.chain(work) for i in e.trailers.get("Memory", ())}
-    found = DiscardResult(run=waits.run, refused=refused, memories=len(ids))
+    found = DiscardResult(run=waits.run, memories=len(ids))
     if request.dry_run:
         return found
+    reason = request.reason or "`memrepo discard`: its changes are not proposed again"
     step = Step(
         op="run",
         what=f"Discard run {waits.run}",
-        reason=request.reason or "`memrepo discard`: its changes are not proposed again",
-        changes=left_behind(work, waits, refused),
+        reason=reason,
+        changes=left_behind(work, waits, waits.traits(work), reason),
     )
     context = work.context(run=waits.run, extra={DISCARDS: waits.run})
     commit = _land(work, step, context, f"discard-{waits.run}")
@@ -268,7 +254,7 @@ def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> De
         return result
     changes: list[Change] = [_keeping(work, m) if is_kept else _archiving(work, m) for m in found]
     after = apply(state, changes)
-    page = first_page_steps(work, after, frozenset())
+    page = first_page_steps(work, after)
     changes += [change for one in page for change in one.changes]
     reason = (
         f"their lines are gone, and a person decided to {'keep' if is_kept else 'archive'} them"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from memrepo.actions.run.candidates import Nominee, in_scope, without_repeats
-from memrepo.actions.run.guard import reverted_prints
+from memrepo.actions.run.guard import decided_in
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import watched
 from memrepo.actions.run.known import Known
@@ -43,7 +43,7 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         manifests=manifests,
         problems=(*state.problems, *damaged),
         config=work.config,
-        decided=reverted_prints(work).union(*(m.refused for m in manifests)),
+        decided=decided_in(work),
     )
 
 
@@ -150,10 +150,9 @@ def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
         for note in of_types(plan.state.active, ("note",))
         if note.flag("user_marked") or accesses.of(note.id).total
     ]
-    over = {part for p in plan.decided if p.startswith("nominate:") for part in p[9:].split("+")}
     found = []
     for one in nominated(notes, accesses, plan.now, work.config.rules.tiers):
-        if one.note.id not in over:
+        if plan.decided.isdisjoint((f"{one.note.id} promoted", f"{one.note.id} nominated")):
             path = one.note.path
             last = work.tree.files[path].rstrip(b"\n").count(b"\n") + 1
             first = last - one.note.body.strip().count("\n")

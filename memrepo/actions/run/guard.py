@@ -1,8 +1,8 @@
 """What a run may not do on its own: repeat what a person rejected or reverted, remove too much.
 
 A rejected statement, one similar to it, and a change that a person reverted or discarded are left
-out of the run and named by its report. Changes are identified by fingerprint: operation, memories
-and proposed text. A dependent decision is treated like the decision it needs.
+out of the run and named by its report (`merge.tombstones`). A dependent decision is treated like
+the decision it needs.
 
 If a run would remove too many memories, its removals become marks: a marked memory stays active
 with the standing `retire_candidate` until `memrepo accept removals` or `memrepo discard removals`.
@@ -11,7 +11,7 @@ Secrets are excluded where commits are built (`actions.guard`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -21,10 +21,13 @@ from memrepo.core.changes import (
     BULK_OPS,
     Change,
     Create,
+    Op,
+    Remove,
     Step,
     Update,
-    fingerprints,
-    prints_of,
+    is_decided,
+    traits,
+    traits_between,
 )
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -42,17 +45,26 @@ from memrepo.policies.upkeep import interlock
 from memrepo.store import history
 from memrepo.store.history import LogEntry
 
-# -- decisions of a person: reverted, refused, rejected -------------------------------------------
+# -- decisions of a person: reverted, discarded, rejected -----------------------------------------
 
 REVERTED = "reverted-left-out"
 """The rule of the warning about changes that a person reverted or discarded before."""
+COMPOSED = ("promote", "demote")
+"""Operations that every run computes again. Reverting a run does not decide about them."""
+_BY_HAND = {"create": "add", "retire": "forget", "supersede": "supersede"}
+"""The command by which a person makes the change of an operation, if it is not `edit`."""
 
 
 def leave_out_rejected(plan: RunPlan, found: Decisions) -> None:
     """Remove what a person rejected, reverted or discarded from the steps, with a warning each."""
     whole = plan.mode == "reconciliation"
     steps, problems, barred = bar_rejected(plan.state, found.steps, whole=whole)
-    stay, out = _split_by_print(steps, barred | plan.decided)
+
+    def is_out(changes: Sequence[Change]) -> bool:
+        proposed = traits_of(plan.state.memories, changes)
+        return any(id(c) in barred for c in changes) or is_decided(proposed, plan.decided)
+
+    stay, out = _split(steps, is_out)
     if not out and stay == found.steps:
         return
     if barred:
@@ -64,10 +76,34 @@ def leave_out_rejected(plan: RunPlan, found: Decisions) -> None:
     found.warnings += (*problems, *_left_out(plan, out, barred))
 
 
-def _left_out(plan: RunPlan, out: Iterable[Step], barred: frozenset[str]) -> Iterator[Problem]:
+def _split(
+    steps: Sequence[Step], is_out: Callable[[Sequence[Change]], bool]
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Split steps into those to keep and those left out, with what depends on a missing memory."""
+    stay: list[Step] = []
+    leave: list[Step] = []
+    missing: set[str] = set()
+    for step in steps:
+        if step.op in BULK_OPS:
+            excluded = [c for c in step.changes if is_out([c])]
+            missing |= {c.memory.id for c in excluded if isinstance(c, Create)}
+            others = [c for c in step.changes if c not in excluded] if excluded else step.changes
+            for target, changes in ((stay, others), (leave, excluded)):
+                target += [replace(step, changes=tuple(changes))] if changes else []
+        elif step.op in COMPOSED and missing & set(step.memory_ids):
+            changes = tuple(c for c in step.changes if getattr(c, "id", "") not in missing)
+            stay += [replace(step, changes=changes)] if changes else []
+        elif missing & set(step.memory_ids) or is_out(step.changes):
+            leave.append(step)
+        else:
+            stay.append(step)
+    return tuple(stay), tuple(leave)
+
+
+def _left_out(plan: RunPlan, out: Iterable[Step], barred: Collection[int]) -> Iterator[Problem]:
     """Yield a warning per step whose changes were reverted or discarded before."""
     for step in out:
-        changes = [c for c in step.changes if not prints_of(step.op, c) & barred]
+        changes = [c for c in step.changes if id(c) not in barred]
         ids = [c.memory.id if isinstance(c, Create) else getattr(c, "id", "") for c in changes]
         ids = [id_ for id_ in dict.fromkeys(ids) if id_]
         if not ids or step.op == "nominate":
@@ -86,59 +122,68 @@ def _left_out(plan: RunPlan, out: Iterable[Step], barred: frozenset[str]) -> Ite
         )
 
 
-_BY_HAND = {"create": "add", "retire": "forget", "supersede": "supersede"}
-"""The command by which a person makes the change of an operation, if it is not `edit`."""
-COMPOSED = ("promote", "demote")
-"""Operations that every run computes again. Reverting a run does not decide about them."""
-
-
-def reverted_prints(work: Work) -> frozenset[str]:
-    """Return the fingerprints of decisions that were reverted and are not in effect again.
-
-    A revert by memrepo lists them. A revert by git removes the manifest of a run. If git restored a
-    manifest that a revert had removed, that revert no longer counts.
-    """
+def traits_of(memories: Mapping[str, Memory], changes: Iterable[Change]) -> frozenset[str]:
+    """Return what some changes of memories decide (`core.changes.traits`)."""
     found: set[str] = set()
-    repo, head, layout = work.store.repo, work.tree.commit, work.tree.layout
-    removed = history.manifest_removals(repo, head, layout)
-    void = frozenset(e.commit for e in removed if work.tree.blobs.keys() >= {*e.paths})
-    for commit, gone in history.reverted_memories(repo, head, void).items():
-        chain = history.chain_of(repo, commit)
-        named = {id_ for entry in chain for id_ in entry.trailers.get("Memory", ())}
-        is_whole = len(chain) > 1 and gone >= named
-        for entry in chain:
-            if not is_whole or entry.op not in COMPOSED:
-                found |= _prints(entry, gone)
-    for entry in _reverted_by_git(work, removed, void):
-        if entry.op not in COMPOSED:
-            found |= _prints(entry, None)
+    for change in changes:
+        match change:
+            case Create(memory=memory):
+                found |= traits(None, memory)
+            case Update(id=id_, fields=fields, body=body) if id_ in memories:
+                found |= traits(memories[id_], memories[id_].with_fields(fields, body))
+            case Remove(id=id_):
+                found |= traits(memories.get(id_), None)
+            case _:
+                pass
     return frozenset(found)
 
 
-def _reverted_by_git(
-    work: Work, removed: Collection[LogEntry], void: Collection[str]
-) -> Iterator[LogEntry]:
-    """Yield the steps of runs whose manifests were removed by commits other than reverts."""
-    repo, layout = work.store.repo, work.tree.layout
+PROPOSED: tuple[Op, ...] = (
+    *("run", "create", "reword", "supersede", "retire", "confirm", "link"),
+    *("flag", "compress", "archive", "prune", "nominate"),
+)
+"""Operations that runs propose. If they are reverted, that is recorded."""
+
+
+def decided_in(work: Work) -> frozenset[str]:
+    """Return what was reverted or discarded: by the files, and by what history shows without one.
+
+    A run is also reverted by a commit of git that removes its manifest, while the manifest is not
+    there again. Early versions of memrepo wrote no file for a revert.
+    """
+    repo, head, layout = work.store.repo, work.tree.commit, work.tree.layout
+    found = set(tombstones_in(work.tree.state()).changes)
+    removed = history.manifest_removals(repo, head, layout)
+    void = frozenset(e.commit for e in removed if work.tree.blobs.keys() >= {*e.paths})
     for entry in removed:
-        if entry.op == "revert" or entry.commit in void:
-            continue
-        before = work.store.snapshot(work.store.parents(entry.commit)[0])
-        away = {history.run_of(path) for path in entry.paths if path not in work.tree.blobs}
-        for landing in history.landings(repo, before.commit, layout, before.blobs):
-            if landing.run in away:
-                yield from landing.steps(repo)
+        if entry.op != "revert" and entry.commit not in void:
+            found |= _taken_back(work, entry)
+    old = _without_file(work)
+    effects = history.reverted_memories(repo, head, void) if old else {}
+    for entry in old:
+        ids = frozenset[str]().union(
+            *(effects.get(commit, frozenset()) for commit in entry.trailers["Reverts"])
+        )
+        found |= {one for one in _taken_back(work, entry) if one.partition(" ")[0][:20] in ids}
+    return frozenset(found)
 
 
-def _prints(entry: LogEntry, gone: Collection[str] | None) -> frozenset[str]:
-    """Return the fingerprints of a commit's decisions about some memories (None: about all)."""
-    ids = entry.trailers.get("Memory", ())
-    mine = [id_ for id_ in ids if gone is None or id_ in gone]
-    if not mine:
-        return frozenset()
-    if entry.op not in BULK_OPS:
-        return fingerprints(entry.op, ids, entry.prints)
-    return fingerprints(entry.op, mine, [p for p in entry.prints if p.split(":")[1] in mine])
+def _without_file(work: Work) -> list[LogEntry]:
+    """Return the reverts in history of what a run proposes that added no record."""
+    repo, area = work.store.repo, work.tree.layout.area("tombstones")
+    reverts = history.revert_commits(repo, work.tree.commit)
+    found = [e for e in reverts if not any(path.startswith(area) for path in e.paths)]
+    named = dict.fromkeys(commit for e in found for commit in e.trailers["Reverts"])
+    words = ("--no-walk=unsorted", *named)
+    ops = {e.commit: e.op for e in history.entries(repo, *words)} if named else {}
+    return [e for e in found if ops.get(e.trailer("Reverts")) in PROPOSED]
+
+
+def _taken_back(work: Work, entry: LogEntry) -> frozenset[str]:
+    """Return what a commit took back: what its reverse would decide."""
+    sides = (work.store.snapshot(commit).state() for commit in (entry.commit, entry.parents[0]))
+    after, before = (state.memories for state in sides)
+    return traits_between(after, before)
 
 
 # -- removals --------------------------------------------------------------------------------------
@@ -195,15 +240,6 @@ def why_wait(work: Work, plan: RunPlan, found: Decisions) -> str:
     return "a reconciliation is reviewed before it takes effect"
 
 
-def prints_in(steps: Iterable[Step]) -> frozenset[str]:
-    """Return the fingerprints of all decisions in the given steps."""
-    found: set[str] = set()
-    for step in steps:
-        prints = [p for change in step.changes for p in prints_of(step.op, change)]
-        found |= fingerprints(step.op, step.memory_ids, prints if step.op in BULK_OPS else ())
-    return frozenset(found)
-
-
 # -- rejected and corrected statements -------------------------------------------------------------
 
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
@@ -211,8 +247,8 @@ _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 
 def bar_rejected(
     state: State, steps: Sequence[Step], *, whole: bool
-) -> tuple[tuple[Step, ...], tuple[Problem, ...], frozenset[str]]:
-    """Return the shortened steps, the problems, and the fingerprints of rejected statements.
+) -> tuple[tuple[Step, ...], tuple[Problem, ...], frozenset[int]]:
+    """Return the shortened steps, the problems, and the `id()` of each change to leave out.
 
     `whole` marks a reconciliation, which also reads corrected statements that are still in their
     sources.
@@ -220,7 +256,7 @@ def bar_rejected(
     stones = tombstones_in(state)
     if not (steps and decided_against(state)):
         return tuple(steps), stones.problems, frozenset()
-    barred: set[str] = set()
+    barred: set[int] = set()
     problems: list[Problem] = []
     found: list[Step] = []
     for step in steps:
@@ -231,7 +267,7 @@ def bar_rejected(
                 change, memory = _shortened(stones, change, memory)
                 stone, rule = _decided(state, memory, whole=whole)
                 if stone is not None:
-                    barred |= prints_of(step.op, change)
+                    barred.add(id(change))
                     problems.append(_problem(memory, stone, rule))
             changes.append(change)
         found.append(replace(step, changes=tuple(changes)))
@@ -291,30 +327,6 @@ def _problem(memory: Memory, stone: Tombstone, rule: str) -> Problem:
         message=f"{memory.id} left out: it {what} what was {how}",
         fix=fix,
     )
-
-
-def _split_by_print(
-    steps: Sequence[Step], prints: frozenset[str]
-) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Split steps into those to keep and those excluded by fingerprint or by memory."""
-    stay: list[Step] = []
-    leave: list[Step] = []
-    left: set[str] = set()
-    for step in steps:
-        if step.op in BULK_OPS:
-            excluded = [c for c in step.changes if prints_of(step.op, c) & prints]
-            left |= {c.memory.id for c in excluded if isinstance(c, Create)}
-            others = [c for c in step.changes if c not in excluded] if excluded else step.changes
-            for target, changes in ((stay, others), (leave, excluded)):
-                target += [replace(step, changes=tuple(changes))] if changes else []
-        elif step.op in COMPOSED and left & set(step.memory_ids):
-            changes = tuple(c for c in step.changes if getattr(c, "id", "") not in left)
-            stay += [replace(step, changes=changes)] if changes else []
-        elif fingerprints(step.op, step.memory_ids) & prints or left & set(step.memory_ids):
-            leave.append(step)
-        else:
-            stay.append(step)
-    return tuple(stay), tuple(leave)
 
 
 def _without_duplicate_marks(steps: tuple[Step, ...], left: frozenset[str]) -> tuple[Step, ...]:

@@ -12,11 +12,19 @@ from memrepo import __version__
 from memrepo.actions.guard import redact_steps
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, put_away
-from memrepo.actions.run.guard import prints_in, why_wait
+from memrepo.actions.run.guard import state_after, why_wait
 from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core import corrections
-from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
+from memrepo.core.changes import (
+    Change,
+    Create,
+    Plan,
+    Step,
+    Update,
+    Write,
+    traits_between,
+)
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.manifest import Manifest
 from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
@@ -218,9 +226,10 @@ def put_on_branch(work: Work, mode: str, made: Decisions) -> str:
 
     It replaces the runs of the same mode that are pending, because it covers what they propose.
     """
-    prints, head = prints_in(made.decisions), work.tree.commit
+    state, head = work.tree.state(), work.tree.commit
+    decides = traits_between(state.memories, state_after(state, made.decisions).memories)
     older = waiting_of(work, mode)
-    if same := [one for one in older if one.base == head and one.prints(work) == prints]:
+    if same := [one for one in older if one.base == head and one.traits(work) == decides]:
         return same[-1].branch
     for one in older:
         put_away(work, one)

@@ -14,7 +14,6 @@ from types import MappingProxyType
 
 import msgspec
 
-from memrepo.core.changes import fingerprints
 from memrepo.core.corrections import corrections_of
 from memrepo.core.judge import Newer
 from memrepo.core.memory import CLAIM_TYPES, Memory, Source
@@ -125,8 +124,8 @@ def changed_pairs(
 ) -> Iterator[tuple[str, str, FoundChange]]:
     """Yield (memory, other memory, change) for each open pair with one side in `ids`.
 
-    `memories` are all that are compared. `never` has the fingerprints of decisions that a person
-    reverted. The change is that of the first memory against the second.
+    `memories` are all that are compared. `never` has what a person reverted
+    (`core.changes.traits`). The change is that of the first memory against the second.
     """
     statements.follow(memories)
     seen: set[frozenset[str]] = set()
@@ -139,8 +138,9 @@ def changed_pairs(
             second, first = sorted((memories[id_], memories[other]), key=_age)
             if contradicts(first, second) or contradicts(second, first):
                 continue
-            prints = (fingerprints(op, (first.id, second.id)) for op in ("supersede", "flag"))
-            if any(not found.isdisjoint(never) for found in prints):
+            both = ((first.id, second.id), (second.id, first.id))
+            relations = (f"{a} {key} {b}" for a, b in both for key in ("superseded_by", "links"))
+            if never and not {*relations}.isdisjoint(never):
                 continue
             if change := find_change(first, second):
                 yield first.id, second.id, change

@@ -51,7 +51,7 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
     """Problems in the files of the commit."""
     decided: frozenset[str] = frozenset()
-    """Fingerprints of the decisions that a person reverted or refused."""
+    """What a person reverted or discarded (`core.changes.traits`)."""
     index: StatementIndex = msgspec.field(default_factory=StatementIndex)
     """The words of the memories that rules compare."""
 

@@ -16,7 +16,6 @@ from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import SURE
 from memrepo.actions.run.plan import Answers, RunPlan
 from memrepo.actions.run.settle import supersede, superseded
-from memrepo.actions.run.upkeep import is_allowed
 from memrepo.core.changes import Step, Update
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
 from memrepo.core.manifest import Receipt
@@ -34,7 +33,6 @@ from memrepo.policies.hotcache import (
     hot_of,
     place_of,
     placed,
-    promote,
     was_removed,
 )
 from memrepo.policies.matching import akin
@@ -231,11 +229,7 @@ def _put_on_page(plan: RunPlan, known: Known, page: Iterable[str]) -> None:
     """
     active = {memory.id: memory for memory in _active(known)}
     chosen = [active[id_] for id_ in page if id_ in active]
-    chosen = [
-        m
-        for m in chosen
-        if not was_removed(m) and is_allowed(promote(m, plan.now, SYNC), plan.decided)
-    ][:MAX_PAGE]
+    chosen = [m for m in chosen if not was_removed(m)][:MAX_PAGE]
     hots = {m.id: Hot(since=plan.now, reason=placed(n)) for n, m in enumerate(chosen, start=1)}
     for memory in active.values():
         hot = hot_of(memory) if place_of(memory) and memory.id not in hots else None

@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from memrepo.actions.run.guard import state_after
+from memrepo.actions.run.guard import state_after, traits_of
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.settle import settle_changed
 from memrepo.actions.run.wordings import Clerk, with_worded_gists, worded_summary
 from memrepo.actions.work import Work
-from memrepo.core.changes import Change, Create, Remove, Step, Update, fingerprints
+from memrepo.core.changes import Change, Create, Remove, Step, Update, is_decided
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
 from memrepo.core.layout import Layout
@@ -60,7 +60,7 @@ def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -
         plan.now,
         work.config.rules,
         spent=sum(int(c.get(name, 0)) for c in counts for name in PACED),
-        allowed=lambda step: is_allowed(step, plan.decided),
+        allowed=lambda step: not is_decided(traits_of(state.memories, step.changes), plan.decided),
     )
     # Compress at most once per moment, because the groups depend on all remaining memories.
     found.room = 0 if any(c.get("summaries") for c in counts) else due.room
@@ -87,31 +87,10 @@ def _drop_lost_links(state: State) -> tuple[Step, ...]:
     return (Step(op="link", what=what, reason=reason, changes=tuple(changes)),) if changes else ()
 
 
-def first_page_steps(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, ...]:
+def first_page_steps(work: Work, state: State) -> tuple[Step, ...]:
     """Return the steps that update the first page to match a state."""
     rules, accesses = work.config.rules, ledger_of(work.store).accesses()
-    return compose_hot(
-        state.active,
-        accesses,
-        work.call.now,
-        rules.hot,
-        rules.decay,
-        allowed=lambda step: is_allowed(step, decided),
-    ).steps
-
-
-def is_allowed(step: Step, decided: frozenset[str]) -> bool:
-    """Return whether no person reverted or refused a step, so that it may be proposed.
-
-    A reverted commit that promoted several memories blocks each of them.
-    """
-    if step.op == "tier":
-        return True
-    if step.op in ("promote", "demote"):
-        prints = (one.partition(":") for one in decided)
-        ids = {id_ for op, _, named in prints if op == step.op for id_ in named.split("+")}
-        return not ids >= set(step.memory_ids)
-    return not fingerprints(step.op, step.memory_ids) & decided
+    return compose_hot(state.active, accesses, work.call.now, rules.hot, rules.decay).steps
 
 
 def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
@@ -191,8 +170,8 @@ def compress_old(
     """
     if found.room <= 0:
         return ()
-    prints = (p.removeprefix("compress:") for p in plan.decided if p.startswith("compress:"))
-    spared = frozenset(id_ for ids in prints for id_ in ids.split("+"))
+    undone = (one.partition(" compressed_into ") for one in plan.decided)
+    spared = frozenset(id_ for id_, key, _ in undone if key)
     spared |= state.memories.keys() - plan.state.memories.keys()
     clerk = Clerk(found=found, desk=desk, kind="summary") if desk is not None else None
     steps, room = list[Step](), found.room

@@ -18,15 +18,20 @@ from memrepo.actions.landing import chain, derived_contents, listed_steps
 from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
+from memrepo.actions.run.guard import PROPOSED
 from memrepo.actions.run.preconditions import CLAIMED
 from memrepo.actions.work import Work
 from memrepo.core import codec
-from memrepo.core.changes import BULK_OPS, Step
+from memrepo.core.changes import BULK_OPS, Step, traits_between
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
-from memrepo.core.messages import PREFIX, message
+from memrepo.core.messages import PREFIX, REASON_LENGTH, fold, message
 from memrepo.merge.reversal import RevertConflict, Reverted, revert_change, together
-from memrepo.merge.tombstones import is_tombstone
+from memrepo.merge.tombstones import (
+    path_of,
+    tombstone_bytes,
+    tombstone_of_changes,
+)
 from memrepo.merge.versions import Side
 from memrepo.store import history
 from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
@@ -185,10 +190,11 @@ def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
 
         refuse_taking(work, work.tree.state(), undone.state)
         gone = [p for p, data in undone.effect.items() if data is None]
-        if any(is_tombstone(work.tree.layout, path) for path in gone):
-            refuse_lifting(work.tree.stones.found.values(), work.actor)
+        lifted = (s for s in work.tree.stones.rejected if path_of(work.tree.layout, s.key) in gone)
+        refuse_lifting(lifted, work.actor)
     target, steps = wanted.target, wanted.landing.steps(work.store.repo)
-    # Later runs read the reverted decisions from these trailers, so list only the reverted part.
+    undone = _recorded(work, wanted, undone)
+    # List only the reverted part.
     memories = dict.fromkeys(
         id_
         for id_ in (i for entry in steps for i in entry.trailers.get("Memory", ()))
@@ -212,6 +218,26 @@ def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
         author=work.author,
     )
     return work.store.land(made, f"revert-{target.commit[:10]}")
+
+
+def _recorded(work: Work, wanted: Wanted, undone: Reverted) -> Reverted:
+    """Add the record of what was reverted, so that no run proposes it again."""
+    head, target = work.tree.state(), wanted.target
+    against = traits_between(undone.state.memories, head.memories)
+    if target.op not in PROPOSED or not against:
+        return undone
+    ids = sorted({one[: len("mem-") + 16] for one in against})
+    stone = tombstone_of_changes(
+        " ".join((f"Reverted: {wanted.name}", *sorted(wanted.only))),
+        against,
+        (head.memories[id_] for id_ in ids if id_ in head.memories),
+        reason=fold(wanted.reason, REASON_LENGTH) or "`memrepo revert`",
+        by=work.actor,
+        at=work.call.now,
+    )
+    file = {path_of(head.layout, stone.key): tombstone_bytes(stone)}
+    state = replace(undone.state, files=undone.state.files.edited(file))
+    return replace(undone, state=state, effect={**undone.effect, **file})
 
 
 # -- undo ---------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire", "link", "ti
 
 
 _RELATIONS = ("superseded_by", "compressed_into", "links")
-_VALUES = ("status", "standing", "source_count")
+_VALUES = ("status", "standing")
 _MARKS = ("promoted", "nominated")
 
 

@@ -499,10 +499,6 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         msgspec.Meta(max_length=10_000),
         Field("Provenance, one place per line, such as MEMORY.md:35 (OKF).", "union"),
     ] = ()
-    source_count: Annotated[
-        Whole | None,
-        Field("Number of places where it was found, if `sources` lists only some of them.", "max"),
-    ] = None
     claim_id: Annotated[
         str,
         text(r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
@@ -776,16 +772,12 @@ def without_chunks(memories: Iterable[Memory]) -> list[Memory]:
     return [memory for memory in memories if memory.type != "chunk"]
 
 
-SOURCE_COUNT = "source_count"
-"""The field with the total number of sources, if not all are listed."""
 MAX_LISTED = 50
-"""The number of sources listed. More are listed only if each has a different wording."""
+"""The number of sources listed. More are listed only if each has a different wording.
+
+A memory that lists so many may stand in other places too.
+"""
 _LISTED_DAYS = 10
-
-
-def places_of(memory: Memory) -> int:
-    """Return the total number of sources of a memory, including those omitted from the header."""
-    return max(len(memory.sources), memory.fields.get(SOURCE_COUNT) or 0)
 
 
 def hashes_of(memory: Memory) -> frozenset[str]:

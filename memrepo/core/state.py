@@ -389,7 +389,6 @@ _KIND_OF_FIELD: Mapping[str, ChangeKind] = MappingProxyType(
     {
         "standing": "standing",
         "sources": "evidence",
-        "source_count": "evidence",
         "verified": "confirmed",
         "tier": "tier",
         "confidence": "confidence",

@@ -14,7 +14,7 @@ Formal Investigation of Diff3".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count
 from typing import Any, Literal, assert_never
@@ -29,12 +29,9 @@ from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.memory import (
     BY_NAME,
     FIELDS,
-    MAX_LISTED,
     ORDER,
-    SOURCE_COUNT,
     STATUSES,
     Memory,
-    Source,
     Stamp,
     listed_places,
 )
@@ -205,19 +202,9 @@ def merge_memory(
         fields=fields,
         body=codec.normal_body(body.text),
     )
-    memory = _with_places(memory, {origin.sources, older.sources, newer.sources}, (older, newer))
+    if len({origin.sources, older.sources, newer.sources}) == 3:
+        memory = memory.with_fields({"sources": listed_places(memory.sources) or None})
     return memory, (*lost, *["body"] * body.overlap)
-
-
-def _with_places(
-    memory: Memory, lists: Collection[tuple[Source, ...]], sides: Sequence[Memory]
-) -> Memory:
-    """Limit the number of sources of a merged memory if both sides changed the sources."""
-    total = max(side.fields.get(SOURCE_COUNT) or 0 for side in sides)
-    if len(lists) < 3 or not memory.sources or not (total or len(memory.sources) > MAX_LISTED):
-        return memory
-    count = max(total, len(memory.sources))
-    return memory.with_fields({"sources": listed_places(memory.sources), SOURCE_COUNT: count})
 
 
 def join_versions(

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from memrepo.actions.past.log import (
     Commit,
@@ -24,7 +23,7 @@ from memrepo.actions.recall.recall import heading, work_at
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.manifest import Recorded
-from memrepo.core.memory import BY_NAME, FIELDS, SOURCE_COUNT, Memory, having
+from memrepo.core.memory import BY_NAME, FIELDS, Memory, having
 from memrepo.core.messages import PREFIX, fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
@@ -90,7 +89,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     text: str
     commit: str
     evidence: tuple[Quote, ...]
-    source_count: int | UnsetType = UNSET
     """The number of places where the statement was found, if `evidence` quotes only some of
     them."""
     decisions: tuple[Decision, ...]
@@ -151,7 +149,6 @@ def do(work: Work, request: Request) -> Result | History:
         text=memory.body,
         commit=there.tree.commit,
         evidence=evidence(there, memory),
-        source_count=memory.fields.get(SOURCE_COUNT, UNSET),
         decisions=tuple(decisions_of(there, named)),
         judgements=tuple(_judgements(there, memory, runs)),
         relations=tuple(_relations(state, memory)),

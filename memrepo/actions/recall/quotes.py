@@ -12,7 +12,6 @@ from functools import cache, cached_property
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 import msgspec
-from msgspec import UnsetType
 from msgspec.structs import replace
 
 from memrepo.actions.work import Work
@@ -292,7 +291,7 @@ def span(lines: Sequence[int]) -> str:
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
-def evidence_lines(found: Sequence[Quote], count: int | UnsetType | None = None) -> list[str]:
+def evidence_lines(found: Sequence[Quote]) -> list[str]:
     """Format the first pieces of evidence, with a few lines of each."""
     lines = []
     for piece in found[:PLACES]:
@@ -310,10 +309,8 @@ def evidence_lines(found: Sequence[Quote], count: int | UnsetType | None = None)
                 "    no version of the file in this repository has the text "
                 "(a shallow or partial clone, or purged)"
             )
-    shown, count = min(len(found), PLACES), max(len(found), count or 0)
-    if count > shown:
-        named = "all" if count == len(found) else str(len(found))
-        lines.append(f"{'':<15}and {count - shown} more places (--json lists {named})")
+    if len(found) > PLACES:
+        lines.append(f"{'':<15}and {len(found) - PLACES} more places (--json lists all)")
     return lines
 
 

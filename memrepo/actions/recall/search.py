@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from memrepo.actions.recall.lookup import HITS, touch
@@ -29,7 +28,7 @@ from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.config import EXCLUDED
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.memory import SOURCE_COUNT, STATUSES, TYPES, Memory
+from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.ageing import TIERS
@@ -169,7 +168,6 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """
     commit: str
     sources: tuple[SourcePlace, ...]
-    source_count: int | UnsetType = UNSET
     """Total number of source places, if `sources` lists only some."""
 
 
@@ -484,7 +482,6 @@ def hit_of(found: Recalled, commit: str) -> Hit:
             SourcePlace(resource=s.resource, lines=found.lines_of(s), captured=s.captured)
             for s in memory.sources
         ),
-        source_count=memory.fields.get(SOURCE_COUNT, UNSET),
     )
 
 

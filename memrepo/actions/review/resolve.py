@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Annotated, TypeAlias
 
 import msgspec
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from memrepo.actions.recall.quotes import Quote, evidence
@@ -18,7 +17,7 @@ from memrepo.core import corrections
 from memrepo.core.changes import Change, Step, Update, Write
 from memrepo.core.corrections import Correction, CorrectionVerdict, Side, corrections_of
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.memory import SOURCE_COUNT, Memory
+from memrepo.core.memory import Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.standing import (
@@ -98,7 +97,6 @@ class Party(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     status: str = ""
     standing: str = ""
     evidence: tuple[Quote, ...] = ()
-    source_count: int | UnsetType = UNSET
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,7 +187,6 @@ def _dispute(work: Work, conflict: Conflict) -> Dispute:
             standing=m.standing,
             text=m.body,
             evidence=evidence(work, m),
-            source_count=m.fields.get(SOURCE_COUNT, UNSET),
         )
         for m in conflict.sides
     )

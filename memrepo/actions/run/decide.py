@@ -28,7 +28,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import as_tag, claim_id, note_id, text_hash
 from memrepo.core.judge import Statement
 from memrepo.core.manifest import Judged
-from memrepo.core.memory import OWN_ACTOR, SOURCE_COUNT, Memory, Source, Stamp, hashes_of, of_types
+from memrepo.core.memory import MAX_LISTED, OWN_ACTOR, Memory, Source, Stamp, hashes_of, of_types
 from memrepo.policies.claims import (
     SHORT,
     have_two_roles,
@@ -269,7 +269,7 @@ def _before_edit(known: Known, one: Statement) -> Memory | None:
     found: dict[str, Memory] = {}
     for resource, hash_ in sorted(one.former):
         for memory in known.find_text([hash_]):
-            is_unlisted = memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory)
+            is_unlisted = len(memory.sources) >= MAX_LISTED and hash_ in hashes_of(memory)
             if not (is_unlisted or _rests_on(memory, resource, hash_)):
                 continue
             if not _names_another(memory, one) and known.lost_its_line(memory):
@@ -372,7 +372,6 @@ def _reworded(known: Known, old: Memory, one: Statement, sources: tuple[Source, 
         **_end_after_edit(old, one),
         **({"standing": None} if old.standing == OUTDATED else {}),
         "former": tuple(dict.fromkeys((*old.former_hashes, text_hash(old.body), *gone))),
-        SOURCE_COUNT: None,
         "sources": sources,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
     }

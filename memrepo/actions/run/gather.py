@@ -81,7 +81,7 @@ def gather(
         moved=moved,
         nominees=without_repeats(state, nominees),
         cursor=cursor,
-        known=Known(state, plan.now, reader, cursor),
+        known=Known(state, plan.now, reader),
         warnings=tuple(intake.problems),
     )
     if not (intake.consumed or intake.placed or nominees):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -19,12 +20,10 @@ from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import MemrepoError
 from memrepo.core.memory import (
     MAX_LISTED,
-    SOURCE_COUNT,
     Memory,
     Source,
     hashes_of,
     listed_places,
-    places_of,
 )
 from memrepo.core.state import EMPTY, State
 from memrepo.core.times import EARLIEST
@@ -37,8 +36,9 @@ from memrepo.policies.claims import (
     storage_fault,
 )
 from memrepo.policies.matching import texts_of
-from memrepo.read.intake import Cursor, Reader
+from memrepo.read.intake import Reader
 
+_Value = TypeVar("_Value")
 Marks = Callable[[Memory], frozenset[Hashable]]
 """Return what identifies a memory, by one rule of `policies.matching`."""
 
@@ -64,9 +64,8 @@ class Known:
         state: State = EMPTY,
         now: datetime = EARLIEST,
         reader: Reader | None = None,
-        cursor: Mapping[str, Cursor] | None = None,
     ) -> None:
-        """Start without changes. `cursor` says which versions of the sources were consumed."""
+        """Start without changes."""
         self.state, self.now = state, now
         self.steps: list[Step] = []
         self.ops: dict[str, Op] = {}
@@ -75,9 +74,10 @@ class Known:
         self.replaced: dict[str, str] = {}
         self.faults: dict[str, str] = {}
         self._changed: dict[str, Memory] = {}
+        self._undo: list[tuple[str, Memory | None, Op | None]] = []
         self._paths: set[str] = set()
         self._marks: dict[Marks, dict[Hashable, dict[str, None]]] = {}
-        self._reader, self._cursor = reader, cursor or {}
+        self._reader = reader
 
     # -- looking up --------------------------------------------------------------------------
 
@@ -138,11 +138,8 @@ class Known:
         return self._reader.standing(resource) if self._reader is not None else frozenset()
 
     def other_places(self, memory: Memory) -> tuple[Source, ...]:
-        """Return the current places of a memory that lists only a part of its sources.
-
-        Return nothing for a memory that lists all sources.
-        """
-        if self._reader is None or not memory.has(SOURCE_COUNT):
+        """Return the current places of a memory that may have more sources than it lists."""
+        if self._reader is None or len(memory.sources) < MAX_LISTED:
             return ()
         return self._reader.holding(hashes_of(memory))
 
@@ -167,11 +164,14 @@ class Known:
     @contextmanager
     def attempt(self, name: str) -> Iterator[None]:
         """Undo what a decision changed if it fails, and name the failure in `faults`."""
-        changed, ops, steps = dict(self._changed), dict(self.ops), len(self.steps)
+        begun, steps = len(self._undo), len(self.steps)
         try:
             yield
         except Exception as error:  # noqa: BLE001 one statement must not stop a run
-            self._changed, self.ops = changed, ops
+            while len(self._undo) > begun:
+                id_, memory, op = self._undo.pop()
+                _restore(self._changed, id_, memory)
+                _restore(self.ops, id_, op)
             del self.steps[steps:]
             self.faults[name] = fault_of(error)
 
@@ -187,13 +187,16 @@ class Known:
         self.settled.add(memory.id)
 
     def _put(self, memory: Memory, op: Op) -> None:
-        if why := storage_fault(self._bounded(memory, op)):
+        if why := storage_fault(self._bounded(memory)):
             raise MemrepoError(why)
-        self.ops[memory.id] = op
-        self._change(memory)
+        self._change(memory, op)
 
-    def _change(self, memory: Memory) -> None:
+    def _change(self, memory: Memory, op: Op | None = None) -> None:
+        before = self._changed.get(memory.id), self.ops.get(memory.id)
+        self._undo.append((memory.id, *before))
         self._changed[memory.id] = memory
+        if op is not None:
+            self.ops[memory.id] = op
         for marks in self._marks:
             self._mark(marks, memory)
 
@@ -210,10 +213,9 @@ class Known:
             if not _is_listed(old, s)
         ]
         grown = old.with_fields({"sources": merge_sources(old.sources, new), **self._revived(old)})
-        if id_ not in self.ops and self._bounded(grown, "confirm") == old:
+        if id_ not in self.ops and self._bounded(grown) == old:
             return  # all these places are known
-        self.ops.setdefault(id_, "confirm")
-        self._change(grown)
+        self._change(grown, self.ops.get(id_, "confirm"))
 
     def _revived(self, memory: Memory) -> dict[str, object]:
         """Return the fields that restore a retired memory that is stated again.
@@ -227,29 +229,17 @@ class Known:
         epoch = int(memory.fields.get("status_epoch", 0)) + 1
         return {"standing": None, "status": None, "status_epoch": epoch, "archived_at": None}
 
-    def _bounded(self, memory: Memory, op: Op) -> Memory:
-        """Return a memory that lists as many sources as may be listed, and counts the others.
+    def _bounded(self, memory: Memory) -> Memory:
+        """Return a memory that lists as many sources as may be listed.
 
-        A place that the memory did not list counts as new if it did not contain the text when its
-        source was last consumed. If no listed place contains the text any more, new places are
-        listed first.
+        If no listed place contains the text any more, new places are listed first.
         """
         sources, old = memory.sources, self.state.memories.get(memory.id)
-        if op != "confirm" or old is None or not old.has(SOURCE_COUNT):
-            if len(sources) <= MAX_LISTED:
-                return memory
-            count = len(sources)
-        else:
-            met = sources[len(old.sources) :]
-            new = sum(s.text_hash not in self._consumed(s.resource) for s in met)
-            count = max(places_of(old) + new, len(sources))
-            sources = sources if self._is_at(old) else merge_sources(met, old.sources)
-        return memory.with_fields({"sources": listed_places(sources), SOURCE_COUNT: count})
-
-    def _consumed(self, resource: str) -> frozenset[str]:
-        """Return the text hashes in the version of a source that was consumed last."""
-        last = self._cursor.get(resource, Cursor()).last
-        return self._reader.held(resource, last) if self._reader is not None else frozenset()
+        if len(sources) <= MAX_LISTED:
+            return memory
+        if old is not None and len(old.sources) >= MAX_LISTED and not self._is_at(old):
+            sources = merge_sources(sources[len(old.sources) :], old.sources)
+        return memory.with_fields({"sources": listed_places(sources)})
 
     # -- steps -------------------------------------------------------------------------------
 
@@ -273,7 +263,7 @@ class Known:
             self.steps.append(Step(op=op, reason=reason, changes=changes))
 
     def _change_of(self, id_: str, op: Op) -> Change:
-        memory = self._bounded(self._changed[id_], op)
+        memory = self._bounded(self._changed[id_])
         if op == "create":
             return Create(memory=memory)
         old, fields = self.state.memories[id_].fields, dict(memory.fields)
@@ -281,6 +271,13 @@ class Known:
             fields["sources"] = memory.sources
         changes = {key: fields.get(key) for key in changed_keys(old, memory.fields)}
         return Update(id=id_, fields=changes, body=memory.body if op == "reword" else None)
+
+
+def _restore(values: dict[str, _Value], key: str, value: _Value | None) -> None:
+    if value is None:
+        values.pop(key, None)
+    else:
+        values[key] = value
 
 
 def _is_listed(memory: Memory, source: Source) -> bool:

@@ -29,7 +29,7 @@ from memrepo.actions.run.settle import PENDING
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import visible
 from memrepo.core.judge import Statement
-from memrepo.core.memory import SOURCE_COUNT, Memory, Retired, Source, hashes_of, listed_places
+from memrepo.core.memory import MAX_LISTED, Memory, Retired, Source, hashes_of, listed_places
 from memrepo.core.messages import cut
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -163,7 +163,7 @@ def _was_kept(memory: Memory) -> bool:
 
 def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
     """Return the sources that lost a memory's text, if its list of places is incomplete."""
-    hashes = hashes_of(memory) if memory.has(SOURCE_COUNT) else frozenset[str]()
+    hashes = hashes_of(memory) if len(memory.sources) >= MAX_LISTED else frozenset[str]()
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 

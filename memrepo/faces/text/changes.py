@@ -338,7 +338,7 @@ def _evidence(result: explaining.Result) -> str:
     """Format the evidence for a memory, with judgements, decisions and related memories."""
     standing = f"{result.type}, {result.status}, {result.standing}"
     lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
-    quoted = evidence_lines(result.evidence, result.source_count)
+    quoted = evidence_lines(result.evidence)
     lines += quoted or ["evidence:      none on record"]
     for judged in result.judgements:
         lines += _judged(judged)

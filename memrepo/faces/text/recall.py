@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.recall.search import LayeredResult, asked_of, group_by_wording
 from memrepo.core.ids import visible
-from memrepo.core.memory import SOURCE_COUNT
 from memrepo.core.messages import counted, cut
 from memrepo.text.sentences import excerpt
 from memrepo.text.words import terms
@@ -117,8 +116,8 @@ def hit_text(hit: Hit, asked: Collection[str], *, explain: bool = False, bold: b
     for source in hit.sources[:3]:
         place = f"{source.resource}{_span(source.lines)}"
         lines.append(f"  from {place}, {source.captured or 'undated'}")
-    if (count := max(len(hit.sources), hit.source_count or 0)) > 3:
-        lines.append(f"  and {count - 3} more places")
+    if len(hit.sources) > 3:
+        lines.append(f"  and {len(hit.sources) - 3} more places")
     return "\n".join(lines)
 
 
@@ -171,7 +170,7 @@ def show(request: showing.Request, result: showing.Result, colour: bool) -> str:
     if result.validity is not None:
         lines += _validity(result.validity, request.valid_at, result.zone)
     lines += [
-        *evidence_lines(result.evidence, int(memory.get(SOURCE_COUNT, 0))),
+        *evidence_lines(result.evidence),
         *_life(memory, derived),
     ]
     lines += [f"{'but:':<15}{doubt}" for doubt in result.doubts]

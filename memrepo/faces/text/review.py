@@ -359,7 +359,7 @@ def _shown(shown: resolving.Dispute) -> list[str]:
     for memory in shown.memories:
         lines += ["", f"{memory.id}  {memory.status}, {memory.standing}"]
         lines += [f"  {visible(line)}" for line in memory.text.split("\n")]
-        lines += evidence_lines(memory.evidence, memory.source_count)
+        lines += evidence_lines(memory.evidence)
     lines.append("")
     if shown.reason:
         sure = f" (confidence {shown.confidence:.2f})" if shown.confidence is not None else ""

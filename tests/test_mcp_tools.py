@@ -280,6 +280,8 @@ def test_limit_and_max_tokens_are_true_bounds(repo: Path) -> None:
         reply = good(repo, "memory_search", query="tea", max_tokens=bound)
         assert reply.tokens <= bound
         assert reply.data["truncated"] or reply.data["left_out"] > 0
+    (hit,) = good(repo, "memory_search", query="number 3", limit=1, max_tokens=200).data["hits"]
+    assert "very good" in hit["text"]
     id_ = good(repo, "memory_store", text="tea " * 2000, reason="r").data["id"]
     cut = good(repo, "memory_get", id=id_, max_tokens=300)
     assert cut.tokens <= 300
@@ -291,6 +293,18 @@ def test_what_was_opened_counts_as_retrieved(repo: Path) -> None:
     good(repo, "memory_get", id=id_)
     good(repo, "memory_hot")
     assert done(repo, "show", id_, "--no-touch")["derived"]["retrievals"] == 1
+
+
+def test_a_refusal_names_tools_that_list_what_it_says(repo: Path) -> None:
+    for name, arguments in (
+        ("memory_search", {"query": "x", "at": "nothing"}),
+        ("memory_search", {"query": "x", "at": "2020-01-01"}),
+    ):
+        fix = call(repo, name, **arguments).data["error"]["fix"]
+        assert "date" in fix
+        assert "memory_recent" not in fix
+        assert "memrepo log" not in fix
+    assert "`memory_runs`" in call(repo, "memory_diff", run="nothing").data["error"]["fix"]
 
 
 # The envelope

@@ -38,10 +38,7 @@ _CODE = regex(r"[\w:./+-]{0,200}")
 
 
 class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The reply of a tool: a text, the same content as data, and whether it is a refusal.
-
-    A client hands one of the two to its model, not both.
-    """
+    """The reply of a tool: a text, the same content as data, and whether it is a refusal."""
 
     text: str
     data: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -49,9 +46,14 @@ class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Return the size of the reply in tokens: of its text or of its data."""
-        data = json.dumps(self.data, ensure_ascii=False)
-        return max(token_count(self.text), token_count(data))
+        """Return the size of the reply in tokens: of its text and its data together."""
+        return token_count(self.text) + _size(self.data)
+
+
+class _Text(str):
+    """A text of a person or a program in a record, which leaves it in a fence only."""
+
+    __slots__ = ()
 
 
 def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) -> ToolReply:
@@ -59,27 +61,30 @@ def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) ->
     warnings = [str(problem) for problem in result.notices[:NOTICES]]
     whole = "\n".join(filter(None, [text_of(verb, request, result), *warnings]))
     record = {"exit": int(result.exit), "truncated": False, **_known_keys(result.as_json())}
+    is_told = _has_text(record)
+    room = max_tokens * 3 // 5 if is_told else max_tokens // 4  # a report needs the rest
+    while _size(_fenced(record)) > room and (shorter := _shorter(record)) != record:
+        record = {**shorter, "truncated": True}
 
     def build(size: int) -> ToolReply:
         part = whole[:size]
         tail = ["cut: raise max_tokens for the rest"] if size < len(whole) else []
-        data = record if _has_text(record) else {**record, "report": fenced(part)}
-        data = (
-            {**data, "truncated": record["truncated"] or bool(tail)} if "report" in data else data
-        )
-        return ToolReply(text="\n".join([HEAD, fenced(part), *tail]), data=data)
+        data = {**record, "truncated": record["truncated"] or bool(tail)}
+        data |= {} if is_told else {"report": _Text(part)}
+        return ToolReply(text="\n".join([HEAD, fenced(part), *tail]), data=_fenced(data))
 
-    room = max_tokens if _has_text(record) else max_tokens // 2  # a report needs the rest
-    while token_count(json.dumps(record, ensure_ascii=False)) > room and len(record) > 2:
-        record = _shorter(record)
+    if build(len(whole)).tokens <= max_tokens:
+        return build(len(whole))
     sizes = range(1, len(whole) + 1)
-    if build(len(whole)).tokens > max_tokens:
-        return build(bisect_right(sizes, max_tokens, key=lambda size: build(size).tokens))
-    return build(len(whole))
+    return build(bisect_right(sizes, max_tokens, key=lambda size: build(size).tokens))
+
+
+def _size(record: object) -> int:
+    return token_count(json.dumps(record, ensure_ascii=False))
 
 
 def _known_keys(value: Any) -> Any:
-    """Return the part of a record that may leave a fence, with its texts in fences."""
+    """Return the part of a record that may leave a fence, and its texts."""
     match value:
         case dict():
             record = {key: _known_keys(part) for key, part in value.items() if key in _CODES}
@@ -93,8 +98,21 @@ def _known_keys(value: Any) -> Any:
             return value
 
 
-def _text(value: Any) -> str:
-    return fenced(value if isinstance(value, str) else "\n".join(map(str, value)))
+def _text(value: Any) -> _Text:
+    return _Text(value if isinstance(value, str) else "\n".join(map(str, value)))
+
+
+def _fenced(value: Any) -> Any:
+    """Return a record with its texts in fences."""
+    match value:
+        case _Text():
+            return fenced(str(value))
+        case dict():
+            return {key: _fenced(part) for key, part in value.items()}
+        case list():
+            return [_fenced(part) for part in value]
+        case _:
+            return value
 
 
 def _has_text(value: Any) -> bool:
@@ -107,24 +125,46 @@ def _has_text(value: Any) -> bool:
             return False
 
 
-def _shorter(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the data without the last record of its longest list, or without its longest value."""
-    key = max(record, key=lambda name: len(json.dumps(record[name])))
-    value = record[key][:-1] if isinstance(record[key], list) else None
-    kept = {**record, key: value, "truncated": True}
-    return {name: part for name, part in kept.items() if part not in (None, [])}
+_LEAST = 80
+"""Characters of a text that is not cut any further."""
+
+
+def _shorter(value: Any) -> Any:
+    """Return a record with its largest part shorter: a list without its last entry, a text cut.
+
+    What cannot be shortened is left out, but for the id and the text that the record is about.
+    """
+    match value:
+        case _Text() if len(value) > _LEAST + 1:
+            return _Text(f"{value[: max(_LEAST, len(value) // 2)].rstrip()}…")
+        case [one]:
+            return [_shorter(one)]
+        case [*first, _]:
+            return first
+        case dict():
+            parts = [key for key in value if key not in ("exit", "truncated")]
+            parts.sort(key=lambda key: _size(value[key]), reverse=True)
+            for key in parts:
+                if (shorter := _shorter(value[key])) != value[key]:
+                    return {**value, key: shorter}
+            least = next((key for key in parts if key not in ("id", "text")), None)
+            return {key: part for key, part in value.items() if key != least}
+        case _:
+            return value
 
 
 _TOOLS = {
     "search": "memory_search",
     "show": "memory_get",
-    "log": "memory_recent",
+    "recent": "memory_recent",
+    "log": "memory_runs",
     "status": "memory_status",
     "forget": "memory_forget",
     "thread": "memory_thread_context",
 }
 """Tools that replace the commands in error messages."""
 _COMMAND = regex(rf"`memrepo ({'|'.join(_TOOLS)})((?: \w[\w:-]*)?)`")
+_COMMITS = regex(r" \(`memrepo log` lists commits\)")
 
 
 def refusal(error: MemrepoError) -> ToolReply:
@@ -133,6 +173,7 @@ def refusal(error: MemrepoError) -> ToolReply:
     The message is fenced, because it may quote the refused text.
     """
     found = {"message": fenced(fold(error.message, 500)), "exit": int(error.exit_code)}
-    fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", error.fix), 300)
+    fix = _COMMITS.sub("", error.fix)  # no tool lists commits
+    fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", fix), 300)
     text = f"refused:\n{found['message']}" + (f"\ntry: {fix}" if fix else "")
     return ToolReply(text=text, data={"error": {**found, "fix": fix}}, failed=True)

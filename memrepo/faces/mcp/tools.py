@@ -50,10 +50,10 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     arguments: Mapping[str, Argument] = {}
     fields: Mapping[str, object] = {}
-    max_tokens: int = 2000
-    """Size of a reply in tokens, unless the call names another."""
-    texts_pct: int = 100
-    """Share of it for the texts of memories; the rest is for their sources."""
+    max_tokens: int = 4000
+    """Size of a reply in tokens, text and data together, unless the call names another."""
+    texts_pct: int = 50
+    """Share of it for the texts of memories, which are in both; the rest is for their sources."""
     destructive: bool = False
     idempotent: bool = True
     reads: bool = False

@@ -214,6 +214,9 @@ def words_of(memory: Memory, limit: int) -> str:
     titled = memory.sources and (memory.is_note or "\n" in memory.body)
     title = memory.text("title") if titled else ""
     text = _MARKUP.sub("", memory.body[:1000].lstrip()) or memory.body
+    named, colon, rest = text.partition(":")
+    if colon and named.casefold() == memory.type and rest.strip():  # "Add decision: Decision: ..."
+        text = rest.lstrip()
     text = f"{title}: {text}" if title and not text.startswith(title) else text
     return cut(redact(text)[0] + ("…" if len(memory.body) > 1000 else ""), limit)
 

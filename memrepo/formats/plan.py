@@ -370,7 +370,9 @@ class _Import(msgspec.Struct):
             return None
         fields = self._fields(record)
         written = self._moment(record, "written", record.written)
-        said = self._moment(record, "said", record.said) or written
+        said = written
+        if record.said != record.written:  # a bad value is reported once
+            said = self._moment(record, "said", record.said) or written
         captured, captured_from = record.captured, record.captured_from
         if not captured and said is not None:
             captured, captured_from = format_time(said), "unit"

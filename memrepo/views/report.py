@@ -29,6 +29,8 @@ def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
     """Return the counts of a run as (count, phrase) pairs for separate lines."""
     kept = sum(counts.get(key, 0) for key in ("promoted", "merged", "compressed"))
     every = {**counts, "kept": kept}
+    if every.get("candidates") == every.get("units"):
+        every.pop("candidates", None)  # all are new, which another line need not say
     return [
         (every[key], counted_as(every[key], words).partition(" ")[2])
         for key, (_, words) in COUNTS.items()

@@ -302,7 +302,7 @@ def test_without_a_folder_it_goes_where_a_host_keeps_what_holds_for_all(
     done(repo, "agent", "install", "openclaw")
     assert (tmp_path / "home/.openclaw/hooks/memrepo/HOOK.md").is_file()
     done(repo, "agent", "uninstall", "openclaw")
-    assert not (tmp_path / "home/.openclaw/hooks/memrepo").exists()
+    assert not (tmp_path / "home/.openclaw/hooks").exists()
 
 
 def test_the_handler_for_openclaw_is_a_program(repo: Path, project: Path) -> None:

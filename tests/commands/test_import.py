@@ -147,3 +147,15 @@ def test_an_ugly_repository_comes_back_whole(ugly_repo: Path, tmp_path: Path) ->
     # Two claims of one text are one memory, with the evidence of both.
     same = {c["id"]: c for c in before if c in after}
     assert len(same) >= len(before) - 4
+
+
+def test_a_bad_time_of_a_chatgpt_talk_is_reported_once(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    said = {"id": "b", "author": {"role": "user"}, "recipient": "all"}
+    said["content"] = {"content_type": "text", "parts": ["When do I repot the lemon tree?"]}
+    talk = {"id": "c", "title": "Repotting", "create_time": "soon", "current_node": "b"}
+    talk["mapping"] = {"b": {"id": "b", "parent": None, "message": said, "children": []}}
+    (tmp_path / "conversations.json").write_text(json.dumps([talk]), encoding="utf-8")
+    path = str(tmp_path / "conversations.json")
+    answer = memrepo(tmp_path / "repo", "import", "chatgpt", path, as_json=False)
+    assert answer.err.count("'soon'") == 1, answer.err

@@ -46,6 +46,7 @@ from memrepo.store import run_files, settings
 from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
 from memrepo.store.workspace import find_unread
+from memrepo.views.hot import plain
 from memrepo.views.report import count_lines, counts_in_words, event_name
 
 Report: TypeAlias = Literal["silent", "summary", "full"]
@@ -289,7 +290,8 @@ def explain_first(work: Work, run: Result) -> Iterator[str]:
     yield ""
     said = f"{made} of {counted(statements, 'statement', 'statements')} in {files}"
     yield f"{said}: a run stores lasting facts, up to a"
-    found = f"; `memrepo search` finds the other {rest}" if rest else ""
+    others = f"the other {rest}" if claims else "all of them"
+    found = f"; `memrepo search` finds {others}" if rest else ""
     yield f"share of each file (`run.shelf`){found}"
     root = settings.workspace(work.store.repo)
     rules = work.config.source_rules()
@@ -303,10 +305,11 @@ def explain_first(work: Work, run: Result) -> Iterator[str]:
     if examples:
         yield "for example:"
     for memory in examples:
-        source, text = memory.sources[0], cut(visible(memory.body.replace("\n", " ")), 70)
+        source, text = memory.sources[0], cut(plain(memory), 70)
         line = f":{source.lines[0]}" if source.lines else ""
-        yield f"  {memory.type}: {text} ({visible(layout.source_name(source.resource))}{line})"
-    if not run.tokens.get("total"):
+        place = f"{visible(layout.source_name(source.resource))}{line}"
+        yield f"  {text} ({memory.type}, {place})"
+    if examples and not run.tokens.get("total"):
         yield "rules chose and quoted these lines. A model would name who and what they are about,"
         yield "join what several lines state, and order the first page: `memrepo doctor` names"
         yield "those that can judge here, and `memrepo judge next` lets your agent do it"

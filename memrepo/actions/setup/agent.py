@@ -441,7 +441,7 @@ def do(work: Work, request: Request) -> Result:
     edits = [(part, *_edit(part, out=out)) for part in parts_of(request.host, into, work, scope)]
     if not request.dry_run:
         for part, before, after in edits:
-            _write(part.path, before, after)
+            _write(part.path, before, after, within=into)
     return Result(
         files=tuple(
             EditedFile(path=str(part.path), does=_does(before, after))
@@ -515,12 +515,13 @@ def _does(before: str | None, after: str | None) -> Does:
     return "removed" if after is None else "made" if before is None else "edited"
 
 
-def _write(path: Path, before: str | None, after: str | None) -> None:
-    """Write or delete a file, and the folder that becomes empty."""
+def _write(path: Path, before: str | None, after: str | None, within: Path) -> None:
+    """Write or delete a file, and the folders below `within` that become empty."""
     if after is None:
         path.unlink(missing_ok=True)
-        with suppress(OSError):  # folder is not empty
-            path.parent.rmdir()
+        with suppress(OSError):  # a folder is not empty
+            for folder in path.relative_to(within).parents[:-1]:
+                (within / folder).rmdir()
     elif after != before:
         # The settings file may be a symbolic link into a dotfiles folder: preserve the link.
         real = path.resolve()

@@ -244,7 +244,7 @@ def session(
 
 def _context(result: sessions.Started, max_tokens: int) -> str:
     if not result.context and not result.left_out:
-        return "no memory is hot"
+        return "nothing is on the first page, and no note is recent"
     message = f"{result.context}\n{result.left_out} more did not fit".lstrip()
     return message if result.left_out and token_count(message) <= max_tokens else result.context
 

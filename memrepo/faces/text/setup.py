@@ -114,7 +114,7 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     ]
     if result.first_cost:
         lines.append(f"with it {result.first_cost}; without it, rules quote lines for nothing")
-    lines.append("your agent can write them too: `memrepo judge next` shows it the questions")
+    lines.append("your agent can write the texts: `memrepo judge next` shows it the questions")
     return "\n".join([*lines, "next: `memrepo run`"])
 
 
@@ -242,7 +242,8 @@ def status(request: object, result: standing.Result, colour: bool) -> str:
         wrapped = textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
         lines += [line.replace("\xa0", " ") for line in wrapped]
     if notes:
-        lines.append("notes      " + ", ".join(f"{n} {name}" for name, n in result.tiers.items()))
+        tiers = ", ".join(f"{n} {name}" for name, n in result.tiers.items())
+        lines.append(f"notes      {notes} ({tiers})")
     files = counted(result.sources, "file", "files")
     lines.append(f"sources    {files}, {len(result.unread)} not yet read")
     last = result.last_run

@@ -215,6 +215,10 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         named = [subject for subject, name in files if name.rpartition("/")[2] in PROFILES]
         return frozenset(word for subject in named for word in subject.split())
 
+    def languages(self) -> list[str]:
+        """Return the languages of the indexed texts."""
+        return self._ask(lambda base: Queries(base, Filter()).languages())
+
     def forget(self) -> None:
         """Delete the index file, so that the next question rebuilds the index."""
         with suppress(OSError):

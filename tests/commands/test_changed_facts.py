@@ -189,6 +189,7 @@ def test_a_change_that_a_log_states_is_shown_below_what_it_changes(tmp_path: Pat
     old = next(h for h in nights.hits("rota tool") if h["text"].endswith("Slack for rotas."))
     assert old["standing"] == "stale"
     assert "switched from Slack to Matrix" in old["later"]["text"]
+    assert done(nights.repo, "why", old["id"], now=at(DAYS[-1]))["later"] == old["later"]
     assert ("We bake on Mondays.", "resolved") not in nights.texts("When do we bake?")
 
 

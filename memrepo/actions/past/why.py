@@ -19,7 +19,7 @@ from memrepo.actions.past.log import (
 )
 from memrepo.actions.recall.lookup import field_as_json
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recall import heading, work_at
+from memrepo.actions.recall.recall import Later, heading, index_of, later_than, work_at
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.manifest import Recorded
@@ -95,6 +95,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     judgements: tuple[RunJudgement, ...]
     relations: tuple[Relation, ...]
     """The memories that it replaced and that replaced it, nearest first; then the others."""
+    later: Later | None
+    """The latest statement about the same that is newer, as search shows it."""
     retired: tuple[Mapping[str, Any], ...]
     corrections: tuple[CorrectionFile, ...]
     heading: tuple[str, ...]
@@ -140,6 +142,7 @@ def do(work: Work, request: Request) -> Result | History:
     grep = f"--grep=^{PREFIX}Memory: {memory.id}$"
     named = list(history.entries(there.store.repo, grep, there.tree.commit))
     runs, problems = there.tree.manifests
+    index = index_of(there, past=bool(request.at), passages=True, tick=work.call.tick)
     return Result(
         id=memory.id,
         path=memory.path,
@@ -152,6 +155,7 @@ def do(work: Work, request: Request) -> Result | History:
         decisions=tuple(decisions_of(there, named)),
         judgements=tuple(_judgements(there, memory, runs)),
         relations=tuple(_relations(state, memory)),
+        later=later_than(there, index, memory, work.call.now),
         retired=tuple(field_as_json("retired", memory) or ()),
         corrections=tuple(_corrections(there, memory)),
         heading=tuple(heading(there, request.at)),

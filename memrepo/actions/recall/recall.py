@@ -15,10 +15,13 @@ from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import STATUSES, Gist, Memory, Source
+from memrepo.core.messages import cut
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import without_secrets
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
+from memrepo.policies.change import read
 from memrepo.policies.later import Text, Topic, later_line, newer_first
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
@@ -489,8 +492,8 @@ def _with_later(
 
 _FILE = regex(r"[^\s\[\](){}<>\"'`|:：，。]+\.md\b")
 """A file that a text names."""
-MAX_COMPARED = 3
-"""The number of hits below which a later statement is shown."""
+MAX_COMPARED, MAX_LATER = 3, 300
+"""The number of hits below which a later statement is shown, and its maximum characters."""
 LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
 
@@ -530,7 +533,25 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
         newer = texts[text]
         number = newer.lines[0] + text.text.splitlines().index(line)
         place = newer.id or f"{newer.path}:{number}"
-        return newer, Later(place=place, text=line.strip(), captured=newer.day)
+        shown = cut(without_secrets(line.strip()), MAX_LATER)
+        return newer, Later(place=place, text=shown, captured=newer.day)
+
+
+def later_than(work: Work, index: Index, memory: Memory, now: datetime) -> Later | None:
+    """Return the latest line about the same as a memory. Its key is what is asked for."""
+    block = index.named({memory.id}).get(memory.id)
+    if block is None:
+        return None
+    newer = NewerTexts(
+        index=index,
+        only=Filter(limit=1),
+        question=memory.body.partition(":")[0] if read(memory.body).key else "",
+        people=index.people(),
+        languages=index.languages(),
+        today=local_day(now, work.config.zone),
+    )
+    found = newer.later(block, memory)
+    return found[1] if found else None
 
 
 def _text_of(block: Block) -> Text:

@@ -46,8 +46,6 @@ EXCERPT = 600
 _ALIKE = 0.85
 """Minimum share of common words at which two texts count as equal."""
 _HEADINGS = 5
-_LATER = 300
-"""Maximum characters of a later statement."""
 _LEAST = 160
 """Minimum length of an excerpt in characters."""
 _BY_MEANING = "`pip install '.[dense]'` in memrepo's checkout adds search by meaning"
@@ -470,7 +468,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         status=memory.status,
         standing=memory.standing,
         nearby=without_secrets(_nearby(found)),
-        later=_shown_later(found.later) if found.later else None,
+        later=found.later,
         tier=found.tier,
         expired=found.over,
         trust=trust_of(memory),
@@ -494,11 +492,6 @@ def _nearby(found: Recalled) -> str:
             break
         lines.append(line)
     return "\n".join(lines)
-
-
-def _shown_later(later: Later) -> Later:
-    text = later.text if len(later.text) <= _LATER else f"{later.text[:_LATER].rstrip()}…"
-    return replace(later, text=without_secrets(text))
 
 
 def _archived(index: Index, request: Request, only: Filter) -> int:

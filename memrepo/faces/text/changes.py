@@ -17,6 +17,7 @@ from memrepo.actions.write.commit import Asked, Unchanged, Written
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.times import format_time
+from memrepo.faces.text.recall import later_text
 from memrepo.policies.ageing import CONFIDENCE
 from memrepo.policies.upkeep import COLD_AFTER, LABELS
 from memrepo.text.sentences import token_count
@@ -344,6 +345,7 @@ def _evidence(result: explaining.Result) -> str:
         lines += _judged(judged)
     for decided in result.decisions:
         lines += _decided(decided)
+    lines += [f"{'later:':<15}{later_text(result.later)}"] if result.later else []
     lines += [f"{f'{other.is_}:':<15}{_other(other)}" for other in result.relations]
     lines += [
         f"{'retired:':<15}{visible(in_words(gone['reason']))} (run {visible(gone['run'])})"

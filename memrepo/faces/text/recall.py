@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
     from memrepo.actions.recall import thread as reading
-    from memrepo.actions.recall.recall import Derived
+    from memrepo.actions.recall.recall import Derived, Later
     from memrepo.actions.recall.search import Hit
     from memrepo.policies.importance import Scored
 
@@ -107,9 +107,7 @@ def hit_text(hit: Hit, asked: Collection[str], *, explain: bool = False, bold: b
     if hit.nearby and room > 0:
         lines.append(f"  next to it: {cut(visible(' '.join(hit.nearby.split())), room)}")
     lines += [f"  {doubt}" for doubt in hit.doubts]
-    if later := hit.later:
-        text = cut(visible(" ".join(later.text.split())), LINE)
-        lines.append(f"  later: {later.captured} {text} ({visible(later.place)})")
+    lines += [f"  later: {later_text(hit.later)}"] if hit.later else []
     if explain:
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
         lines.append(f"  score: {' + '.join(parts)}")
@@ -119,6 +117,12 @@ def hit_text(hit: Hit, asked: Collection[str], *, explain: bool = False, bold: b
     if len(hit.sources) > 3:
         lines.append(f"  and {len(hit.sources) - 3} more places")
     return "\n".join(lines)
+
+
+def later_text(later: Later) -> str:
+    """Format a newer statement about the same: its day, its text and its place."""
+    text = cut(visible(" ".join(later.text.split())), LINE)
+    return f"{later.captured} {text} ({visible(later.place)})"
 
 
 def _passages(

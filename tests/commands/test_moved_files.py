@@ -118,19 +118,19 @@ def test_lines_that_were_copied_first_and_deleted_later_are_not_lost(tmp_path: P
     assert sorted(changed.values()) == ["active", "archived"]  # the honey did not have to wait
 
 
-def test_of_a_workspace_that_lost_much_the_new_lines_land_and_the_snapshots_stay(
-    repo: Path,
-) -> None:
-    for name in list(LOGS)[:4]:
+def test_what_only_deleted_files_stated_is_marked_until_they_are_back(tmp_path: Path) -> None:
+    files = {f"memory/{n}.md": f"- Shelf {n} belongs to team {n} only.\n" for n in range(4)}
+    given = {name: text.encode() for name, text in files.items()}
+    repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", given))
+    done(repo, "run", now=LATER)
+    for name in list(files)[:3]:
         (workspace(repo) / name).unlink()
-    append(repo, "MEMORY.md", "- Oskar never works on Fridays.\n")
-    answer = memrepo(repo, "run", now=NEXT_DAY)
-    assert answer.exit == 3  # a person must look
-    ran = answer.data
-    (gone,) = ran["ingest"]["refused"]
-    assert gone["rule"] == "source-gone"
-    assert "4 files that the workspace workspace held are gone" in gone["message"]
-    assert ran["ingest"]["removed"] == []
-    assert ran["counts"]["memories_new"] == 1
-    assert all((repo / "sources" / name).exists() for name in LOGS)
-    assert len(done(repo, "ingest", "--force", now=NEXT_DAY)["removed"]) == 4
+    assert len(done(repo, "run", now=NEXT_DAY)["ingest"]["removed"]) == 3
+    found = {m.body: (m.status, m.standing) for m in memories(repo).values()}
+    assert sorted(found.values()) == [
+        ("active", "resolved"),
+        *[("active", "retire_candidate")] * 3,
+    ]
+    workspaces.write(workspace(repo), given)
+    done(repo, "run", now="2026-03-04T09:00:00Z")
+    assert {(m.status, m.standing) for m in memories(repo).values()} == {("active", "resolved")}

@@ -58,7 +58,7 @@ def test_a_night_with_a_secret_in_an_odd_place_lands(repo: Path, notes: Path, na
         (warning,) = [w for w in told["warnings"] if w["rule"] == "source-secret-name"]
         assert "[redacted:" in warning["path"]
     (notes / name).unlink()
-    done(repo, "ingest", "--force", now=NEXT_DAY)
+    done(repo, "ingest", now=NEXT_DAY)
     done(repo, "run", now="2026-03-03T09:00:00Z")
     past = git(repo, "log", "--all", "-p", "--format=%B")
     assert not any(word in past for word in (TOKEN, TOKEN[1:], TOKEN.replace("_", "%5F")))

@@ -207,7 +207,7 @@ def test_a_line_that_left_its_source_is_no_passage_any_more(repo: Path) -> None:
     assert not any(RED_TURKU in text for text in texts(repo, *QUESTION))
     assert b"red workshop in Turku and looked at the wooden" not in indexed(repo)
     (repo.parent / "workspace" / "memory" / "workshops.md").unlink()
-    done(repo, "ingest", "--force", now=LATER)
+    done(repo, "ingest", now=LATER)
     assert not found(repo, *QUESTION)
 
 

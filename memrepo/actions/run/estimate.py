@@ -38,13 +38,13 @@ CHECKED_SHARE = 0.85
 """Typical share of operations whose wording is verified."""
 
 
-def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Result:
+def estimate_of(work: Work, choice: JudgeChoice) -> Result:
     """Return the estimate for the next run.
 
     Raise the errors a run would raise before its first question.
     """
     desk_of(work, choice)
-    news, kind = preview_ingest(work, force=force), kind_of(work, choice)
+    news, kind = preview_ingest(work), kind_of(work, choice)
     here = work.tree.commit
     found = Result(
         mode="incremental",
@@ -53,7 +53,6 @@ def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Resu
         head=here,
         ingest=news.done,
         notices=news.done.problems,
-        exit=news.done.exit,
     )
     if kind not in PAID:
         return found

@@ -23,7 +23,7 @@ from memrepo.core.messages import MAX_STEPS, Context, counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.core.times import format_time, local_day
-from memrepo.read.intake import Cursor, SourceText, is_mostly_in, lines_of
+from memrepo.read.intake import Cursor, SourceText
 from memrepo.read.sources import kind_of
 from memrepo.store import history, settings
 from memrepo.store.lock import scratch
@@ -94,11 +94,6 @@ class Ingested(msgspec.Struct, frozen=True, kw_only=True):
         return self.refused + self.news
 
     @property
-    def exit(self) -> Exit:
-        """Return the exit code. It requests a person's decision if too many files are gone."""
-        return Exit.DECIDE if any(p.rule == "source-gone" for p in self.refused) else Exit.DONE
-
-    @property
     def is_pending(self) -> bool:
         """Return whether there are uncommitted changes, as after a dry run."""
         return not self.commit and bool(self.added or self.changed or self.removed)
@@ -119,9 +114,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `ingest`."""
 
     paths: Annotated[tuple[str, ...], option("only these files or folders", metavar="PATH")] = ()
-    force: Annotated[bool, option("accept that many workspace files were deleted", "--force")] = (
-        False
-    )
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -148,7 +140,6 @@ def do(work: Work, request: Request) -> Result:
     at = work.refreshed()
     done = take_in(
         at,
-        force=request.force,
         dry_run=request.dry_run,
         only=request.paths,
         reason=request.reason,
@@ -157,7 +148,6 @@ def do(work: Work, request: Request) -> Result:
     return Result(
         source=str(where),
         **msgspec.structs.asdict(done),
-        exit=done.exit,
         notices=(*done.problems, *at.store.notices),
     )
 
@@ -165,7 +155,6 @@ def do(work: Work, request: Request) -> Result:
 def take_in(
     work: Work,
     *,
-    force: bool = False,
     dry_run: bool = False,
     only: Sequence[str] | None = None,
     reason: str = "",
@@ -178,7 +167,7 @@ def take_in(
 
     def attempt() -> Ingested:
         at = work if for_run or work.tree.commit == work.store.head() else work.refreshed()
-        found = preview_ingest(at, force=force, only=only, dry_run=dry_run)
+        found = preview_ingest(at, only=only, dry_run=dry_run)
         if dry_run or not (found.fresh or found.done.removed):
             return found.done
         where = found.mirrored or at.tree.layout.area("sources")
@@ -201,7 +190,7 @@ class IngestPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def preview_ingest(
-    work: Work, *, force: bool = False, only: Sequence[str] | None = None, dry_run: bool = True
+    work: Work, *, only: Sequence[str] | None = None, dry_run: bool = True
 ) -> IngestPreview:
     """Return a preview of an ingest. Raises SourcesGone in the same cases as an ingest."""
     work.require_writable()
@@ -215,10 +204,7 @@ def preview_ingest(
     gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
     ids = {path: work.store.work.blob_id(data) for path, data in wanted.items()}
     fresh = {path: data for path, data in wanted.items() if before.get(path) != ids[path]}
-    refused, unread = found.problems, _unread(work)
-    if not force and (lost := _lost(work, before, gone, fresh, ids, unread)):
-        gone = [p for p in gone if p not in lost]
-        refused = (*refused, _loss(work, lost, mirrored))
+    unread = _unread(work)
     if names:
         fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
         gone = [p for p in gone if _below(layout.source_name(p), names)]
@@ -226,7 +212,7 @@ def preview_ingest(
         added=tuple(sorted(p for p in fresh if p not in before)),
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
-        refused=refused,
+        refused=found.problems,
         unmatched=_unmatched(unread),
         news=_news(work, unread, dry_run=dry_run),
     )
@@ -355,50 +341,6 @@ def _news(work: Work, unread: Unread, *, dry_run: bool) -> tuple[Problem, ...]:
         "or in sources.deny to silence this warning",
     )
     return (warning,) if names else ()
-
-
-def _lost(
-    work: Work,
-    before: Mapping[str, str],
-    gone: Sequence[str],
-    fresh: Mapping[str, bytes],
-    ids: Mapping[str, str],
-    unread: Unread,
-) -> list[str]:
-    """Return the snapshots to keep because too many files are gone; empty if within the limit.
-
-    A file counts as moved, not gone, if its bytes or most of its lines are in another file. This
-    includes files that runs do not read.
-    """
-    layout, present = work.tree.layout, {*ids.values()}
-    mirrored = [p for p in before if not layout.source_name(p).startswith(INBOX)]
-    most = MAX_GONE_PCT * len(mirrored) // 100
-    lost = [p for p in mirrored if p in {*gone} and before[p] not in present]
-    if len(lost) > most:
-        lines = {line for data in fresh.values() for line in lines_of(data)}
-        lost = [p for p in lost if not is_mostly_in(lines_of(work.tree.files[p]), lines)]
-    if len(lost) > most and (root := settings.workspace(work.store.repo)):
-        names = {Path(p).name for p in lost}
-        moved: set[str] = set()
-        for file in (root / name for name in unread.unmatched):
-            with suppress(OSError):
-                if file.name in names and file.is_file():
-                    moved.add(work.store.work.blob_id(file.read_bytes()))
-        lost = [p for p in lost if before[p] not in moved]
-    return lost if len(lost) > most else []
-
-
-def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
-    names = [work.tree.layout.source_name(path) for path in lost]
-    where = f"the workspace {mirrored}" if mirrored else work.tree.layout.area("sources")
-    more = ", ..." if len(names) > NAMED else ""
-    return Problem(
-        path=names[0],
-        rule="source-gone",
-        message=f"{len(names)} files that {where} held are gone"
-        f" ({', '.join(sorted(names)[:NAMED])}{more}), too many to accept: their last copies stay",
-        fix="check the workspace; if you deleted them yourself, run `memrepo ingest --force`",
-    )
 
 
 def _commit(work: Work, found: IngestPreview, reason: str, *, lands: bool) -> Ingested:

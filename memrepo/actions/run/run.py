@@ -97,13 +97,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             le=100,
         ),
     ] = None
-    force: Annotated[
-        bool,
-        option(
-            "accept that many workspace files were deleted; run also close to a reconciliation",
-            "--force",
-        ),
-    ] = False
+    force: Annotated[bool, option("run also close to a reconciliation", "--force")] = False
     take_over: Annotated[
         bool, option("make this clone the one that runs (run.owner)", "--take-over")
     ] = False
@@ -186,7 +180,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
             at.store.work.restore(lost)
     desk, stored = _desk(first, request)
     plan = replace(plan, desk=desk)
-    taken = take_in(at, force=request.force, dry_run=request.dry_run, for_run=True)
+    taken = take_in(at, dry_run=request.dry_run, for_run=True)
     ready = taken.commit or ready
     since = at.tree.commit
     if plan.mode == "reconciliation" and not plan.has_own_limit:
@@ -199,7 +193,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
         first.store.refuse_switched()
         if ready and first.store.head() != base:  # another commit landed: start on top of it
             claim_edits(first)
-            again = take_in(first.refreshed(), force=request.force)
+            again = take_in(first.refreshed())
             taken = replace(again, news=taken.news)
             ready = ""
         there = first.at_commit(ready) if ready else first.refreshed()
@@ -361,7 +355,7 @@ def _estimated(work: Work, request: Request) -> Result:
 
     at = work.refreshed()
     _asked(work, request)
-    found = estimate_of(at, _choice(at, request), force=request.force)
+    found = estimate_of(at, _choice(at, request))
     return replace(found, report=request.report or _report(at))
 
 

@@ -293,7 +293,7 @@ def _result(
         warnings=problems,
         quarantined=found.quarantined,
         landed=landed,
-        exit=_EXITS.get(status, taken.exit),
+        exit=_EXITS.get(status, Exit.DONE),
         notices=problems,
     )
 

@@ -22,7 +22,7 @@ from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
 from memrepo.core.memory import FIELDS, REFERENCES, Memory, references, targets
 from memrepo.core.state import Effect, State, apply
-from memrepo.merge.states import is_derived
+from memrepo.merge.states import JoinedMemory, is_derived, place_memories
 from memrepo.merge.tombstones import is_tombstone, sweep, tombstones_in
 from memrepo.merge.versions import FileVersion, Side, join_versions, own_words
 
@@ -133,32 +133,22 @@ class _Reversal:
         self.kept: set[str] = set(spared)
 
     def revert_memories(self, paths: Collection[str], only: Collection[str]) -> None:
-        """Revert the changes to each memory. The path of a removed memory can be reused."""
+        """Revert the changes to each memory."""
         sides = (self.before, self.after)
         ids = {i for s in sides for i, m in s.memories.items() if m.path in paths}
-        coming: list[FileVersion] = []
+        joined: dict[str, JoinedMemory] = {}
         for id_ in sorted(ids & {*only} if only else ids):
             pre, post, now = (version_of(s, id_) for s in (*sides, self.head))
             if pre == post or id_ in self.kept:
                 continue
             new = self._joined(id_, pre, post, now)
-            if new == now:
-                continue
-            if now is not None:
-                self.edits[now.path] = None
-                del self.held[id_]
-            if new is None or new.memory is None:
-                continue
-            self.held[id_] = new.memory
-            if now is not None and new.path == now.path:
-                self.edits[new.path] = new.data
-            else:
-                coming.append(new)
-        for new in coming:
-            path = self._free(new.path)
-            self.edits[path] = new.data
-            if new.memory is not None:
-                self.held[new.memory.id] = replace(new.memory, path=path)
+            if new != now:
+                joined[id_] = JoinedMemory((now,), new)
+                self.held.pop(id_, None)
+        for id_, path in place_memories(self.edits, self.head, joined).items():
+            new = joined[id_].merged
+            if new is not None and new.memory is not None:
+                self.held[id_] = replace(new.memory, path=path)
 
     def _joined(
         self,
@@ -202,11 +192,6 @@ class _Reversal:
             data = codec.edit(data, memory)
         path = pre.path if now.path == post.path else now.path
         return FileVersion(path, data, replace(memory, path=path))
-
-    def _free(self, path: str) -> str:
-        """Return the given path, or a numbered variant if another memory has the path now."""
-        files = self.head.files.edited(self.edits)
-        return State(layout=self.head.layout, files=files, memories={}).free_path(Memory(path=path))
 
     def dependents(self) -> Iterator[RevertConflict]:
         """Yield the conflicts caused by later references to memories that would be removed."""
@@ -257,7 +242,7 @@ class _Reversal:
         )
         draft = apply(draft, self._contested(draft))
         draft = apply(draft, sweep(draft))
-        return apply(draft, _unlinked(draft, self.head.memories.keys() - self.held.keys()))
+        return apply(draft, unlink(draft, self.head.memories.keys() - self.held.keys()))
 
     def _contested(self, draft: State) -> Iterator[Update]:
         """Mark a replacement and the restored memories as contested. Remove their supersession."""
@@ -308,7 +293,7 @@ def _is_edited(post: FileVersion, now: FileVersion) -> bool:
     )
 
 
-def _unlinked(state: State, gone: Collection[str]) -> Iterator[Update]:
+def unlink(state: State, gone: Collection[str]) -> Iterator[Update]:
     """Yield updates that remove references to memories that are gone.
 
     A memory whose only successor is gone is active again.

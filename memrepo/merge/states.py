@@ -113,7 +113,7 @@ def merge_states(
             lost |= {version.path} if merged.lost and version is not None else set()
         placed[id_] = JoinedMemory(versions, version)
     # What they did not change stays where ours has it.
-    place_memories(edits, states[:2], placed)
+    place_memories(edits, ours, placed)
     draft = reread(ours, edits)
     swept = tuple(sweep(draft))
     clean = apply(draft, swept)
@@ -168,24 +168,26 @@ class JoinedMemory(NamedTuple):
 
 
 def place_memories(
-    edits: dict[str, bytes | None], states: Sequence[State], joined: Mapping[str, JoinedMemory]
-) -> None:
-    """Add merged memories to the edits, and the removal of their other files.
+    edits: dict[str, bytes | None], head: State, joined: Mapping[str, JoinedMemory]
+) -> dict[str, str]:
+    """Add merged memories to the edits, and the removal of their other files. Return their paths.
 
     A memory that stays has precedence over one that moves to its path, which gets a number.
     """
+    placed: dict[str, str] = {}
     own = {v.path for one in joined.values() for v in one.versions if v is not None}
-    others = {m.path for s in states[1:] for i, m in s.memories.items() if i not in joined}
+    others = {m.path for i, m in head.memories.items() if i not in joined}
     edits |= {path: None for path in own - others if edits.get(path) is None}
     found = [(id_, one.versions[0], one.merged) for id_, one in joined.items() if one.merged]
     found.sort(key=lambda row: (row[1] is None or row[1].path != row[2].path, row[0]))
-    for _, _, merged in found:
+    for id_, _, merged in found:
         name, turn = merged.path, 2
         tail = _TAIL.search(name)
         cut = tail.start() if tail is not None else len(name)
         while edits.get(name) is not None or name in others:
             name, turn = f"{merged.path[:cut]}-{turn}{merged.path[cut:]}", turn + 1
-        edits[name] = merged.data
+        edits[name], placed[id_] = merged.data, name
+    return placed
 
 
 def reread(state: State, edits: Mapping[str, bytes | None]) -> State:

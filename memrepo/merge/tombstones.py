@@ -11,6 +11,7 @@ rejected line, item, row or sentence is removed from any memory that contains it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
@@ -49,6 +50,7 @@ KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
 """The similarity (Dice coefficient of the words) from which a run leaves a text out."""
 _SPAN = SIMILAR / (2 - SIMILAR)
+"""The share of the words of one text that a similar text has at least."""
 STANDS_ALONE_WORDS = 5
 """The number of words from which a statement has the same meaning under any heading."""
 MIN_WORDS, MIN_PART_WORDS = 2, 4
@@ -348,13 +350,6 @@ class Tombstones:
             fields["sources"] = memory.sources
         return Update(id=memory.id, fields=fields, body=rest)
 
-    def bars_all(self, memory: Memory) -> bool:
-        """Return whether a memory consists only of rejected statements."""
-        if self.bar_whole(memory) is not None:
-            return True
-        update = self.shortening(memory)
-        return update is not None and update.body is None
-
     def suspected(self, memories: Sequence[Memory]) -> Sequence[Memory]:
         """Return the memories that may match, selected by short hashes of their statements."""
         if not self:
@@ -379,38 +374,48 @@ class Tombstones:
             return self._units[min(units)]
         if (former := self._units.get(text_hash(memory.body))) is not None:
             return former
-        spans, known = [tokens(memory.body)], self._words
+        spans = [tokens(memory.body)]
         if not memory.is_note:
-            inner = (one.text for one in statements(memory.body) if not one.is_run)
-            spans, known = [*spans, *map(tokens, inner)], [*known, *self._part_words]
-        scored = (
-            (similarity(one, words), stone)
-            for stone, words in known
-            for one in spans
-            if _SPAN * len(one) <= len(words) <= len(one) / _SPAN  # else too few can be common
-            and (
-                one is spans[0]
-                or min(len(one), len(words)) >= MIN_PART_WORDS
-                or (one == words and len(one) >= MIN_WORDS)
-            )
-        )
-        score, stone = max(scored, key=lambda found: found[0], default=(0.0, None))
-        return stone if score >= SIMILAR else None
+            spans += (tokens(one.text) for one in statements(memory.body) if not one.is_run)
+        best: tuple[float, int] = (0.0, 0)
+        known, holders = self._known, self._holders
+        for place, one in enumerate(spans):
+            for n in {n for word in one for n in holders.get(word, ())}:
+                _, words, is_part = known[n]
+                if memory.is_note and is_part:
+                    continue
+                same = one == words and len(one) >= MIN_WORDS
+                if not place or same or min(len(one), len(words)) >= MIN_PART_WORDS:
+                    best = max(best, (similarity(one, words), -n))
+        return known[-best[1]][0] if best[0] >= SIMILAR else None
 
     @cached_property
-    def _words(self) -> list[tuple[Tombstone, frozenset[str]]]:
-        """Return the words of each rejected text."""
-        return [(stone, tokens(stone.statement)) for stone in self.rejected]
+    def _known(self) -> list[tuple[Tombstone, frozenset[str], bool]]:
+        """Return the words of each rejected text, then of its parts, and whether it is a part.
 
-    @cached_property
-    def _part_words(self) -> list[tuple[Tombstone, frozenset[str]]]:
-        """Return the words of the parts of rejected texts. A new table may share some rows."""
-        return [
-            (stone, tokens(part))
+        The rows of a table are no parts: a new table may share some.
+        """
+        wholes = [(stone, tokens(stone.statement), False) for stone in self.rejected]
+        return wholes + [
+            (stone, tokens(part), True)
             for stone in self.rejected
             if not stone.statement.startswith("|")
             for part in parts_of(stone.statement, MIN_PART_WORDS)
         ]
+
+    @cached_property
+    def _holders(self) -> dict[str, list[int]]:
+        """Return the places in `_known` of texts with a word, which is one of their rarest words.
+
+        A similar text has at least one of these, because it can lack only a share of all words.
+        """
+        counts = Counter(word for _, words, _ in self._known for word in words)
+        found: dict[str, list[int]] = {}
+        for n, (_, words, _) in enumerate(self._known):
+            rarest = sorted(words, key=lambda word: (counts[word], word))
+            for word in rarest[: len(rarest) - int(_SPAN * len(rarest)) + 1]:
+                found.setdefault(word, []).append(n)
+        return found
 
 
 class Forgotten:

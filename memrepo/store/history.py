@@ -319,6 +319,12 @@ def _effects(reverts: Mapping[str, LogEntry]) -> dict[str, frozenset[str]]:
     return found
 
 
+def is_changed_by_person(git: Git, tip: str, bases: Iterable[str], paths: Iterable[str]) -> bool:
+    """Return whether a person changed one of the paths between `bases` and `tip`."""
+    span = ("--no-merges", tip, *(f"^{base}" for base in bases), "--")
+    return any(entry.is_by_person for entry in entries(git, *span, *sorted({*paths} - {""})))
+
+
 def last_change(git: Git, tip: str, bases: Iterable[str], paths: Iterable[str]) -> LogEntry | None:
     """Return the newest commit between `bases` and `tip` that changed one of the paths, or None."""
     span = ("-1", "--topo-order", "--no-merges", tip, *(f"^{base}" for base in bases), "--")

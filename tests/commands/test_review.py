@@ -249,6 +249,38 @@ def test_what_a_person_did_meanwhile_stays(servers: Path) -> None:
     assert_sound(servers)
 
 
+def test_what_was_rejected_while_a_run_waited_leaves_no_file(servers: Path) -> None:
+    waits = held(servers)
+    new = next(c for c in done(servers, "diff")["changes"] if "moves" in str(c["after"]))
+    done(servers, "reject", new["id"], "--reason", "it does not move", now=LATER)
+    answer = done(servers, "accept", now=MUCH_LATER)
+    assert answer["left_out"] == [new["id"]]
+    assert new["id"] not in memories(servers)
+    subject = git(servers, "log", "-1", "--format=%s").strip()
+    assert subject == f"Run {waits['run']}: 5 of 6 memories changed as proposed"
+    stones = done(servers, "reject", "--list")["rejected"]
+    assert [s["changes"] for s in stones if s["changes"]] == [[new["id"]]]
+    assert_sound(servers)
+
+
+def test_what_a_person_edited_before_a_program_touched_it_is_a_conflict(servers: Path) -> None:
+    other = next(m for m in memories(servers).values() if "Lisbon" in m.body)
+    write(servers.parent / "workspace", "MEMORY.md", [*LINES, "- A new fact of the archive."])
+    branch = run(servers, "--mode", "reconciliation")[1]["branch"]
+    git(servers, "switch", "-q", branch)
+    git(servers, "rm", "-q", other.path)
+    git(servers, "commit", "-qm", "gone", "--no-verify")
+    git(servers, "switch", "-q", "main")
+    done(servers, "edit", other.id, "--text", "The operator lives in Porto.")
+    path = servers / other.path
+    path.write_text(path.read_text().replace("Porto", "Porto now"))
+    said = "by a program\n\nMemrepo-Op: tier\nMemrepo-Actor: memrepo/1"
+    git(servers, "commit", "-qam", said, "--no-verify")
+    answer = memrepo(servers, "accept", now=MUCH_LATER)
+    assert (answer.exit, answer.data["left_out"]) == (3, [other.id])
+    assert memories(servers)[other.id].body == "The operator lives in Porto now."
+
+
 def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) -> None:
     git(servers, "branch", "run")
     write(servers.parent / "workspace", "MEMORY.md", LINES[:10])

@@ -63,13 +63,10 @@ def test_a_memory_loses_its_rejected_statements(
     update = stones.shortening(memory)
     assert update is not None
     assert (update.id, dict(update.fields), update.body) == (B, fields, body)
-    assert stones.bars_all(memory) is (body is None)
 
 
 def test_a_memory_without_a_rejected_statement_stays() -> None:
     assert rejected(fact()).shortening(fact(RED, B)) is None
-    assert not rejected(fact()).bars_all(fact(RED, B))
-    assert rejected(fact()).bars_all(fact(GREEN, B))
 
 
 TWO = f"{GREEN} {RED}"

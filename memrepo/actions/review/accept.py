@@ -9,6 +9,7 @@ them, `discard` confirms them, so that no later run marks them for the same reas
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated
 
 import msgspec
@@ -30,11 +31,12 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.upkeep import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
-from memrepo.core.changes import Change, Plan, Step, Update
+from memrepo.core.changes import Change, Plan, Remove, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.messages import Context, message
+from memrepo.core.messages import Context, counted, message
 from memrepo.core.state import apply, play
+from memrepo.merge.reversal import unlink
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
@@ -111,20 +113,31 @@ class _Merge:
         def settle(conflict: MergeConflict) -> Side:
             sides = (s.memories.get(conflict.id) for s in (self.base, self.ours))
             paths = [memory.path for memory in sides if memory is not None]
-            last = history.last_change(work.store.repo, work.tree.commit, [waits.base], paths)
-            if conflict.kind == "removed-and-edited" and not (last and last.is_by_person):
+            span = (work.tree.commit, [waits.base], paths)
+            is_by_person = history.is_changed_by_person(work.store.repo, *span)
+            if conflict.kind == "removed-and-edited" and not is_by_person:
                 return ""
             found.append(conflict)
             return "ours"
 
         result = merge_states(self.base, self.ours, self.tip, changed=changed, settle=settle)
         self.conflicts = tuple(found)
-        # What was rejected meanwhile is forgotten by the merge.
+        # What was rejected meanwhile is forgotten by the merge. If it is new, it does not come.
         known, theirs = result.state.memories, self.tip.memories
         shared = self.changed & known.keys() & theirs.keys()
         barred = {i for i in shared if known[i].status == "forgotten" != theirs[i].status}
         self.left = frozenset({*barred, *(one.id for one in found)})
-        return result
+        new = barred - self.ours.memories.keys()
+        return self._without(result, new) if new else result
+
+    def _without(self, result: MergeResult, gone: Collection[str]) -> MergeResult:
+        """Return the merge without some new memories, and without references to them."""
+        state = apply(result.state, (Remove(id=id_) for id_ in sorted(gone)))
+        state = apply(state, unlink(state, gone))
+        paths = {m.path for m in (*result.state.every, *state.every, *self.ours.every)}
+        files = {p: state.files.get(p) for p in sorted({*result.effect, *paths})}
+        effect = {p: data for p, data in files.items() if data != self.ours.files.get(p)}
+        return replace(result, state=state, effect=effect)
 
     def land(self) -> AcceptResult:
         """Commit the merge and delete the branch. Return what took effect."""
@@ -144,6 +157,14 @@ class _Merge:
         put_away(work, waits)
         return replace(found, commits=(commit,))
 
+    def _subject(self) -> str:
+        """Return the subject of the waiting run. Its counts are wrong if a part is left out."""
+        if not self.left & self.changed:
+            return self.waits.entry.subject.removeprefix(ASKS)
+        taken = len(self.changed - self.left)
+        memories = counted(len(self.changed), "memory", "memories")
+        return f"Run {self.waits.run}: {taken} of {memories} changed as proposed"
+
     def _commit(self, result: MergeResult) -> str:
         work, waits, base = self.work, self.waits, self.work.tree.commit
         page = first_page_steps(work, result.state)
@@ -151,7 +172,7 @@ class _Merge:
         changes = [change for step in page for change in step.changes]
         merge = Step(
             op="run",
-            what=waits.entry.subject.removeprefix(ASKS),
+            what=self._subject(),
             reason=self.request.reason or "accepted after review",
             changes=(*changes, *left_behind(work, waits, refused, "conflicts with later work")),
         )

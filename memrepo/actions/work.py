@@ -104,26 +104,17 @@ _IDENTITY = regex(r"[^<>\n\0]+ <[^<>\s\0]+>")
 
 
 class OtherFormat(MemrepoError):
-    """Raised on writing when a newer memrepo wrote the repository. Reading works."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, found: int, known: int) -> None:
-        super().__init__(
-            f"the repository has format {found}, this memrepo writes format {known}",
-            fix="upgrade memrepo; reading commands still work",
-        )
-
-
-class OldFormat(MemrepoError):
-    """Raised when a repository has a format of before the first release, which is not read."""
+    """Raised if a newer memrepo wrote the repository, on writing, or if its format is not read."""
 
     def __init__(self, path: str, found: int, known: int) -> None:
+        fix = "upgrade memrepo; reading commands still work"
+        if found < known:
+            fix = "run `memrepo init` in a new folder and import this repository's memories there:"
+            fix += " `memrepo import obsidian FOLDER/memories`"
         super().__init__(
-            f"{path}: found format = {found}, expected format = {known}: this memrepo does not read"
-            f" format {found}",
-            fix="run `memrepo init` in a new folder and import this repository's memories there:"
-            " `memrepo import obsidian FOLDER/memories`",
+            f"{path}: found format = {found}, expected format = {known}",
+            fix=fix,
+            exit_code=Exit.DECIDE if found > known else Exit.REPOSITORY,
         )
 
 
@@ -274,7 +265,7 @@ class Work:
 
         found = self.config.format
         if found > FORMAT:
-            raise OtherFormat(found, FORMAT)
+            raise OtherFormat(self.tree.layout.config, found, FORMAT)
 
     def begin_write(self, *, dry_run: bool = False) -> None:
         """Finish operations that a crash interrupted. Raise if writing is not possible here."""
@@ -309,7 +300,7 @@ def _configuration(store: Repository, tree: Snapshot) -> Config:
 
 
 def parsed_config(path: str, data: bytes) -> Config:
-    """Return the configuration in a file. Raises ConfigError and OldFormat."""
+    """Return the configuration in a file. Raises ConfigError and OtherFormat."""
     from memrepo.config import FORMAT, ConfigError, parse_config
 
     try:
@@ -319,7 +310,7 @@ def parsed_config(path: str, data: bytes) -> Config:
             0, "", f"found a byte that is not UTF-8 at offset {error.start}"
         ) from error
     if (found := config.format) < FORMAT:
-        raise OldFormat(path, found, FORMAT)
+        raise OtherFormat(path, found, FORMAT)
     return config
 
 

@@ -32,7 +32,7 @@ from memrepo.core.ids import digest, text_hash
 from memrepo.core.layout import Layout, below
 from memrepo.core.lines import unix
 from memrepo.core.memory import Actor
-from memrepo.core.messages import counted, fold
+from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -46,13 +46,10 @@ ID = regex(r"con-[0-9a-f]{16}")
 REASON_LENGTH = 500
 
 _FIELDS: Mapping[str, Any] = {
-    "type": Annotated[str, one_of("correction")],
     "id": Annotated[
         str, text(ID.pattern, what="the id of a correction such as con-0123456789abcdef")
     ],
-    "status": Annotated[str, one_of(*get_args(Status))],
     "verdict": Annotated[str, one_of(*VERDICTS)],
-    "memories": Annotated[tuple[MemoryRef, ...], msgspec.Meta(max_length=2)],
     "kept": MemoryRef,
     "confidence": Share,
     "reason": Annotated[str, text(limit=REASON_LENGTH, what="a text")],
@@ -61,7 +58,8 @@ _FIELDS: Mapping[str, Any] = {
     "decided": datetime,
     "run": Name,
 }
-_REQUIRED = ("type", "id", "status", "verdict", "memories", "by")
+"""The keys that are read. The type, the status and the ids of the memories follow from the rest."""
+_REQUIRED = ("id", "verdict", "by")
 _HEADING = regex(r"## (mem-[0-9a-f]{16})")
 
 
@@ -130,17 +128,13 @@ def encode(correction: Correction) -> bytes:
         "status": correction.status,
         "verdict": correction.verdict,
         "memories": correction.memories,
-        "kept": correction.kept or None,
-        "confidence": correction.confidence,
-        "reason": fold(correction.reason, REASON_LENGTH) or None,
-        "by": correction.by,
-        "at": correction.at,
-        "decided": correction.decided,
-        "run": correction.run or None,
+        **{key: getattr(correction, key) for key in ("kept", "confidence", "reason")},
+        **{key: getattr(correction, key) for key in ("by", "at", "decided", "run")},
     }
+    values["reason"] = fold(correction.reason, REASON_LENGTH)
     lines = ["---"]
     for key, value in values.items():
-        if value is not None:
+        if value not in (None, ""):
             lines += entry_lines(key, node_of(value))
     lines.append("---")
     for side in correction.sides:
@@ -176,33 +170,18 @@ def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
         why = f"found no {lacking[0]}, expected one"
         return (_problem(path, "correction-value", why, key=lacking[0]),)
     sides = tuple(_sides(unix(data.decode("utf-8")[found.body_offset :])))
-    if len(sides) != 2:
+    if len({side.memory for side in sides}) != 2 or len(sides) != 2:
         why = f"found {len(sides)} quoted texts under the headings of memories, expected 2"
         return (_problem(path, "correction-text", why, found.body_line),)
-    del values["type"]
-    status, memories = values.pop("status"), values.pop("memories")
     correction = Correction(sides=(sides[0], sides[1]), **values)
-    if why := _disagreement(correction, status, memories):
-        return (_problem(path, "correction-value", why),)
+    wanted = correction.memories if correction.verdict == "superseded" else ("",)
+    if correction.kept not in wanted:
+        why = f"found kept: {correction.kept or 'nothing'}, expected one of {', '.join(wanted)}"
+        return (_problem(path, "correction-value", why, key="kept"),)
     if not path.endswith(f"-{correction.id}.md"):
         why = f"found a file name that does not end in -{correction.id}.md"
         return (_problem(path, "correction-file-name", why),)
     return correction
-
-
-def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]) -> str:
-    """Describe a conflict among header keys or between header and body, or return ""."""
-    if correction.status != status:
-        return f"found the status {status}, expected {correction.status} with this verdict"
-    if set(correction.memories) != set(memories):
-        return "found other memories in the header than in the body"
-    if len(memories) != 2:
-        return f"found {counted(len(memories), 'memory', 'memories')}, expected 2"
-    if (correction.verdict == "superseded") != bool(correction.kept):
-        return "found only one of the memory that stays and the memory that it replaces"
-    if correction.kept and correction.kept not in memories:
-        return "found a kept memory that is neither of the two"
-    return ""
 
 
 def _sides(body: str) -> Iterator[Side]:

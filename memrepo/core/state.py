@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, TypeVar, assert_never, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, assert_never, cast, get_args
 
 import msgspec
 
@@ -37,7 +37,6 @@ class Files(Mapping[str, bytes]):
     def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, bytes | None]) -> None:
         self._base = base
         self._edits = dict(edits)
-        self._below: list[frozenset[str]] = []
 
     def __getitem__(self, path: str) -> bytes:
         if path in self._edits:
@@ -72,23 +71,7 @@ class Files(Mapping[str, bytes]):
 
     def edited(self, edits: Mapping[str, bytes | None]) -> Files:
         """Return a copy with additional edits."""
-        made = Files(self._base, self._edits)
-        made._edits.update(edits)
-        made._below = self._below
-        return made
-
-    @property
-    def folders(self) -> frozenset[str]:
-        """Return the folders that contain files.
-
-        A folder emptied by an edit may be included. The folders of the base are computed only once
-        for all edited copies.
-        """
-        if not self._below:
-            self._below.append(_all_folders(self._base))
-        return self._below[0] | _all_folders(
-            p for p, data in self._edits.items() if data is not None
-        )
+        return Files(self._base, {**self._edits, **edits})
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -291,23 +274,23 @@ class _Draft:
                 self.memories[id_] = memory
                 return
 
-    def check(self, paths: Iterable[str]) -> None:
+    def check(self) -> None:
         """Reject paths that git cannot store, and a file with the same name as a folder."""
-        new = [p for p in paths if self.edits[p] is not None and p not in self.state.files]
+        new = [
+            p for p, data in self.edits.items() if data is not None and p not in self.state.files
+        ]
         if not new:
             return
         for path in new:
             if any(part in _NO_NAMES for part in path.casefold().split("/")):
                 raise ChangeRefused(path, "is not a path that a repository can hold")
         files = self.state.files.edited(self.edits)
-        folders = files.folders
+        inside = {folder for path in files for folder in _folders(path)}.intersection(new)
         for path in new:
-            inside = path in folders and any(f.startswith(f"{path}/") for f in files)
-            if inside or any(folder in files for folder in _folders(path)):
+            if path in inside or any(folder in files for folder in _folders(path)):
                 raise ChangeRefused(path, "found a folder and a file of the same name")
 
     def finish(self) -> State:
-        self.check(self.edits)
         memories, problems = self.memories, self.state.problems
         if problems:
             shown = {memory.path for memory in memories.values()}
@@ -322,16 +305,6 @@ class _Draft:
             memories=MappingProxyType(memories),
             problems=problems,
         )
-
-
-def _all_folders(paths: Iterable[str]) -> frozenset[str]:
-    found: set[str] = set()
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return frozenset(found)
 
 
 def _folders(path: str) -> Iterator[str]:
@@ -356,8 +329,8 @@ def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
     effects = []
     for step in plan.steps:
         touched = dict.fromkeys(draft.change(change) for change in step.changes)
-        draft.check(touched)
         effects.append({path: draft.data(path) for path in touched})
+    draft.check()
     return tuple(effects), draft.finish()
 
 
@@ -392,19 +365,10 @@ _KIND_OF_FIELD: Mapping[str, ChangeKind] = MappingProxyType(
         "verified": "confirmed",
         "tier": "tier",
         "confidence": "confidence",
-        "promoted": "promoted",
         "pinned": "flags",
         "critical": "flags",
         "user_marked": "flags",
         "links": "links",
-    }
-)
-_KIND_OF_STATUS: Mapping[str, ChangeKind] = MappingProxyType(
-    {
-        "superseded": "superseded",
-        "forgotten": "forgotten",
-        "archived": "archived",
-        "active": "restored",
     }
 )
 _FOLLOWS: Mapping[str, str] = MappingProxyType(
@@ -456,23 +420,21 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 def differences(before: State, after: State) -> tuple[Difference, ...]:
     """Return the difference of each memory that changed, ordered by kind, then by path."""
-    found = _found(before.memories, after.memories)
-    return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.memory.path, d.memory.id)))
-
-
-def _found(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Iterator[Difference]:
-    for id_ in differing(before, after):
-        old, new = before.get(id_), after.get(id_)
+    found = []
+    for id_ in differing(before.memories, after.memories):
+        old, new = before.memories.get(id_), after.memories.get(id_)
         if old is None or new is None:
-            yield Difference(kinds=("removed" if new is None else "added",), before=old, after=new)
+            kind: ChangeKind = "removed" if new is None else "added"
+            found.append(Difference(kinds=(kind,), before=old, after=new))
         elif old != new:
-            yield _changed(old, new)
+            found.append(_changed(old, new))
+    return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.memory.path, d.memory.id)))
 
 
 def _changed(old: Memory, new: Memory) -> Difference:
     names = changed_keys(old.fields, new.fields)
     reported = tuple(name for name in names if name not in _BOOKKEEPING)
-    kinds = {kind for name in reported for kind in _kinds(name, old, new, reported)}
+    kinds = {kind for name in reported if (kind := _kind(name, old, new, reported))}
     if old.body != new.body:
         kinds.add("reworded")
     if old.path != new.path:
@@ -485,26 +447,20 @@ def _changed(old: Memory, new: Memory) -> Difference:
     )
 
 
-def _kinds(
-    name: str, old: Memory, new: Memory, reported: tuple[str, ...]
-) -> tuple[ChangeKind, ...]:
-    if name == "status":
-        retired = new.status == "archived" and new.standing == "retire_candidate"
-        return () if retired and "standing" in reported else (_KIND_OF_STATUS[new.status],)
-    if name == "standing" and new.standing == "retire_candidate":
-        return ("retired",)
-    if name == "hot":
-        return (_heat(old, new),)
-    if name == "promoted" and not new.flag("promoted"):
-        return ("fields",)
-    if _FOLLOWS.get(name) in reported:
-        return ()
-    return (_KIND_OF_FIELD.get(name, "fields"),)
-
-
-def _heat(old: Memory, new: Memory) -> ChangeKind:
-    """Return the kind of change of a memory in the hot cache: promoted, demoted, or fields only."""
-    was, now = (m.fields.get("hot") for m in (old, new))
-    if now is None or now.until is not None:
-        return "demoted"
-    return "fields" if was is not None and was.since == now.since else "promoted"
+def _kind(name: str, old: Memory, new: Memory, reported: Sequence[str]) -> ChangeKind | None:
+    """Return the kind of change of one field, or None if another field's change says it."""
+    is_retired = new.standing == "retire_candidate"
+    match name:
+        case "status":
+            if is_retired and new.status == "archived" and "standing" in reported:
+                return None
+            return "restored" if new.status == "active" else cast("ChangeKind", new.status)
+        case "standing" if is_retired:
+            return "retired"
+        case "promoted":
+            return "promoted" if new.promoted else "fields"
+        case "hot":  # on the first page
+            if new.hot is None or new.hot.until is not None:
+                return "demoted"
+            return "fields" if old.hot and old.hot.since == new.hot.since else "promoted"
+    return None if _FOLLOWS.get(name) in reported else _KIND_OF_FIELD.get(name, "fields")

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,7 @@ _MERGE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
 
 
 @contextmanager
-def _called() -> Iterator[None]:
+def called() -> Iterator[None]:
     """Run the block, and raise StoreError("no-git") if the git program cannot be started."""
     try:
         yield
@@ -95,7 +95,6 @@ class Git:
         isolate(keep_index=True)
         self.top = top
         self.closed = False
-        self._processes: list[subprocess.Popen[bytes]] = []
 
     @cached_property
     def objects(self) -> ObjectReader:
@@ -116,29 +115,6 @@ class Git:
     def is_merging(self) -> bool:
         """Return whether the current commit completes a merge, cherry-pick, revert or squash."""
         return any((self.folder / name).exists() for name in _MERGE_FILES)
-
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """Start git with pipes. Call `end` to stop the process."""
-        pipe = subprocess.PIPE
-        with _called():
-            process = subprocess.Popen(
-                self._command(words),
-                stdin=pipe,
-                stdout=pipe,
-                stderr=subprocess.DEVNULL,
-                env=in_english(),
-            )
-        self._processes.append(process)
-        return process
-
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        """Terminate a process started by `start`, even if it is still working."""
-        self._processes.remove(process)
-        for pipe in filter(None, (process.stdin, process.stdout)):
-            with suppress(BrokenPipeError):
-                pipe.close()
-        process.terminate()
-        process.wait()
 
     def call(
         self,
@@ -169,9 +145,9 @@ class Git:
         self, *words: str, env: Mapping[str, str] | None = None, **options: Any
     ) -> tuple[int, str, str]:
         """Run git and return its exit code, output and errors. Raises GitFailed after a signal."""
-        with _called():
+        with called():
             done: subprocess.CompletedProcess[bytes] = subprocess.run(
-                self._command(words),
+                self.command(words),
                 capture_output=True,
                 check=False,
                 env={**in_english(), **(env or {})},
@@ -182,7 +158,8 @@ class Git:
             raise GitFailed(verb_of(words), err, done.returncode)
         return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), err
 
-    def _command(self, words: Iterable[str]) -> list[str]:
+    def command(self, words: Iterable[str]) -> list[str]:
+        """Return the whole command line of a git command, with our settings."""
         words = [*words]
         # Our settings must not hide the user's configuration from `git config`.
         settings = () if words[:1] == ["config"] else SETTINGS
@@ -195,8 +172,8 @@ class Git:
 
     def stop(self) -> None:
         """End all long-running processes, for example because they hold old packs open."""
-        for process in [*self._processes]:
-            self.end(process)
+        if "objects" in self.__dict__:
+            self.objects.stop()
 
     def close(self) -> None:
         """End all long-running processes. Later reads start one process per answer."""
@@ -230,7 +207,6 @@ _UNUSUAL = regex(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECA
 
 
 _CLONES = ("local", "worktree")
-_TRUE = ("true", "yes", "on")
 
 
 class GitConfig:
@@ -261,12 +237,6 @@ class GitConfig:
             if found == wanted and scope != "command":
                 return value or "", ".git/config" if scope in _CLONES else f"git's {scope} settings"
         return "", ""
-
-    def is_on(self, name: str) -> bool:
-        """Return whether a setting has a value that git treats as true."""
-        wanted = spelled(name)
-        value = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
-        return value is None or value.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", value))
 
     def path(self, name: str) -> str:
         """Return the value of a path setting, with `~` and `%(prefix)` expanded by git."""

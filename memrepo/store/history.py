@@ -438,22 +438,13 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
     return found
 
 
-class Lost(msgspec.Struct, frozen=True, kw_only=True):
-    """A removed file: its path, its last content, and the commit that removed it."""
-
-    commit: str
-    path: str
-    data: bytes
-
-
-def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
-    """Yield removed files below `memories/` whose names end in a glob pattern such as `-0a*`."""
+def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[tuple[str, bytes]]:
+    """Yield path and last content of removed memories whose names end in a glob such as `-0a*`."""
     words = ("--diff-filter=D", head, "--", layout.area("memories"))
     for entry in commits_with_files(repo, *words):
         for file in entry.files:
             if layout.is_memory(file.path) and fnmatchcase(file.path, f"*{tail}.md"):
-                data = repo.read(file.old)
-                yield Lost(commit=entry.commit, path=file.path, data=data)
+                yield file.path, repo.read(file.old, file.path)
 
 
 DIGITS = 6

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 import msgspec
@@ -207,23 +208,35 @@ class ObjectReader:
             for name in names:
                 found.append(_answer(out, name, limit))  # noqa: PERF401 - survives an error
         except BaseException:
-            self._end()  # unread output would be mistaken for the next answers
+            self.stop()  # unread output would be mistaken for the next answers
             raise
         if self._git.closed:
-            self._end()
+            self.stop()
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._owner != os.getpid():
             # A forked child process would receive the answers of its parent.
             self._process, self._owner = None, os.getpid()
-        if self._process is None or self._process.stdin is None or self._process.stdin.closed:
-            self._process = self._git.start("cat-file", "--batch")
+        if self._process is None:
+            from memrepo.store.git import called, in_english
+
+            pipe, words = subprocess.PIPE, self._git.command(("cat-file", "--batch"))
+            with called():
+                self._process = subprocess.Popen(
+                    words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=in_english()
+                )
         return self._process
 
-    def _end(self) -> None:
-        if self._process is not None:
-            self._git.end(self._process)
-            self._process = None
+    def stop(self) -> None:
+        """End the process that reads, if one runs."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in filter(None, (process.stdin, process.stdout)):
+            with suppress(BrokenPipeError):
+                pipe.close()
+        process.terminate()
+        process.wait()
 
     def is_partial(self) -> bool:
         """Return whether this is a partial clone, whose missing objects a remote has promised."""

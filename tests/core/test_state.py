@@ -68,7 +68,7 @@ def test_created_memories_read_back(memories: list[Memory]) -> None:
 )
 def test_a_change_that_does_not_fit_is_refused(change: Change, why: str) -> None:
     with pytest.raises(ChangeRefused, match=why) as caught:
-        apply(ONE, [change])
+        play(ONE, Plan(base="", steps=(Step(op="edit", changes=(change,)),)))
     assert caught.value.exit_code == 70
 
 

@@ -174,7 +174,7 @@ def test_a_newer_format_is_read_and_never_written(repo: Path) -> None:
     path.write_text(path.read_text().replace("format = 2", "format = 99"))
     git(repo, "commit", "-qam", "a newer memrepo was here")
     for argv in WRITERS:
-        refused(repo, 3, "format 99", *argv)
+        refused(repo, 3, "format = 99", *argv)
     assert driving.memrepo(repo, "status").exit == 0
 
 

@@ -13,7 +13,7 @@ from memrepo.actions.recall.search import Hit, hit_of
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.state import ChangeKind, Difference, Files, State, differences
+from memrepo.core.state import EMPTY, ChangeKind, Difference, State, differences
 from memrepo.core.times import EARLIEST, extent, format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.importance import MOST, Topic, Trend, topics_of, trends
@@ -115,7 +115,7 @@ def _starting_point(work: Work, word: str) -> tuple[str, State]:
     else:
         before = _work_before(work, format_time(start - _SECOND))
     if before is None:
-        return "", State(layout=work.tree.layout, files=Files({}, {}), memories={})
+        return "", EMPTY
     return before.tree.commit, before.tree.state()
 
 

@@ -17,7 +17,7 @@ from memrepo.core.changes import BULK_OPS
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.manifest import read_manifests
 from memrepo.core.memory import Memory, Source
-from memrepo.core.state import ChangeKind, Difference, Files, State, differences
+from memrepo.core.state import EMPTY, ChangeKind, Difference, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
 from memrepo.views.review import Change, Evidence, Reason, Review, Stage
@@ -214,8 +214,7 @@ def _commit(work: Work, word: str) -> str:
 
 def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
     """Collect the changes in a comparison. With `quote`, include the lines of the evidence."""
-    empty = State(layout=work.tree.layout, files=Files({}, {}), memories={})
-    before = work.store.snapshot(span.base).state() if span.base else empty
+    before = work.store.snapshot(span.base).state() if span.base else EMPTY
     after = work.store.snapshot(span.tip).state()
     judged = _judged(work, span)
     decisions = _decisions(span.chain, span.state)

@@ -23,7 +23,7 @@ from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.keys import is_zone
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
-from memrepo.core.state import Files, State, play
+from memrepo.core.state import EMPTY, play
 from memrepo.formats.purifier import CLAIMS
 from memrepo.read.sources import VAULT_CLAIMS, VAULT_NOTES, SourceRules
 from memrepo.store import settings
@@ -353,7 +353,7 @@ def _first_commit(
         ),
     )
     base = store.head()
-    empty = State(layout=store.layout, files=Files({}, {}), memories={})
+    empty = msgspec.structs.replace(EMPTY, layout=store.layout)
     effects, _ = play(empty, Plan(base=base, steps=(step,)))
     email = person(store.repo)[1]
     context = Context(actor=work.call.actor or (f"human:{email}" if email else "process:unknown"))

@@ -277,7 +277,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
         )
     config = parse_config(result.state.files[first.layout.config].decode("utf-8", "replace"))
     if config.read_only:
-        raise OtherFormat(config.format, FORMAT)
+        raise OtherFormat(first.layout.config, config.format, FORMAT)
     pages = (*render_views(result.state, config.pages), *hot_changes(result.state, hot_rules(work)))
     step = Step(op="sync", what="", changes=pages)
     effects, after = play(result.state, Plan(base=hub, steps=(step,)))

@@ -100,11 +100,11 @@ def do(work: Work, request: Request) -> Written | Unchanged:
 def _from_history(work: Work, state: State, word: str) -> State | None:
     """Return the state with the last version of a removed memory added, marked as forgotten."""
     found: dict[str, tuple[Memory, bytes]] = {}
-    for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, _tail(word)):
-        memory, _ = codec.decode(lost.path, lost.data)
+    for path, data in lost_files(work.store.repo, work.tree.commit, work.tree.layout, _tail(word)):
+        memory, _ = codec.decode(path, data)
         fits = memory is not None and _names(memory, word) and memory.id not in state.memories
         if fits and memory is not None:
-            found.setdefault(memory.id, (memory, lost.data))
+            found.setdefault(memory.id, (memory, data))
     if len(found) > 1:
         raise Ambiguous(word, sorted(found))
     for memory, data in found.values():

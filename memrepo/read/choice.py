@@ -137,10 +137,16 @@ def choose(
     own.sort(key=lambda c: -(c.rank + OWN_BONUS * _is_own(c)))
     taken = 0
     counts: Counter[str] = Counter()
+    covers = _Covers()
+    for one in order:
+        if one.candidate_id in shelf:
+            covers.add(one)
     for fits, shares in (("good", 1), ("good", 2), ("fair", 1)):
         for one in own:
             is_strong = shares == 1 and one.rank >= STRONG and existing + taken < 2 * size
             if one.fits != fits or one.candidate_id in shelf or (taken >= room and not is_strong):
+                continue
+            if covers.holds(one):
                 continue
             place = _shared_place(one)
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
@@ -155,8 +161,49 @@ def choose(
                     continue
                 counts[place] += 1
             shelf.add(one.candidate_id)
+            covers.add(one)
             taken += 1
     return ShelfChoice(shelf=frozenset(shelf), same=same)
+
+
+COVERED, MIN_COVERED = 0.7, 5
+"""The share of a statement's words in another from which that makes it superfluous, and the number
+of shared words that this takes."""
+
+
+class _Covers(msgspec.Struct):
+    """The statements chosen so far, by their words."""
+
+    chosen: list[tuple[frozenset[str], str]] = msgspec.field(default_factory=list)
+    holding: dict[str, list[int]] = msgspec.field(default_factory=lambda: defaultdict(list))
+
+    def add(self, one: Candidate) -> None:
+        """Add a statement that is chosen."""
+        words = content_words(one.text)
+        for word in words:
+            self.holding[word].append(len(self.chosen))
+        self.chosen.append((words, one.text))
+
+    def holds(self, one: Candidate) -> bool:
+        """Return whether a chosen statement says most of what another does, with the same names."""
+        words = content_words(one.text)
+        shared = Counter(at for word in words for at in self.holding.get(word, ()))
+        return any(
+            count >= MIN_COVERED
+            and count >= COVERED * len(words)
+            and self._is_told(one.text, self.chosen[at][1])
+            for at, count in shared.most_common(3)
+        )
+
+    def _is_told(self, text: str, known: str) -> bool:
+        from memrepo.policies.change import read  # most runs compare nothing
+
+        if are_of_two_things(text, known):
+            return False
+        mine, theirs = read(text), read(known)
+        numbers = set(_NUMBERS.findall(text)) - set(_NUMBERS.findall(known))
+        is_alike = mine.negations % 2 == theirs.negations % 2 and mine.times == theirs.times
+        return not numbers and is_alike and mine.names <= theirs.names
 
 
 def _is_own(one: Candidate) -> bool:
@@ -165,12 +212,20 @@ def _is_own(one: Candidate) -> bool:
 
 
 def _shared_place(one: Candidate) -> str:
-    """Return what shares its places on the shelf with others: the file, or all instructions."""
+    """Return what shares its places on the shelf with others: the file, or all instructions.
+
+    Rules and lessons in a folder of their own are a handbook, which has the places of one file.
+    """
     kind = next((s.removeprefix("file_") for s in one.signs if s.startswith("file_")), "")
     if kind == "instruction":
         return _INSTRUCTION
-    is_limited = kind and one.sources and not is_in(kind.replace("_", " "), "kept")
-    return one.sources[0].resource if is_limited else ""
+    if not (kind and one.sources):
+        return ""
+    resource = one.sources[0].resource
+    folder = resource.rpartition("/")[0]
+    if kind in ("rules", "decisions") and folder.removeprefix("sources/").count("/"):
+        return folder
+    return "" if is_in(kind.replace("_", " "), "kept") else resource
 
 
 _NUMBERS = regex(r"\d+")

@@ -41,6 +41,7 @@ from memrepo.read.kinds import (
     is_profile,
     kinds,
     other_agents,
+    path_kind,
     read_owners,
 )
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
@@ -392,7 +393,11 @@ class Reader:
         """Return the file kind of a source file."""
         units = self.claims(text.name, text.blob).units
         shown = self.data(text.blob).decode("utf-8", "replace")
-        return file_kind(text.name, shown, units, text.as_kind, self._others)
+        found = file_kind(text.name, shown, units, text.as_kind, self._others)
+        if found.kind.name == "page" and "/" not in text.name and not self._has_memory:
+            why = "is at the top of a workspace without a file of memories"
+            return FileKind(kind=kinds().named("memory"), reason=why)
+        return found
 
     def is_inert(self, text: SourceText) -> bool:
         """Return whether a file changes, supports and ends no memory, such as a backup."""
@@ -413,6 +418,11 @@ class Reader:
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(text.name for text in self._current.values() if text.blob)
+
+    @cached_property
+    def _has_memory(self) -> bool:
+        """Return whether the workspace has a file in which an agent keeps what lasts."""
+        return not kinds().groups["homes"].isdisjoint(map(path_kind, self._names))
 
     @cached_property
     def _others(self) -> frozenset[str]:

@@ -167,8 +167,20 @@ def _by_path(kind: Kind, folders: Sequence[str], name: str) -> str:
     return (
         (f"is named {name}" if any(fnmatchcase(name, one) for one in kind.names) else "")
         or _worded((*kind.words, *kind.folders), folders, "folder")
-        or _worded(kind.words, [name.rpartition(".")[0]], "file name")
+        or (
+            _worded(kind.words, [name.rpartition(".")[0]], "file name")
+            if _kind_of_last_word(name) in ("", kind.name)
+            else ""
+        )
     )
+
+
+@cache
+def _kind_of_last_word(name: str) -> str:
+    """Return the kind that the last word of a file's name stands for: it says what the file is."""
+    words = _WORDS.findall(name.rpartition(".")[0].lower())
+    last = next((word for word in reversed(words) if not word.isdigit()), "")
+    return next((kind.name for kind in kinds().kind if last in kind.words), "")
 
 
 def _worded(entries: Sequence[str], names: Sequence[str], where: str) -> str:
@@ -268,11 +280,14 @@ def plain_line(text: str) -> str:
 def section_kind(headings: Sequence[str]) -> str:
     """Return the kind of section that the headings name, or an empty string.
 
-    The innermost heading that names a kind decides.
+    The innermost heading that names a kind decides, but what is closed is closed with all below it.
 
     The first heading of a file is its title. The title counts only if it is the only heading.
     """
-    for heading in reversed(headings[1:] or headings):
+    named = headings[1:] or headings
+    if any(heading_kind(heading) == "closed" for heading in named):
+        return "closed"
+    for heading in reversed(named):
         if kind := heading_kind(heading):
             return kind
         if is_time_heading(heading) or find_clock(heading):
@@ -371,6 +386,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
         "italic": all(map(_ITALIC.match, lines)),
         "code": unit.kind == "code" or _is_mostly_code(lines),
+        "quoted": _is_quoted(lines),
         "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind == "row",
         "unset": unit.kind != "code" and not filled(lines),
@@ -385,6 +401,15 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "link": one and (_LINK.match(first) or _TARGET.match(first)),
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
+
+
+def _is_quoted(lines: Sequence[str]) -> bool:
+    """Return whether all lines below a label, if there is one, are quotations."""
+    below = lines[1:] if len(lines) > 1 and lines[0].rstrip(" *_").endswith((":", "：")) else lines
+    return all(map(_QUOTED.match, below))
+
+
+_QUOTED = regex(r"^\W{0,6}[\"“„«「‘]\S")
 
 
 def _is_mostly_code(lines: Sequence[str]) -> bool:

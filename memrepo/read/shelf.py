@@ -30,8 +30,8 @@ from memrepo.read.kinds import (
 )
 from memrepo.read.learned import features, worth
 from memrepo.read.sources import default_type
-from memrepo.read.thoughts import Unit, field_of, is_negative
-from memrepo.text.dates import find_date
+from memrepo.read.thoughts import Unit, field_of, is_field, is_negative
+from memrepo.text.dates import find_date, is_date_heading
 from memrepo.text.languages import patterns
 
 GOOD, CLEAR, FAIR = 1.0, 3.0, -0.8
@@ -65,8 +65,6 @@ _LABELS = (*_FIELDS, ("ban", "constraint"), ("ruled", "constraint"), ("preferenc
 MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
 FACT = "fact"
-_INSTRUCTIONS = ("AGENTS.md",)
-"""Names of files whose statements instruct the agent, in whatever form."""
 _PASSING = frozenset(("done", "now", "ticked"))
 OPENING, EARLY = 200, 40
 """The numbers of leading characters that determine a statement's type, and where a modal rules."""
@@ -116,7 +114,7 @@ def rank_file(
     repeated |= _former_states(units)
     for unit in units:
         one = _rank(kind, unit, names)
-        if unit.hash in repeated:
+        if unit.hash in repeated and not one.signs & kinds().groups["lasting_signs"]:
             one = msgspec.structs.replace(one, signs=one.signs | {"repeated"})
         is_rule = is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
@@ -158,8 +156,8 @@ def _fits(
 ) -> Literal["good", "fair", ""]:
     """Return whether a statement of a kind of file may be chosen, as in `RankedUnit.fits`."""
     groups, is_log = kinds().groups, name == "day log"
-    if is_log and one.type == FACT:
-        return ""  # what was true on a day
+    if (is_log and one.type == FACT) or one.section in groups["dead_sections"]:
+        return ""  # what was true on a day, or never held
     is_kept = is_log or is_note or name in groups["kept"]
     if one.rank >= (FAIR if name == "profile" else GOOD if is_kept else CLEAR):
         return "good"
@@ -186,17 +184,26 @@ def _repeated(units: Sequence[Unit]) -> frozenset[str]:
 def _former_states(units: Sequence[Unit]) -> frozenset[str]:
     """Return the hashes of what a dated section about the current state says, but for the newest.
 
-    Sections are about the same state if their headings are equal without the date.
+    Sections are about the same state if their headings are equal without the date, and name a state
+    or have a heading below them in common, as reports have.
     """
-    found: dict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
+    found: dict[tuple[str, ...], list[tuple[str, str, str]]] = defaultdict(list)
     for unit in units:
-        of = next((h for h in unit.headings if patterns().headings["state"].search(h)), "")
-        if of and (day := find_date(of)):
-            above = unit.headings[: unit.headings.index(of) + 1]
-            found[tuple(map(plain_line, above))].append((day, unit.hash))
-    return frozenset(
-        hash_ for every in found.values() for day, hash_ in every if day < max(every)[0]
-    )
+        for at, heading in enumerate(unit.headings):
+            is_state = patterns().headings["state"].search(heading) is not None
+            if not (day := find_date(heading)) or (is_date_heading(heading) and not is_state):
+                continue
+            below = plain_line(" ".join(unit.headings[at + 1 : at + 2]))
+            above = tuple(map(plain_line, unit.headings[: at + 1]))
+            found[above].append((day, "state" if is_state else below, unit.hash))
+            break
+    former: set[str] = set()
+    for every in found.values():
+        last = max(day for day, _, _ in every)
+        parts = {part for day, part, _ in every if day == last and part}
+        old = {day for day, part, _ in every if day < last and part in parts}
+        former |= {hash_ for day, _, hash_ in every if day in old}
+    return frozenset(former)
 
 
 def is_in(name: str, group: str) -> bool:
@@ -207,7 +214,9 @@ def is_in(name: str, group: str) -> bool:
 def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
     table = kinds()
     signs = signs_of(unit)
-    section = (section_kind([unit.key]) if unit.key else "") or section_kind(unit.headings)
+    section = section_kind(unit.headings)
+    if unit.key and section != "closed":
+        section = section_kind([unit.key]) or section
     name = kind.kind.name
     if is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
@@ -258,7 +267,9 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     is_single = "\n" not in unit.text
     if "question" in signs and is_single and sum(unit.text.count(mark) for mark in "?？") == 1:
         return "open_question"
-    is_instruction = unit.resource.rpartition("/")[2] in _INSTRUCTIONS and not unit.key
+    name = unit.resource.rpartition("/")[2]
+    is_told = name == "AGENTS.md" or (name == "SOUL.md" and unit.text.startswith("**"))
+    is_instruction = is_told and section != "person" and not is_field(unit.text)
     is_kept = is_instruction or (
         is_in(file_kind, "of_rules") and section in ("ban", "rule", "preference")
     )
@@ -270,17 +281,25 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     key = unit.key if file_kind == "day log" else ""
     own = section_kind([key]) or section_kind(unit.headings[-1:])
     is_record = own == "lesson" or (own == "decision" and unit.kind != "steps")
+    is_record = is_record and not (unit.headings and _names_both(key or unit.headings[-1]))
     if is_record and not (is_loose or (is_single and _opens_as_ban(unit))):
         return own
     if is_instruction or _is_rule(unit, file_kind, section, signs):
         return "constraint"
     if _is_preference(file_kind, section, signs):
         return "preference"
-    if unit.kind == "steps" and is_in(section, "step_sections"):
+    if unit.kind == "steps" and (
+        is_in(section, "step_sections") or file_kind in ("rules", "tools")
+    ):
         return "procedure"
     if "lesson" in signs and section == "lesson" and not is_loose:
         return "lesson"
     return "identity" if unit.resource.rpartition("/")[2] in AGENTS else FACT
+
+
+def _names_both(heading: str) -> bool:
+    """Return whether a heading is for both decisions and lessons, so that neither is certain."""
+    return all(patterns().headings[kind].search(heading) for kind in ("decision", "lesson"))
 
 
 def _labelled(unit: Unit) -> str:
@@ -323,6 +342,8 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
         return True
     says = bool({"ban", "rule"} & set(signs)) and not _QUOTE.match(unit.text)
     is_headed = section in ("ban", "rule")
+    if section == "ban" and not is_in(file_kind, "loose"):
+        return True
     if is_in(file_kind, "of_rules"):
         return is_headed or (file_kind == "rules" and says)
     if is_in(file_kind, "loose"):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import combinations, takewhile
+from functools import cache, lru_cache
+from itertools import chain, combinations, takewhile
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -31,7 +31,7 @@ from memrepo.text.dates import (
     find_date,
     is_time_heading,
 )
-from memrepo.text.languages import patterns
+from memrepo.text.languages import patterns, small_words
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block, ParsedFile
@@ -66,7 +66,7 @@ _FIELD = regex(r"^[^\w\n\[]{0,12}(?P<key>[^*:：|\n\[]{1,40}?)(?:\*\*|__)?\s{0,3
 _BOLD_LINE = regex(r"^(?:\*\*|__)(?P<title>[^*_\n]{2,80}?)[:：]?(?:\*\*|__)[:：]?$")
 _LABEL = regex(r"^[^\w\n]{0,12}[^*_:：|\n\[\]`]{1,40}(?:\*\*|__)?[:：](?:\*\*|__)?\s*$")
 """A field without a value, or a label that introduces the lines below it."""
-_ASIDE = regex(r"^[(（][^()（）]*[)）]\W?$")
+_ASIDE = regex(r"^[(（](?:[^()（）]|[(（][^()（）]*[)）])*[)）]\W?$")
 """A placeholder for a value that nobody has written yet: `_(not set)_`, `(as needed)`."""
 _ITALIC = regex(r"^[_*](?![_*])[^_*\n]{1,60}[_*]$")
 _COLON_NEAR = regex(r".{0,12}[:：]")
@@ -423,14 +423,17 @@ class _FileReader(msgspec.Struct):
         """Add the nodes of a list one by one. Short fields that follow each other are joined."""
         fields: list[_Node] = []
         is_cut = len(run) > SHORT_LIST and (bool(lead) or _names_a_thing(heads))
+        is_part = _are_parts(run, lead or heads[-1] if heads else lead)
         for node in run:
             if fields and not _joins(fields, node):
                 self._add_joined(heads, fields, lead)
                 fields = []
-            if node.kind == "item" and not node.block.children and is_field(_bare(node.text)):
+            if _is_entry(fields, node):
                 fields.append(node)
             elif node.kind == "item":
-                self._add_item(heads, node, lead, torn=is_cut and not _stands_alone(node.text))
+                self._add_item(
+                    heads, node, lead, torn=is_part or (is_cut and not _stands_alone(node.text))
+                )
             elif node.kind == "table":
                 self._add_table(heads, node, lead)
             elif node.kind == "code":
@@ -477,7 +480,8 @@ class _FileReader(msgspec.Struct):
             lines = (child.lines[0], max(_span(child)))
             text = self._verbatim(*lines)
             node = _Node(kind="item", lines=lines, text=text, block=child)
-            self._add_item(heads, node, lead)
+            torn = len(children) > SHORT_LIST and not _stands_alone(text)
+            self._add_item(heads, node, lead, torn=torn)
 
     def _add_table(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
         """Add a table as one statement, or as one statement per row if it is long."""
@@ -643,6 +647,8 @@ def heading_kind(heading: str) -> str:
     A word at the edge of the label counts before one inside it, which in scripts without blanks is
     part of another word.
     """
+    if patterns().headings["closed"].search(_ends_in_brackets(heading)):
+        return "closed"
     label = _LABEL_EDGE.sub("", heading)
     is_label = len(label.split()) <= LABEL_WORDS and width(label) <= LABEL_WIDTH
     inside = ""
@@ -651,8 +657,27 @@ def heading_kind(heading: str) -> str:
         if found and (not found.start() or (is_label and found.end() == len(label))):
             return kind
         if found and is_label and not inside and not _WIDE.search(label):
-            inside = kind
+            after = _NEXT_WORD.match(label, found.end())
+            is_head = after is None or after[1].lower() in _small_words()
+            inside = kind if is_head or kind not in _COMMON else ""
     return inside
+
+
+def _ends_in_brackets(heading: str) -> str:
+    """Return the remark in brackets at the end of a heading, such as `(superseded)`."""
+    found = _REMARK.search(heading)
+    return found[0] if found else ""
+
+
+_REMARK = regex(r"[(（][^()（）]*[)）]\W*\Z")
+_COMMON = ("lesson", "preference", "rule")
+"""Kinds whose words often only modify another word, as in `Rule engine`."""
+_NEXT_WORD = regex(r"[ -](\w+)")
+
+
+@cache
+def _small_words() -> frozenset[str]:
+    return frozenset(chain.from_iterable(small_words().values()))
 
 
 def is_negative(label: str) -> bool:
@@ -806,6 +831,15 @@ def _are_steps(nodes: Sequence[_Node]) -> bool:
     return bool(items) and all(n.block.ordered for n in items)
 
 
+def _are_parts(nodes: Sequence[_Node], label: str) -> bool:
+    """Return whether the items of a list say nothing one by one: steps, or several questions."""
+    if len(nodes) < 2:
+        return False
+    asked = sum(n.text.rstrip(_MARKS).endswith(("?", "？")) for n in nodes)
+    is_way = heading_kind(label) == "rule" and not patterns().headings["ruled"].search(label)
+    return 2 * asked > len(nodes) or (is_way and _are_steps(nodes))
+
+
 def _are_sentences_each(items: Sequence[_Node]) -> bool:
     """Return whether at least half of some list items are statements that stand by themselves."""
     return 2 * sum(_stands_alone(n.text) for n in items) >= len(items)
@@ -830,11 +864,20 @@ def _is_labelled(node: _Node) -> bool:
 
 def _joins(fields: Sequence[_Node], node: _Node) -> bool:
     """Return whether a node is a field that still fits into a card with other fields."""
-    is_one = node.kind == "item" and not node.block.children and is_field(_bare(node.text))
+    is_one = _is_entry(fields, node)
     total = sum(len(n.text) for n in (*fields, node))
     if any(_tells_later(other.text, node.text) for other in fields):
         return False
     return is_one and total <= FIELDS_LENGTH and not node.block.task
+
+
+def _is_entry(fields: Sequence[_Node], node: _Node) -> bool:
+    """Return whether a node is a short field, or one of a card that begins with a name."""
+    if node.kind != "item" or node.block.children:
+        return False
+    first = field_of(_bare((fields[0] if fields else node).text))[0].lower()
+    is_card = first in patterns().names and _is_labelled(node)
+    return is_card or is_field(_bare(node.text))
 
 
 def _unset(line: str) -> bool:
@@ -846,7 +889,7 @@ def _unset(line: str) -> bool:
     if is_date and find_date(bare):
         return True
     plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
-    is_unset = bool(key) and (not plain or plain in patterns().unset)
+    is_unset = bool(key) and (not any(map(str.isalnum, plain)) or plain in patterns().unset)
     return is_unset or _ASIDE.match(value or bare.strip(_MARKS)) is not None
 
 

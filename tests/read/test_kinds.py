@@ -44,6 +44,7 @@ FILES = [
     ("index.md", PLAIN, "catalogue"),
     ("projects/mill.md", PLAIN, "project"),
     ("mill.md", PLAIN + "It grinds rye and oats for all. " * 300, "article"),
+    ("mill-rules-draft.md", PLAIN, "article"),
     ("mill.md", PLAIN, "page"),
 ]
 
@@ -84,6 +85,9 @@ def test_a_folder_below_the_owner_s_with_a_profile_of_its_own_is_another_agent_s
         (("Mill", "2026-01-04"), "log"),
         (("Mill", "Entscheidungen"), "decision"),
         (("Mill",), ""),
+        (("Mill", "Rule engine of the wheel"), "rule"),
+        (("Mill", "Grain rule engine"), ""),
+        (("Mill", "Rules (superseded)", "Decisions"), "closed"),
     ],
 )
 def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kind: str) -> None:
@@ -109,6 +113,7 @@ def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kin
         ("- Review of the sluice APPROVED: 0 leaks", "report"),
         ("- **穀物盤點完成** - 5 袋", "report"),
         ("- [Wet corn](corn.md) — clogs the stone", "link"),
+        ('Never say:\n"The mill is never closed, come in."', "quoted"),
     ],
 )
 def test_a_thought_shows_its_signs(line: str, sign: str) -> None:

@@ -97,6 +97,9 @@ def test_a_rule_is_one_where_rules_stand_or_by_its_form(
     ("path", "heading", "line", "kind"),
     [
         ("MEMORY.md", "Grain", "Decision: the mill grinds rye on Mondays.", "decision"),
+        ("MEMORY.md", "Lessons and decisions", "The stone is from Visby.", "fact"),
+        ("TOOLS.md", "Forbidden", "Wet corn on the big stone.", "constraint"),
+        ("SOUL.md", "Core", "**Be warm first.** Then be quick, and be quiet.", "constraint"),
         ("MEMORY.md", "Lessons", "The stone runs dry below four hands of water.", "lesson"),
         ("MEMORY.md", "Grain", "All grain must be dried before it is ground.", "constraint"),
         ("MEMORY.md", "Grain", "The old note, which nobody read, says it must be dry.", "fact"),
@@ -221,6 +224,33 @@ def test_of_dated_sections_about_the_current_state_only_the_newest_counts() -> N
         old, new = rank_file(kind, units).values()
         assert ("repeated" in old.signs) == is_state
         assert "repeated" not in new.signs
+
+
+def test_of_reports_with_the_same_parts_only_the_newest_counts() -> None:
+    days = ("2026-04-01", "2026-05-01")
+    lines = "".join(f"## Round of {d}\n\n### Found\n\n- Dust {d}.\n\n" for d in days)
+    units = scan("MEMORY.md", f"# Mill\n\n{lines}".encode()).units
+    old, new = rank_file(file_kind("MEMORY.md", lines, units), units).values()
+    assert ("repeated" in old.signs, "repeated" in new.signs) == (True, False)
+
+
+def test_what_a_chosen_statement_says_already_has_no_place() -> None:
+    whole = "Guests who come by night must ring the brass bell twice and wait at the gate."
+    texts_ = [whole, "Guests ring the brass bell twice and wait at the gate.", "Guests ring Ruth."]
+    found = [replace(one, text=text) for one, text in zip(some(5.0, 4.0, 3.0), texts_, strict=True)]
+    choice_ = choose(found, size=40, existing=0)
+    assert choice_.shelf == {"cand-0", "cand-2"}
+    again = choose(found, size=40, existing=2, always=choice_.shelf, again=True)
+    assert again.shelf == choice_.shelf, "nor when the same statements are read again"
+
+
+def test_a_handbook_in_a_folder_of_its_own_has_the_places_of_one_file() -> None:
+    for folder, count in (("memory", 30), ("memory/sales", 3)):
+        found = [
+            replace(c, sources=(Source(resource=f"{folder}/{n}.md"),), signs=("file_decisions",))
+            for n, c in enumerate(some(*[3.0] * 30))
+        ]
+        assert chosen(found, size=60.0) == count
 
 
 @pytest.mark.parametrize(("path", "fits"), [("MEMORY.md", True), ("memory/2026-01-04.md", False)])

@@ -120,6 +120,22 @@ def test_what_needs_its_neighbours_says_so(text: str, sign: str) -> None:
     assert {"dangling", "refers"} & signs_of(found) == {sign}
 
 
+def test_steps_and_questions_that_do_not_fit_are_torn_and_numbered_rules_are_not() -> None:
+    steps = "".join(f"{n}. Then {LONG}\n" for n in range(9))
+    for heading, is_torn in (("Workflow of a day", True), ("Rules of a day", False)):
+        found = thoughts(f"# Mill\n\n## {heading}\n\n{steps}")
+        assert ["torn" in signs_of(unit) for unit in found] == [is_torn] * 9
+    asked = "".join(f"- Is {word} {LONG.strip('. ')}?\n" for word in WET * 3)
+    assert all("torn" in signs_of(unit) for unit in thoughts(f"# Mill\n\n## Mills\n\n{asked}"))
+
+
+def test_the_fields_below_a_name_are_one_card() -> None:
+    fields = f"- **Name:** Ana\n- **Vibe:** {LONG.strip()}\n- **Emoji:** 🐺\n"
+    first, second = texts(f"# Mill\n\n## Ana\n\n{fields}\nShe came in May from Lagos.\n")
+    assert first == f"- **Name:** Ana\n- **Vibe:** {LONG.strip()}"
+    assert second == "She came in May from Lagos."
+
+
 def test_what_is_not_done_is_never_separated_from_the_words_that_say_so() -> None:
     items = "- Grind wet corn\n- Turn the stone by hand\n"
     for label in ("What I must not do", "Never without approval"):

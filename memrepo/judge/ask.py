@@ -158,7 +158,8 @@ class Desk:
 
     `in_time` is called before each call and may raise BudgetReached. `tick` is called after each
     answer. `prompts` are the instructions of the repository by kind of question. `carried` is the
-    cost of stored answers that no run has recorded yet.
+    cost of stored answers that no run has recorded yet. `told` says what became of operations that
+    were not taken as they were worded.
     """
 
     def __init__(
@@ -180,6 +181,7 @@ class Desk:
         self.in_time: Callable[[], None] = lambda: None
         self.tick: Callable[[str], None] = lambda _: None
         self.asked = 0
+        self.told: list[str] = []
         self._backend = backend
         self._limits = limits
         self._max_output = max_output
@@ -196,6 +198,9 @@ class Desk:
         question = replace(question, own=self._prompts.get(question.kind, ""))
         try:
             return self._once(question)
+        except Unanswered as waiting:
+            waiting.told = tuple(self.told)
+            raise
         except CutOff:
             raise
         except Interrupted:
@@ -312,6 +317,8 @@ class Unanswered(MemrepoError):
             fix="`memrepo judge next` shows it, `memrepo judge answer` takes the answer",
         )
         self.question = question
+        self.told: tuple[str, ...] = ()
+        """What became of earlier operations that were not taken as they were worded."""
 
 
 class Session(msgspec.Struct, frozen=True):

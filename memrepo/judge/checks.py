@@ -20,7 +20,14 @@ from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import secret_fault
 from memrepo.judge.documents import Batch, Document, is_heading
-from memrepo.judge.grounding import Grounds, find_unsupported, literals_of, loose, words_marked
+from memrepo.judge.grounding import (
+    Grounds,
+    find_unsupported,
+    languages_of,
+    literals_of,
+    loose,
+    words_marked,
+)
 from memrepo.judge.interface import MAX_TEXT, Operation
 from memrepo.policies.matching import jaccard
 from memrepo.text.words import content_words
@@ -214,22 +221,21 @@ def _is_day(text: str) -> bool:
 
 def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator[str]:
     """Yield lost or added negations, a plan reported as a fact, and another language."""
-    words = content_words(op.text)
+    words, languages = content_words(op.text), languages_of(op.text, "\n".join(cited.own))
     whole = "\n".join((cited.evidence, old.body if old else ""))
-    is_negated = words_marked(op.text, "negation") and not any(
-        map(partial(words_marked, whole), BOUNDS)
-    )
-    if is_negated and _restates(op.text, whole):
+    has_mark = partial(words_marked, languages=languages)
+    is_negated = has_mark(op.text, "negation") and not any(has_mark(whole, b) for b in BOUNDS)
+    if is_negated and _restates(op.text, whole, languages):
         yield "text: a negation that is not in the lines"
     for kind in BOUNDS:
-        if not words_marked(op.text, kind) and (
-            lost := next(_find_lost_clauses(kind, cited.own, words), "")
+        if not has_mark(op.text, kind) and (
+            lost := next(_find_lost_clauses(kind, cited.own, words, languages), "")
         ):
             what = "negation" if kind == "negation" else "limit"
             yield f"text: it loses a {what}: {lost[:60]}"
     plans = [content_words(line) for line in cited.own if _OPEN.match(line)]
     restates = any(plan and len(plan & words) >= RESTATED * len(plan) for plan in plans)
-    if restates and not words_marked(op.text, "plan"):
+    if restates and not has_mark(op.text, "plan"):
         yield "text: the lines state a plan or a task, the text a fact"
     own = "".join(cited.own)
     if sum(ch > "\u2e80" for ch in own) > 0.3 * len(own) and not any(
@@ -238,23 +244,28 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
         yield "text: not in the language of the lines"
 
 
-def _restates(text: str, whole: str) -> bool:
+def _restates(text: str, whole: str, languages: Collection[str]) -> bool:
     """Return whether a text has the words of some lines, apart from negations.
 
     Other words may say the same the other way round ("free", "without a fee"), which is a matter
     for the second question.
     """
     known = content_words(whole)
-    return all(word in known or words_marked(word, "negation") for word in content_words(text))
+    return all(
+        word in known or words_marked(word, "negation", languages) for word in content_words(text)
+    )
 
 
-def _find_lost_clauses(kind: str, lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:
+def _find_lost_clauses(
+    kind: str, lines: Sequence[str], words: frozenset[str], languages: Collection[str]
+) -> Iterator[str]:
     """Yield the clauses with a word of a kind that a wording restates, whole or in part."""
     for clause in (part for line in lines for part in _CLAUSE.split(line)):
         content = content_words(clause)
         shared = len(content & words)
         restated = shared >= RESTATED * len(content) or shared >= max(2, TAKEN * len(words))
-        if len(content) > MIN_CLAUSE_WORDS and restated and words_marked(clause, kind):
+        is_long = len(content) > MIN_CLAUSE_WORDS
+        if is_long and restated and words_marked(clause, kind, languages):
             yield clause.strip()
 
 
@@ -326,7 +337,8 @@ def needs_second_question(op: Operation, cited: Cited) -> bool:
     if not {text, text.removeprefix(f"{subject} ")} & quotable:
         return True
     rest = (piece for piece in pieces if loose(piece) not in text)
-    return any(words_marked(piece, kind) for piece in rest for kind in BOUNDS)
+    languages = languages_of(op.text, "\n".join(cited.own))
+    return any(words_marked(piece, kind, languages) for piece in rest for kind in BOUNDS)
 
 
 def verbatim(op: Operation, cited: Cited) -> Operation | None:

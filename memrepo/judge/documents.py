@@ -13,7 +13,7 @@ import re
 import unicodedata
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 import msgspec
@@ -192,6 +192,22 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
         found: list[str] = []
         for id_, (document, rows) in zip(self.files, self.parts, strict=True):
             found += ["", _head(id_, document), *(row for _, row in rows)]
+        return "\n".join(found).strip()
+
+    def excerpt(self, wanted: Mapping[str, Collection[int]]) -> str:
+        """Return some of the shown lines by document id, with the headings above them.
+
+        Documents and lines have the numbers that they have in the whole question.
+        """
+        found: list[str] = []
+        for (id_, document), (_, rows) in zip(self.files.items(), self.parts, strict=True):
+            kept = [(n, row) for n, row in rows if n in wanted.get(id_, ())]
+            found += ["", _head(id_, document)] if kept else []
+            told = {document.lines[n - 1] for n, _ in kept}
+            for n, row in kept:
+                above = [line for line in reversed(document.headings(n)) if line not in told]
+                told.update(above)
+                found += (*above, row)
         return "\n".join(found).strip()
 
     @property

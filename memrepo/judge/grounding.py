@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ import msgspec
 from memrepo.core.ids import normalise, visible
 from memrepo.core.patterns import regex
 from memrepo.text.dates import month_names, timespans
-from memrepo.text.languages import bare, language_of
+from memrepo.text.languages import bare, language_of, table
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -203,13 +203,31 @@ _SATURDAY = 6
 _WORKDAYS = frozenset("weekday weekdays workday workdays werktags werktage wochentags".split())
 
 
-def words_marked(text: str, name: str) -> bool:
-    """Return whether a text has a word of a kind of the table `marks`, such as `negation`."""
-    marks = [bare(mark) for mark in _table("marks")[name].split()]
+def languages_of(*texts: str) -> frozenset[str]:
+    """Return the languages of some texts. A text of which little is sure may be English too."""
+    found: set[str] = set()
+    for text in texts:
+        folded = [bare(word) for word in _WORD.findall(normalise(text))]
+        found |= {language_of(folded, text), language_of(folded, text, 1)}
+    return frozenset(found)
+
+
+def words_marked(text: str, name: str, languages: Collection[str]) -> bool:
+    """Return whether a text has a word of a kind of the tables `marks`, such as `negation`.
+
+    A word counts only in the languages that the text may have: `sin` is Spanish for "without" and
+    Norwegian for "his".
+    """
     words = {
         bare(word) for word in _WORD.findall(normalise(text).replace("'", "").replace("’", ""))
     }
+    marks = frozenset[str]().union(*(_marks(language, name) for language in languages))
     return any(m in words if m < "\u3040" else m in text for m in marks)
+
+
+@cache
+def _marks(language: str, name: str) -> frozenset[str]:
+    return frozenset(bare(mark) for mark in table(language, "marks").get(name, "").split())
 
 
 def literals_of(text: str) -> list[str]:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core.ids import strip_deceptive
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import concealed, harmless, without_secrets
-from memrepo.judge.checks import Cited, Place
-from memrepo.judge.documents import Batch, Part
-from memrepo.judge.interface import Operation, Question
+from memrepo.judge.checks import Cited
+from memrepo.judge.documents import Batch
+from memrepo.judge.interface import Change, Operation, Question
 
 LINES_PER_MEMORY = 6
 """Typical number of shown lines that give one memory."""
@@ -33,12 +33,14 @@ _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u20
 class Proposed(msgspec.Struct, frozen=True, kw_only=True):
     """An operation with the lines it cites, and the memory it names.
 
-    `refused` is why its wording was refused. In that case its text quotes the lines.
+    `batch` is the question that it answers. `refused` is why its wording was refused. In that case
+    its text quotes the lines.
     """
 
     id: str
     op: Operation
     cited: Cited
+    batch: Batch | None = None
     old: Memory | None = None
     refused: str = ""
 
@@ -72,51 +74,26 @@ def _named(names: Sequence[str]) -> list[str]:
     return [f"names: {', '.join(names)}"] if names else []
 
 
-class Again(msgspec.Struct, frozen=True, kw_only=True):
-    """A second question about refused operations. `owner` maps document ids to operations."""
-
-    question: Question
-    batch: Batch
-    owner: Mapping[str, int]
-
-
 def again_question(
-    refused: Sequence[tuple[Proposed, Sequence[str]]], names: Sequence[str]
-) -> Again:
+    refused: Sequence[tuple[Proposed, Sequence[str]]], batch: Batch, names: Sequence[str]
+) -> Question:
     """Return the question that asks for refused operations once more, with the reasons.
 
-    Each cited place becomes a document of its own, with the headings above it.
+    `batch` is the question that they answered. Its documents and lines keep their numbers.
     """
-    parts: list[Part] = []
-    owner: dict[str, int] = {}
     text = _named(names)
-    for number, (one, reasons) in enumerate(refused):
-        own = Batch(parts=tuple(_rows_of(place) for place in one.cited.places))
-        ids = [f"F{len(parts) + n}" for n in range(1, len(own.parts) + 1)]
-        cites = zip(ids, one.cited.places, strict=True)
-        lines = ", ".join(f"{id_}:{p.first}-{p.last}" for id_, p in cites)
-        given = json.dumps(msgspec.to_builtins(replace(one.op, lines=lines)), ensure_ascii=False)
+    ids = {document.resource: id_ for id_, document in batch.files.items()}
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for one, reasons in refused:
+        given = json.dumps(msgspec.to_builtins(one.op), ensure_ascii=False)
         text += [f"refused: {given}", f"reason: {'; '.join(reasons[:4])}"]
         if one.old is not None:
             text.append(f"memory: {memory_row(one.op.id, one.old)}")
-        parts += own.parts
-        owner |= dict.fromkeys(ids, number)
-    batch = Batch(parts=tuple(parts))
-    data = fence("\n".join((*text, "", batch.text)))
-    question = Question(kind="read", data=data, items=len(refused))
-    return Again(question=question, batch=batch, owner=owner)
-
-
-def _rows_of(place: Place) -> Part:
-    """Return the part of a document around a cited place: its headings and its lines."""
-    lines = place.document.lines
-    first, last = max(1, place.first - AROUND), min(len(lines), place.last + AROUND)
-    above = [(0, line) for line in reversed(place.document.headings(first))]
-    near = range(first, last + 1)
-    return place.document, [
-        *above,
-        *((n, f"{n} {lines[n - 1]}") for n in near if lines[n - 1].strip()),
-    ]
+        for place in one.cited.places:
+            lines = range(place.first - AROUND, place.last + AROUND + 1)
+            wanted[ids[place.document.resource]].update(lines)
+    data = fence("\n".join((*text, "", batch.excerpt(wanted))))
+    return Question(kind="read", data=data, items=len(refused))
 
 
 def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question:
@@ -150,12 +127,22 @@ def _near(cited: Cited) -> list[str]:
 
 
 def shelf_question(
-    memories: Mapping[str, Memory], new: frozenset[str], names: Sequence[str]
+    memories: Mapping[str, Memory],
+    new: frozenset[str],
+    names: Sequence[str],
+    refused: Sequence[tuple[Change, Sequence[str]]] = (),
 ) -> Question:
-    """Return the question that arranges the shelf. `new` are the ids of new memories."""
+    """Return the question that arranges the shelf. `new` are the ids of new memories.
+
+    `refused` are changes of the first answer that are asked for once more, with the reasons.
+    """
+    again: list[str] = []
+    for change, reasons in refused:
+        given = json.dumps(msgspec.to_builtins(change), ensure_ascii=False)
+        again += [f"refused: {given}", f"reason: {'; '.join(reasons)}"]
     rows = (f"{'+ ' if id_ in new else ''}{memory_row(id_, m)}" for id_, m in memories.items())
-    data = fence("\n".join((*_named(names), *rows)))
-    return Question(kind="shelf", data=data, items=len(memories) // 2)
+    data = fence("\n".join((*_named(names), *again, *rows)))
+    return Question(kind="shelf", data=data, items=len(refused) or len(memories) // 2)
 
 
 def gist_question(note: Memory, fault: str) -> Question:

@@ -141,7 +141,7 @@ class Reading:
                 self._good.append(one)
                 self._learn(one)
             elif one.cited.fault and not one.cited.places:
-                self._found.refused[op.lines[:80]] = f"{one.cited.fault} ({op.text[:80]})"
+                self._refuse(op, one.cited.fault)
             else:
                 self._bad.append((one, faults))
         for id_, value, line in leftovers(batch, known, named):
@@ -158,7 +158,9 @@ class Reading:
     def _proposed(self, op: Operation, batch: Batch, known: Mapping[str, Memory]) -> Proposed:
         self._count += 1
         cited = cite(op.lines, batch)
-        return Proposed(id=f"op-{self._count}", op=op, cited=cited, old=known.get(op.id))
+        return Proposed(
+            id=f"op-{self._count}", op=op, cited=cited, batch=batch, old=known.get(op.id)
+        )
 
     def _learn(self, one: Proposed) -> None:
         """Let later questions see what an operation makes of the memory."""
@@ -193,8 +195,10 @@ class Reading:
         for one, reasons in bad:
             op = verbatim(one.op, one.cited) if not one.cited.fault else None
             if op is None or (op.op == "same" and one.old is None):
-                self._found.refused[one.op.lines[:80]] = "; ".join(reasons)
+                self._refuse(one.op, "; ".join(reasons))
             else:
+                end = f"its lines are quoted ({op.text})" if op.text else "the memory stays"
+                self._refuse(one.op, "; ".join(reasons), end)
                 settled.append(replace(one, op=op, refused="; ".join(reasons)))
         for one in settled:
             if one.op.op in ("add", "replace"):
@@ -216,10 +220,20 @@ class Reading:
 
     def _again(self, refused: Refused) -> tuple[list[Proposed], Refused]:
         """Ask once more for refused operations. Return those that are accepted, and the others."""
-        asked = again_question(refused, self._names)
+        good: list[Proposed] = []
+        bad: Refused = []
+        for batch in {id(one.batch): one.batch for one, _ in refused}.values():
+            if batch is not None:
+                mine = [(one, why) for one, why in refused if one.batch is batch]
+                accepted, others = self._ask_again(mine, batch)
+                good, bad = [*good, *accepted], [*bad, *others]
+        return good, bad
+
+    def _ask_again(self, refused: Refused, batch: Batch) -> tuple[list[Proposed], Refused]:
+        """Ask once more for the refused operations of one question."""
         known = {one.op.id: one.old for one, _ in refused if one.old is not None}
         try:
-            answer = self._desk.ask(asked.question)
+            answer = self._desk.ask(again_question(refused, batch, self._names))
         except BadReply:
             return [], refused
         good: list[Proposed] = []
@@ -227,14 +241,14 @@ class Reading:
         bad: Refused = []
         for item in answer.items:
             op, faults = _operation(item)
-            cited = cite(op.lines, asked.batch) if op is not None else Cited(fault="no lines")
-            owner = asked.owner.get(op.lines.strip().partition(":")[0], -1) if op else -1
-            if op is None or owner < 0 or cited.fault:
+            cited = cite(op.lines, batch) if op is not None else Cited(fault="no lines")
+            owner = _owner(cited, refused, left)
+            if op is None or owner < 0 or (cited.fault and not cited.places):
                 continue
             first = refused[owner][0]
             number = "" if owner in left else f".{len(good) + len(bad)}"
             left.pop(owner, None)
-            one = Proposed(id=f"{first.id}{number}", op=op, cited=cited, old=known.get(op.id))
+            one = replace(first, id=f"{first.id}{number}", op=op, cited=cited, old=known.get(op.id))
             faults = faults or check(op, cited, known, self._accepted, self._spoken)
             if faults:
                 bad.append((replace(first, id=one.id), faults))
@@ -245,6 +259,28 @@ class Reading:
             self._found.refused[first.op.lines[:80]] = f"left out: {'; '.join(reasons)}"
             self._view.pop(first.id, None)
         return good, bad
+
+    def _refuse(self, op: Operation, reason: str, end: str = "left out") -> None:
+        """Record why an operation is not taken as it was worded, and let the judge know."""
+        if end == "left out":
+            self._found.refused[op.lines[:80]] = f"{reason} ({op.text[:80]})"
+        self._desk.told.append(f"{op.lines}: {end}: {reason} (text: {op.text})")
+
+
+def _owner(cited: Cited, refused: Refused, left: Collection[int]) -> int:
+    """Return the number of the refused operation whose lines an answer cites, or -1.
+
+    Of several that cite the same lines, the first without an answer is taken.
+    """
+    lines = _lines(cited)
+    shared = [(len(lines & _lines(one.cited)), n in left, -n) for n, (one, _) in enumerate(refused)]
+    most, _, number = max(shared, default=(0, False, 0))
+    return -number if most else -1
+
+
+def _lines(cited: Cited) -> frozenset[tuple[str, int]]:
+    places = ((p.document.resource, n) for p in cited.places for n in range(p.first, p.last + 1))
+    return frozenset(places)
 
 
 def _operation(item: object) -> tuple[Operation | None, list[str]]:

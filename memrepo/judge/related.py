@@ -12,8 +12,9 @@ from memrepo.judge.documents import Batch, blocks_of
 from memrepo.judge.grounding import literals_of
 from memrepo.text.words import content_words
 
-PER_BLOCK, PER_LINE = 5, 2
-"""Memories shown for the text under each heading, and for each of its lines."""
+PER_BLOCK, PER_LINE, PER_NAME = 5, 2, 5
+"""Memories shown for the text under each heading, for each of its lines, and for each subject that
+a line, a heading or the name of a file has."""
 MIN_SHARED, MIN_COVER = 2, 0.25
 """Words, and share of a memory's weight, that a text must have in common with the memory."""
 MAX_SHOWN = 120
@@ -28,8 +29,8 @@ def related(
     """Return the memories to show with a question, by short id.
 
     These are memories that cite removed lines (`citing` has their ids), those that contain a
-    removed value, and for each block of the text and each of its lines those that share most of
-    their rare words with it.
+    removed value, for each block of the text and each of its lines those that share most of their
+    rare words with it, and the newest about each subject that the text names.
     """
     every = {memory.id: memory for memory in memories}
     wanted: dict[str, float] = {id_: math.inf for id_ in citing if id_ in every}
@@ -50,8 +51,27 @@ def related(
             )
             for score, id_ in found[:most]:
                 wanted[id_] = max(score, wanted.get(id_, 0.0))
+    for id_ in _named(every, batch):
+        wanted.setdefault(id_, 0.0)
     chosen = sorted(wanted, key=lambda id_: (-wanted[id_], every[id_].body))[:MAX_SHOWN]
     return short_ids(every[id_] for id_ in chosen)
+
+
+def _named(memories: Mapping[str, Memory], batch: Batch) -> Iterator[str]:
+    """Yield the newest memories about each subject that a shown line, heading or file name has."""
+    lines = {document.name for document in batch.files.values()}
+    for document, rows in batch.parts:
+        for number in (n for n, _ in rows if n):
+            lines.update((document.lines[number - 1], *document.headings(number)))
+    named = [content_words(line) for line in lines]
+    about: dict[frozenset[str], list[Memory]] = defaultdict(list)
+    for memory in memories.values():
+        if words := content_words(memory.text("subject")):
+            about[words].append(memory)
+    for words, some in about.items():
+        if any(words <= line for line in named):
+            newest = sorted(sorted(some, key=lambda m: m.body), key=lambda m: m.captured)
+            yield from (memory.id for memory in newest[-PER_NAME:])
 
 
 def _weights(memories: Mapping[str, Memory]) -> dict[str, dict[str, float]]:

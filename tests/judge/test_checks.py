@@ -203,6 +203,23 @@ def test_a_negation_in_other_words_is_left_to_the_second_question() -> None:
     assert needs_second_question(wording, cited)
 
 
+@pytest.mark.parametrize(
+    ("line", "text", "lost"),
+    [
+        ("Kari reiser med sin bror til Bergen i mai", "Kari reiser til Bergen i mai.", False),
+        ("Kari viaja sin su hermano a Bergen en mayo", "Kari viaja a Bergen en mayo.", True),
+        ("Kari reiser uten sin bror til Bergen i mai", "Kari reiser til Bergen i mai.", True),
+        ("Anna har en plus i betyg och en båt i hamnen", "Anna har en båt i hamnen.", False),
+        ("Anna n'a plus de bateau dans le port", "Anna a un bateau dans le port.", True),
+    ],
+)
+def test_a_word_is_a_negation_only_in_the_language_of_the_text(
+    line: str, text: str, lost: bool
+) -> None:
+    found = check(Operation(op="add", lines="F1:1", text=text), Cited(own=(line,)), {}, ())
+    assert [fault.partition(":")[2][:19] for fault in found] == [" it loses a negatio"] * lost
+
+
 def test_a_copy_of_a_known_or_earlier_text_is_refused() -> None:
     text = "Brandt charges 90 euros an hour, not for winter storage in the shed."
     op = Operation(op="add", lines="F1:5", text=text)

@@ -170,6 +170,21 @@ def test_unreadable_lines_are_left_out_and_counted() -> None:
     assert [row.split(" ", 1)[1] for row in found.text.splitlines()[3:]] == kept
 
 
+def test_memories_about_what_headings_and_lines_name_are_shown() -> None:
+    page = "# Boats\n\n## Sea Otter\n\n- Two new sails came on Monday\n- Paid by Ines Moe\n"
+
+    def about(subject: str, number: int) -> Memory:
+        fields = {"id": f"mem-{subject}-{number}", "subject": subject}
+        return Memory.of("", fields, body=f"Entry {number} on quite other things: {subject}")
+
+    subjects = ("Sea Otter", "Ines Moe", "Vidar", "Boats")
+    known = [about(subject, number) for subject in subjects for number in range(40)]
+    (found,) = packed(document("boats.md", page))
+    shown = [m.text("subject") for m in related(known, found).values()]
+    assert {*shown} == {"Sea Otter", "Ines Moe", "Boats"}
+    assert len(shown) <= 3 * 10
+
+
 def test_near_equal_memories_are_shown_and_unrelated_ones_are_not() -> None:
     near = "The fuel dock in Brevik takes cash only."
     others = [f"The boat {name} of the harbour is moored at the quay." for name in "ABCDEFGH"]

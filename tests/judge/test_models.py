@@ -397,6 +397,27 @@ def test_the_agent_answers_what_next_shows_until_the_run_lands(tmp_path: Path) -
     assert done(repo, "judge", "next")["question"] is None
 
 
+def test_an_agent_is_told_what_became_of_an_operation_that_failed_twice(tmp_path: Path) -> None:
+    repo = begin(tmp_path)
+    told: list[str] = []
+
+    def answer(data: str) -> str:
+        said = json.loads(good(data))
+        for one in said.get("operations", ()):
+            one["text"] = one["text"].replace("buoy number 3", "buoy number 3 of Olga")
+        return json.dumps(said)
+
+    found = done(repo, "judge", "next")
+    while (question := found["question"]) is not None:
+        (tmp_path / "answer.json").write_text(answer(question["data"]))
+        found = done(repo, "judge", "answer", question["id"], "../answer.json")
+        told += found["told"]
+    (one,) = told
+    assert "F1:5: its lines are quoted (The buoy number 3 of the harbour" in one
+    assert "a name that is not in the evidence: Olga" in one
+    assert stated(repo) == UNCUT
+
+
 def test_an_agent_that_answers_badly_is_asked_again(tmp_path: Path) -> None:
     repo = begin(tmp_path)
     answers = [lambda _: "I would keep it all.", wrapped("```json\n", "\n```"), with_wrong_ids]

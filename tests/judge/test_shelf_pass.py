@@ -50,6 +50,8 @@ def arranging(
             return checked(question, lambda row: stated or "replaces" not in row)
         if "=== F" in shown(question):
             return good(question)
+        if "refused: " in shown(question):
+            return json.dumps({"changes": [], "page": []})
         return json.dumps({"changes": [], "page": [], **change(ids_of(question))})
 
     return answer
@@ -231,6 +233,55 @@ def test_a_statement_that_fails_is_left_out_and_named(
     assert {HOLM, CABLE} <= set(active(repo))
     assert (ANA in active(repo)) == (where == "_replace")
     assert_sound(repo)
+
+
+@pytest.mark.parametrize("mends", [True, False])
+def test_a_join_that_is_too_long_is_asked_for_once_more_or_named(
+    service: Service, tmp_path: Path, mends: bool
+) -> None:
+    repo, long = begin(tmp_path), f"{CASH} {'It takes no cards, only cash. ' * 12}"
+    joined = "The fuel dock of Brevik takes cash only, no cards."
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        if '{"items"' in shown(question):
+            return checked(question)
+        if "=== F" in shown(question):
+            return good(question)
+        asked.append(shown(question))
+        ids, text = ids_of(question), joined if mends and len(asked) > 1 else long
+        change = {"change": "join", "ids": [ids[CASH], ids[CARDS]], "text": text}
+        return json.dumps({"changes": [change], "page": []})
+
+    service.default = Act(answer=answer)
+    lost = [one["reason"] for one in run(repo).data["quarantined"]]
+    assert "characters, expected 10 to 300" in asked[1]
+    assert len(asked[1].splitlines()) == 4  # the change, the reason, and its two memories
+    assert (joined in active(repo)) is mends
+    assert ["expected 10 to 300" in one for one in lost] == [True] * (not mends)
+
+
+def test_a_refused_operation_is_shown_with_all_its_lines_and_their_numbers(
+    service: Service, tmp_path: Path
+) -> None:
+    repo = begin(tmp_path)
+    write(repo.parent / "ws", {"piers.md": b"# Piers\n\n- The west pier is closed to cars.\n"})
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        if "=== F" not in shown(question):
+            return good(question)
+        if "refused: " in shown(question):
+            asked.append(shown(question))
+        op = {"op": "add", "lines": "F1:5, F2:3", "text": "Ana keeps the west pier for Olga."}
+        return json.dumps({"operations": [{**op, "type": "fact"}]})
+
+    service.default = Act(answer=answer)
+    run(repo)
+    (first,) = asked
+    assert '"lines": "F1:5, F2:3"' in first
+    assert f"=== F1 harbour.md (page)\n# Harbour\n4 - {CABLE}\n5 - {ANA}\n6 - {CASH}" in first
+    assert "=== F2 piers.md (page)\n# Piers\n3 - The west pier is closed to cars." in first
 
 
 def test_a_cited_heading_is_asked_for_once_more(service: Service, tmp_path: Path) -> None:

@@ -58,6 +58,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
     question: SessionQuestion | None = None
     run: RunResult | None = None
+    told: tuple[str, ...] = ()
+    """What became of operations of the last answers that were not taken as they were worded."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -66,7 +68,8 @@ def do(work: Work, request: Request) -> Result:
     if request.act == "answer":
         if not request.question:
             raise UsageError("memrepo judge answer: no QUESTION was given", fix="see `judge next`")
-        waiting = _go_on(work, request).question
+        before = _go_on(work, request)
+        waiting = before.question
         if waiting is None or waiting.id != request.question:
             raise UsageError(
                 f"no question {request.question} waits for an answer: its lines changed,"
@@ -79,6 +82,8 @@ def do(work: Work, request: Request) -> Result:
         folder = work.store.folder / SESSION
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{waiting.id}.txt").write_text(text, encoding="utf-8")
+        after = _go_on(work, request)
+        return replace(after, told=tuple(one for one in after.told if one not in before.told))
     return _go_on(work, request)
 
 
@@ -103,13 +108,13 @@ def _go_on(work: Work, request: Request) -> Result:
     try:
         found = run.run_once(at, asked)
     except Unanswered as unanswered:
-        return Result(question=_question(unanswered.question))
+        return Result(question=_question(unanswered.question), told=unanswered.told)
     if not request.dry_run:
         for path in (at.store.folder / SESSION).glob("*.txt"):
             path.unlink()
         found = record_run(at, lambda: found, mode="incremental")
     # Every question restarts the run, so reused answers are not worth reporting.
-    return Result(run=replace(found, reused=0), exit=found.exit)
+    return Result(run=replace(found, reused=0), told=found.told or (), exit=found.exit)
 
 
 def _question(asked: Question) -> SessionQuestion:

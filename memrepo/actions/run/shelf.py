@@ -62,8 +62,7 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
     try:
         answer = desk.ask(shelf_question(shown, fresh, answers.names))
-        given = [one for one in answer.items if isinstance(one, Change)]
-        proposed = _find_proposals(given, shown)
+        given, proposed = _propose(known, desk, [*answer.items], shown, answers)
         confirmed = _confirm(proposed, shown, desk)
     except BadReply:
         return replace(receipt, arranged=True)  # the memories stay as they were worded
@@ -118,9 +117,44 @@ def _members(change: Change, shown: Mapping[str, Memory]) -> list[Memory]:
     return [memory for memory in found if not _is_fixed(memory)]
 
 
-def _find_proposals(given: Sequence[Change], shown: Mapping[str, Memory]) -> dict[int, Proposed]:
-    """Return the joins and replacements that code accepts, as operations, by their number."""
-    found = {}
+def _propose(
+    known: Known,
+    desk: Desk,
+    items: Sequence[object],
+    shown: Mapping[str, Memory],
+    answers: Answers,
+) -> tuple[list[Change], dict[int, Proposed]]:
+    """Return the changes of an answer, and as operations those that a second question confirms.
+
+    Refused joins are asked for once more, with the reasons.
+    """
+    given = [one for one in items if isinstance(one, Change)]
+    proposed, refused = _find_proposals(given, shown)
+    if not refused:
+        return given, proposed
+    some = {id_: shown[id_] for n in refused for id_ in given[n].ids if id_ in shown}
+    asked = [(given[n], why) for n, why in refused.items()]
+    kept = [one for n, one in enumerate(given) if n not in refused]
+    try:
+        answer = desk.ask(shelf_question(some, frozenset(), answers.names, asked))
+        kept += (a for a in answer.items if isinstance(a, Change) and a.change == "join")
+    except BadReply as error:
+        kept = given
+        desk.told.append(f"shelf: {error.message}")
+    proposed, again = _find_proposals(kept, shown)
+    for number, why in again.items():
+        name = f"shelf: join {' '.join(kept[number].ids)}"
+        known.faults[name] = "; ".join(why)
+        desk.told.append(f"{name}: left out: {known.faults[name]} (text: {kept[number].text})")
+    return kept, proposed
+
+
+def _find_proposals(
+    given: Sequence[Change], shown: Mapping[str, Memory]
+) -> tuple[dict[int, Proposed], dict[int, list[str]]]:
+    """Return joins and replacements as operations by their number, and what is wrong with joins."""
+    found: dict[int, Proposed] = {}
+    refused: dict[int, list[str]] = {}
     for number, change in enumerate(given):
         members = _members(change, shown)
         texts = tuple(m.body for m in members)
@@ -130,14 +164,16 @@ def _find_proposals(given: Sequence[Change], shown: Mapping[str, Memory]) -> dic
         if change.change == "join" and len(members) > 1:
             op = Operation(op="add", lines="", text=change.text, type=change.type)
             cited = Cited(own=texts, above=above, days=days)
-            if not check(op, cited, {}, ()):
+            if faults := check(op, cited, {}, ()):
+                refused[number] = faults
+            else:
                 found[number] = Proposed(id=id_, op=op, cited=cited)
         elif change.change == "overtake" and len(members) == 2 and _may_follow(*members):
             old, new = members
             op = Operation(op="replace", lines="", text=new.body, subject=new.text("subject"))
             cited = Cited(own=texts[1:], above=above, days=days)
             found[number] = Proposed(id=id_, op=op, cited=cited, old=old)
-    return found
+    return found, refused
 
 
 def _may_follow(old: Memory, new: Memory) -> bool:

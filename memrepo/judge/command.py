@@ -24,6 +24,7 @@ import msgspec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
 from memrepo.judge.ask import Reply
+from memrepo.judge.documents import tokens_of
 from memrepo.judge.interface import ANSWERS, Question
 
 PROMPT, SYSTEM = "{prompt}", "{system}"
@@ -68,7 +69,7 @@ class CommandNotFound(MemrepoError):
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A program that answers questions. The class implements `judge.ask.Backend`.
 
-    Unless the program reports its usage, tokens are estimated as characters / 4. `kind` names a
+    Unless the program reports its usage, tokens are estimated by the text. `kind` names a
     known program. `model` and `verify_model` are passed to the program.
     """
 
@@ -125,8 +126,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             raw=out,
             usage=_reported(envelope)
             or Usage(
-                prompt=-(-len(question.text) // 4),
-                completion=-(-len(out) // 4),
+                prompt=tokens_of(question.text),
+                completion=tokens_of(out),
                 source="approximate",
                 cost_usd=None,
                 calls=1,

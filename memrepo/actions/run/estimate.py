@@ -24,15 +24,16 @@ from memrepo.actions.work import Work
 from memrepo.core.judge import Usage
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.judge.documents import tokens_of
-from memrepo.judge.interface import EXPECTED, Kind, instructions, schema_of
-from memrepo.judge.questions import LINES_PER_MEMORY
+from memrepo.judge.interface import EXPECTED, Kind, Question
 from memrepo.judge.reading import MAX_GROUP
 from memrepo.judge.related import MAX_SHOWN
 from memrepo.read.intake import cursors
 
 MEMORY_TOKENS = 45
 """Typical tokens of a memory in a list."""
-CHECKED_TOKENS = 170
+TOKENS_PER_MEMORY = 300
+"""Typical tokens of shown text that give one memory."""
+CHECKED_TOKENS = 130
 """Typical tokens of one item of a verification: its lines, what is above them, and the text."""
 CHECKED_SHARE = 0.85
 """Typical share of operations whose wording is verified."""
@@ -65,7 +66,8 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
 
     batches = questions_about(plan, gather(plan, texts_at(work, cursor, news.blobs), cursor, read))
     lines = sum(len(rows) for batch in batches for rows in batch.shown.values())
-    made = lines // LINES_PER_MEMORY
+    shown = sum(tokens_of(batch.text) for batch in batches)
+    made = -(-shown // TOKENS_PER_MEMORY)
     known = len(of_types(plan.state.active, CLAIM_TYPES))
     checked = round(made * CHECKED_SHARE)
     asked: dict[str, int] = {}
@@ -74,20 +76,21 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
 
     def add(kind: Kind, count: int, shown: int, items: int) -> None:
         nonlocal read_tokens, written
-        fixed = tokens_of(f"{own.get(kind) or instructions(kind)}{schema_of(kind)}")
+        asked_first = Question(kind=kind, data="", items=items, own=own.get(kind, ""))
+        fixed = tokens_of(asked_first.text)
         asked[kind] = count
         read_tokens += count * fixed + shown
         written += EXPECTED[kind] * items
 
     if batches:
-        shown = sum(tokens_of(batch.text) for batch in batches)
         shown += sum(
             MEMORY_TOKENS * min(known + n * made // len(batches), MAX_SHOWN)
             for n in range(len(batches))
         )
         add("read", len(batches), shown, made)
         add("verify", -(-checked // MAX_GROUP), checked * CHECKED_TOKENS, checked)
-        is_due = known < MIN_NEW or made >= MIN_CHANGED
+        is_arranged = any(m.arranged for m in plan.manifests)
+        is_due = made >= MIN_CHANGED if is_arranged else known + made >= MIN_NEW
         memories = min(known + made, plan.config.judge.context // MEMORY_TOKENS) if is_due else 0
         add("shelf", int(is_due), memories * MEMORY_TOKENS, memories // 2)
     price = price_of(work, work.config.judge.model) if kind in SERVICES else None

@@ -219,6 +219,8 @@ _TAG = regex(
 _REMARK = regex(
     r"[*_\"'`.,;:)\]}>»”’\\]{0,9}[ \t\r]{0,20}(?:$|//|[|;(#<\[{&,\\–—·-])", re.MULTILINE
 )
+_ENDS = regex(rf"{_REMARK.pattern}|[\"'`)”’»]{{0,2}}[.!?。][ \t]", re.MULTILINE)
+"""What ends a value that is the last word of its sentence."""
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
 _PART = regex(r"<(?!\w*\d{2})[\w \t./:'’,-]{1,60}>|\$\{[^}\n]{0,80}\}|\{\{[^}\n]{0,80}\}\}")
@@ -261,12 +263,15 @@ _MAX_APART = 60
 """The maximum number of characters between a label and a value that no sign or verb connects."""
 _SEGMENTS = regex(r"[^\W\d_]{2,20}(?:-[^\W_]{1,20}){2,5}")
 _CODE_APART = regex(
-    r"(?<![^\W_])(?:\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,4}[A-Z]\d{2,4}"
+    r"(?<![^\W_])(?<!-)(?:\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,4}[A-Z]\d{2,4}"
     r"|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
 )
 _SIGNED = regex(r"\w[!#$%^&*?=]\w")
 _SUFFIX = regex(r":\w{1,6}$")
 """What some services append to a key to say of which plan it is."""
+_WITH_DIGIT = regex(
+    r"(?=\S{0,60}\d)[^\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{6,200}"
+)
 _CVV = regex(r"\d{3,4}(?![\w%/]|[.,:-]\d)")
 _LOGIN = regex(r"[*_ \t]{0,5}[`\"']?[\w.+@-]{2,80}(?:[`\"']?[ \t]{1,3}[/|][ \t]{1,3}|:(?=\S))")
 _HEADING = regex(r"[ \t>]{0,8}(#{1,6})[ \t]")
@@ -323,7 +328,7 @@ def _section(name: str) -> tuple[str, ...]:
     keep: Callable[[str], bool] = {
         "plain": lambda word: not _is_wide(word),
         "ending": lambda word: not _is_wide(word),
-        "accented": lambda word: not (word.isascii() or _is_wide(word)),
+        "inflected": lambda word: len(word) > 4 and not _is_wide(word) and "pass" not in word,
         "wide": _is_wide,
         "long": lambda word: len(word) > 3,
     }.get(kind, bool)
@@ -341,7 +346,7 @@ def _any(words: Iterable[str]) -> str:
 
 def _is_wide(word: str) -> bool:
     """Return whether a word is written in a script without blanks between words."""
-    return word.lstrip("*")[0] >= "\u3040"
+    return word.lstrip("*")[0] >= "\u3001"
 
 
 def _worded(template: str) -> re.Pattern[str]:
@@ -359,7 +364,7 @@ _LABEL = _worded(
     r"[ \t](?:[^\W\d_]{1,9}[ \t]|l['’]|d['’]){0,2}(?:[^\W\d_]{1,12}[ -]?)??"
     r"|d['’])?(?:{lock}))(?![^\W_])"
     r"|(?:(?<![^\W_])(?:{label-plain})|(?<!\b1)(?:{label-ending}))(?:s|en)?\d{0,2}(?![^\W_]|_\w)"
-    r"|(?:{password-accented})[^\W\d_]{0,4}(?![^\W_])"
+    r"|(?<![^\W_])(?:{password-inflected})[^\W\d_]{0,4}(?![^\W_])"
     r"|(?:{label-wide})|(?<![^\W_])(?:{code})(?![^\W_])"
 )
 """A label, also with an ending. No password follows the name of 1Password, which is a program."""
@@ -438,6 +443,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
             spots = [
                 *_after(text, folded, *label.span(), end, sort, is_code=is_code),
                 *_near(text, folded, start, *label.span(), end, sort),
+                *_elsewhere(text, folded, start, *label.span(), end, sort),
             ]
             if columns:
                 columns -= 1
@@ -555,7 +561,7 @@ def _after(
     ):
         yield phrase
         return
-    value = _value_at(text, begins.end(), end, equals=how == "sign" and "=" in begins[0])
+    value = _value_at(text, begins.end(), end, equals=how == "sign" and begins[0] == "=")
     if sort == "pin" and how == "bare" and folded[at - 1] == "s":
         return  # several pins are those of a plug
     opening = _OPEN.match(text, begins.end(), end) if sort == "pin" else None
@@ -585,7 +591,7 @@ def _near(
         made_up = sort == "password" and _is_made_up(text[value.start : value.end])
         fits = made_up and _is_value(text, value, end, sort, "sign")
         ends = sort != "pin" or (
-            _REMARK.match(text, value.end, end) and not _YEAR.match(text, value.start)
+            _ENDS.match(text, value.end, end) and not _YEAR.match(text, value.start)
         )
         if (ends and _is_stated(text, value, end, sort)) or (fits and joint["changed"]):
             strong.append((value.start, value.end))
@@ -603,6 +609,42 @@ def _near(
         value = _value_at(text, word.start(), behind.start())
         if value and _is_stated(text, value, end, sort) and not _YEAR.match(text, value.start):
             yield value.start, value.end
+
+
+def _elsewhere(
+    text: str, folded: str, line: int, begin: int, at: int, end: int, sort: str
+) -> Iterator[Span]:
+    """Yield what is elsewhere on the line of a label and looks like nothing but a password.
+
+    A code of several digits may stand before its label: `type 580312 to disarm (alarm PIN)`.
+    """
+    if sort == "pin":
+        pin = _CODE_APART.search(text, max(line, begin - 30), begin)
+        between = (pin.end(), begin) if pin else (begin, begin)
+        ends = regex(r"[.!?;][ \t]|[。！？]").search(text, *between)
+        if pin and not ends and not _is_named_otherwise(folded, *between):
+            yield pin.span()
+        return
+    if sort not in ("password", "login", "credentials"):
+        return
+    window = max(line, begin - _MAX_APART - 20), min(end, at + _MAX_APART + 20)
+    for word in _WITH_DIGIT.finditer(text, *window):
+        value = _value_at(text, word.start(), end)
+        if value is None or (value.start < at and value.end > begin):
+            continue
+        between = (at, value.start) if value.start >= at else (value.end, begin)
+        if between[1] - between[0] > _MAX_APART or _is_named_otherwise(folded, *between):
+            continue
+        shown = text[value.start : value.end]
+        if sort == "password" and value.start >= at and _NUMBER.fullmatch(shown):
+            if regex(r"[^\W_ \t]*[^.;:,]*").fullmatch(text, *between):
+                yield value.start, value.end
+        elif len(shown) >= 8 and _is_secret_word(shown):
+            tests = (str.isupper, str.islower, str.isdigit)
+            classes = sum(any(map(test, shown)) for test in tests)
+            signed = bool(_SIGNED.search(shown)) or shown[-1] in "!$#*"
+            if classes == 3 and (signed or sort == "password"):
+                yield value.start, value.end
 
 
 def _first_odd(text: str, at: int, end: int, sort: str) -> _Value | None:
@@ -758,7 +800,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         plain = "@*|\\".find(value[0]) < 0 and "*" not in value and "|" not in value
         short = how != "bare" and (alone or at.quoted) and _is_mixed(value) and plain
         woven = len(value) >= 10 and bool(_WOVEN.search(value)) and _is_secret_word(value)
-        return short or woven or is_key(value, 0 if how == "sign" else 16)
+        return short or woven or is_key(value, 16 if how == "bare" else 0)
     if how in ("bare", "with") and sort == "password" and _NUMBER.fullmatch(value):
         return True
     if how in ("bare", "with") and sort == "password" and _SEGMENTS.fullmatch(value):
@@ -766,8 +808,8 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         is_cased = any(map(str.isupper, value[1:]))
         if is_cased and (ends or any(map(str.isdigit, value))):
             return True
-        if how == "bare":
-            return False
+        if how == "bare" or ends:
+            return how == "with"
     if how == "with":
         alone = bool(_REMARK.match(text, at.end, end))
         return (made_up and (at.quoted or alone or _is_odd(value))) or _stands_in_speech(text, at)
@@ -837,8 +879,11 @@ def _below(
     colon = line.rstrip("*_").endswith((":", "："))
     plain = regex(r"[^\n:=|.]{1,60}").fullmatch(text, start, end)
     titled = bool(plain) and sort in _SPOKEN and len(line.split()) <= 4
+    remark = rest[:1] + rest[-1:] in ("()", "（）")
     if not line.startswith("|") and (
-        len(rest) <= 30 or rest[0] + rest[-1] == "()" if heading else not rest and (colon or titled)
+        len(rest) <= 30 or remark
+        if heading
+        else (colon and remark) or (not rest and (colon or titled))
     ):
         level, seen, quote = len(heading[1]) if heading else 7, False, line.startswith(">")
         for _ in range(_MAX_LINES):

@@ -228,7 +228,6 @@ _MASK = regex(r"\*{3}|x{4}|X{4}|\.{3}|…|•{3}|_{4}")
 _DAY = regex(r"\d{4}-\d\d-\d\d.*|[\d.,:%$€+x/-]*")
 _DIGITS = regex(r"\d{6,}")
 _PLAIN_WORD = regex(r"[^\W\d_][^\W\d_A-Z]*[.,;!?]?")
-_CAMEL = regex(r"[a-z]+(?:[A-Z][a-z]+)+")
 _EMAIL = regex(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _UUID = regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _KEY = regex(r"[A-Za-z0-9_+/=.~-]{16,400}")
@@ -237,7 +236,6 @@ _CARD = regex(r"(?<![\w.-])[3-6](?:[ -]?\d){12,18}(?![\w-])")
 _PHRASE = regex(r"[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20}){3,11}(?=[.\s]*$)", re.MULTILINE)
 _WOVEN = regex(r"[^\W\d_]\d+[^\W\d_].*\d|\d[^\W\d_]+\d.*[^\W\d_]|[^\W\d_]\d{2,}[^\W\d_]")
 """Letters and digits that alternate as they do in no word, number or unit."""
-_AND = regex(r"[ \t](?:and|or|und|y|et|e|en|och|og|i|и)\b")
 _YEAR = regex(r"(?:19|20)\d\d(?!\w)")
 _NUMBER = regex(r"(?!(?:19|20)\d{4,6}$)\d{6,10}")
 _MAX_COLUMNS = 8
@@ -279,11 +277,8 @@ _LONE = regex(r"\s{1,4}(```|~~~)[^\n]{0,20}\n[ \t]{0,8}(\S{8,400})[ \t\r]{0,8}\n
 """A fenced block of code that consists of one word."""
 _ITEM = regex(r"[ \t>]*(?:(?:[-*+•|]|\d+[.)])[ \t]+)?[*_`\"']{0,3}")
 _NAME = regex(r"([^:=|\n`]{1,60}?)[*_`\"']{0,3}[ \t]{0,3}(?:[:=：→|]|->|[ \t][-–—][ \t])[ \t]*")
-_CODE = regex(r"`([^`\s]{6,200})`")
 _RULER = regex(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
 _LISTED = ("password", "pass", "key", "token", "secret", "weak", "pin", "credentials")
-_MAX_BEFORE = 40
-"""The maximum number of characters before a key in a list item without a colon."""
 _MAX_LINES = 60
 """The maximum number of lines searched under a heading."""
 _KINDS = {
@@ -637,7 +632,9 @@ def _elsewhere(
             continue
         shown = text[value.start : value.end]
         if sort == "password" and value.start >= at and _NUMBER.fullmatch(shown):
-            if regex(r"[^\W_ \t]*[^.;:,]*").fullmatch(text, *between):
+            if not is_placeholder(shown) and regex(r"[^\W_ \t]*[^.;:,。；：，]*").fullmatch(
+                text, *between
+            ):
                 yield value.start, value.end
         elif len(shown) >= 8 and _is_secret_word(shown):
             tests = (str.isupper, str.islower, str.isdigit)
@@ -766,7 +763,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     match sort:
         case "pin":
             pin = _PIN.match(text, at.start, end)
-            ends = how != "bare" or _REMARK.match(text, at.end, end) or _AND.match(text, at.end)
+            ends = how != "bare" or _REMARK.match(text, at.end, end)
             is_year = how in ("bare", "with") and _YEAR.match(text, at.start)
             return bool(pin and ends and not is_year and pin.end() == at.end)
         case "secret" if how != "sign" or not _is_odd(value):
@@ -812,14 +809,13 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
             return how == "with"
     if how == "with":
         alone = bool(_REMARK.match(text, at.end, end))
-        return (made_up and (at.quoted or alone or _is_odd(value))) or _stands_in_speech(text, at)
-    if how == "bare" and sort == "password" and _stands_in_speech(text, at):
-        return True
+        is_speech = at.quoted and value.isalnum() and text[at.start - 1] != "`"
+        return is_speech or (made_up and (at.quoted or alone or _is_odd(value)))
     if how == "bare" or sort in ("pass", "secret"):
         return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
     if made_up or (at.quoted and value.isascii()):
         return True
-    named = _PLAIN_WORD.fullmatch(value) or _DAY.fullmatch(value) or _CAMEL.fullmatch(value)
+    named = _PLAIN_WORD.fullmatch(value) or _DAY.fullmatch(value)
     return alone and not named
 
 
@@ -930,12 +926,6 @@ def _in_item(
         yield value.start, value.end
     elif sort in ("key", "token", "weak") and not named:
         yield from _keys_in(text, folded, at, end)
-    elif (code := _CODE.search(text, at, end)) and code.start() < at + _MAX_BEFORE:
-        before = regex(r"[\W_]+").split(folded[at : code.start()])
-        spot = _Value(*code.span(1), quoted=True)
-        named_so = _set("names").isdisjoint(before) and _REMARK.match(text, code.end(), end)
-        if named_so and _is_stated(text, spot, end, sort):
-            yield code.span(1)
 
 
 def _keys_in(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
@@ -949,11 +939,6 @@ def _keys_in(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
             if is_key(shown, 16) and not _UUID.fullmatch(shown):
                 yield value.start, value.end
         before = word.end()
-
-
-def _stands_in_speech(text: str, at: _Value) -> bool:
-    """Return whether a word is quoted as a person quotes, and not as code is marked."""
-    return at.quoted and text[at.start - 1] in "\"'“„«" and text[at.start : at.end].isalnum()
 
 
 # -- values ----------------------------------------------------------------------------------

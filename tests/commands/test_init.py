@@ -252,7 +252,7 @@ def test_the_first_run_explains_itself_and_the_second_does_not(tmp_path: Path) -
     count = len([m for m in memories(tmp_path / "repo").values() if not m.is_note])
     assert f"\n{count} memories of " in text
     assert "1 text file is not read" in text
-    assert text.count("\n  fact: ") + text.count("\n  lesson: ") >= 1
+    assert text.count(" (fact, ") + text.count(" (lesson, ") >= 1
     assert "next: read MEMORY.md" in text
     with (tmp_path / "workspace" / "MEMORY.md").open("a") as memory:
         memory.write("- Vera decided to sell the old tractor in May.\n")

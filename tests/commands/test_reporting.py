@@ -176,17 +176,23 @@ def test_an_interrupted_run_is_told_as_failed(fresh_repo: Path) -> None:
     assert record(fresh_repo)["failed"]["error"] == "interrupted"
 
 
-@pytest.mark.parametrize("line", ["- Decision: we moved the office to Cebu.", "- ok"])
-def test_a_stranger_reads_the_first_run(tmp_path: Path, line: str) -> None:
-    (tmp_path / "ws").mkdir()
-    (tmp_path / "ws" / "MEMORY.md").write_text(f"# Memory\n\n{line}\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("MEMORY.md", "Decision: we moved the office to Cebu."),
+        ("memory/2026-02-01.md", "Walked the dog."),
+    ],
+)
+def test_a_stranger_reads_the_first_run(tmp_path: Path, name: str, line: str) -> None:
+    (tmp_path / "ws/memory").mkdir(parents=True)
+    (tmp_path / "ws" / name).write_text(f"# Memory\n\n- {line}\n", encoding="utf-8")
     done(tmp_path, "init", "repo", "--from", "ws")
     text = memrepo(tmp_path / "repo", "run", as_json=False).out
-    log = git(tmp_path / "repo", "log", "--format=%s")
     assert "of them new" not in text, "all are: another line need not say so"
-    if "Decision" in line:
+    if name == "MEMORY.md":
+        log = git(tmp_path / "repo", "log", "--format=%s")
         assert "Add decision: we moved the office to Cebu." in log
-        assert "Decision: we moved the office to Cebu. (decision, MEMORY.md:3)" in text
+        assert f"  {line} (decision, MEMORY.md:3)" in text
     else:
-        assert "the other" not in text
+        assert "finds all of them" in text
         assert "these lines" not in text

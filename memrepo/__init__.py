@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         Hit,
         MemrepoError,
         OpenRepository,
-        Shown,
         Source,
         open_repository,
     )
@@ -21,7 +20,6 @@ __all__ = (
     "Hit",
     "MemrepoError",
     "OpenRepository",
-    "Shown",
     "Source",
     "open_repository",
 )

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from memrepo.actions.setup.agent import PRINTED
 from memrepo.actions.verbs import Verb
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
@@ -195,19 +194,6 @@ def tool_table(tools: Iterable[Tool]) -> str:
     return table(("tool", "takes", "what for"), rows)
 
 
-def client_table() -> str:
-    """Render the clients whose parts `memrepo agent install` prints."""
-
-    def file(name: str, folder: str = "") -> str:
-        return f"`{folder}{name}`" if name else ""
-
-    rows = (
-        (f"`{name}`", file(c.file, "~/"), file(c.project), f"`{c.table}`")
-        for name, c in PRINTED.items()
-    )
-    return table(("client", "for all projects", "in one project", "table"), rows)
-
-
 def part(name: str) -> str:
     """Render one generated part; raises KeyError for a name that is none."""
     word, _, rest = name.partition(" ")
@@ -226,8 +212,6 @@ def part(name: str) -> str:
             return command_entries()
         case "globals", "":
             return global_table()
-        case "clients", "":
-            return client_table()
         case "tools", _:
             return tool_table(TOOLSETS[rest])
     raise KeyError(name)

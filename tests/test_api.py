@@ -13,6 +13,7 @@ from docs_parts import ROOT
 from driving import NOW, assert_sound, done, git, memories, standing, subjects
 
 from memrepo import Entry, MemrepoError, OpenRepository, Source, open_repository
+from memrepo.actions.recall.recall import Derived
 from memrepo.core.errors import Exit
 from memrepo.core.times import parse_time
 
@@ -156,7 +157,7 @@ def test_the_past_is_searched_and_shown_as_it_was(repo: Path, memory: OpenReposi
     second = memory.add("Bees need water.")
     assert [hit.id for hit in memory.search("bees", at=then)] == [first]
     assert {hit.id for hit in memory.search("bees")} == {first, second}
-    assert memory.show(first, at=then).derived == {}
+    assert memory.show(first, at=then).derived == Derived()
     with pytest.raises(MemrepoError):
         memory.show(second, at=then)
     with pytest.raises(MemrepoError):
@@ -181,7 +182,7 @@ def test_what_is_handed_over_counts_as_retrieved(
     id_ = memory.add("Ana keeps bees.")
     memory.search("bees", no_touch=not touched)
     memory.show(id_, no_touch=not touched)
-    assert memory.show(id_, no_touch=True).derived["retrievals"] == count
+    assert memory.show(id_, no_touch=True).derived.retrievals == count
 
 
 def test_a_folder_of_no_repository_is_refused(tmp_path: Path) -> None:

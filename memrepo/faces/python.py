@@ -6,21 +6,16 @@ clock. docs/python.md has examples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.guard import SecretInText
-from memrepo.actions.past.log import find_present
 from memrepo.actions.recall import search
-from memrepo.actions.recall.lookup import touch
-from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recall import facts, work_at
 from memrepo.actions.recall.search import Hit, Passage
 from memrepo.actions.request import Wish, checked
 from memrepo.actions.verbs import VERBS, perform
@@ -30,30 +25,16 @@ from memrepo.actions.write.commit import Unchanged, clean_text, write
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.fields import defaults_of
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
 from memrepo.store.repo import open_repository as _open
 
-__all__ = ("Entry", "Hit", "MemrepoError", "OpenRepository", "Shown", "Source", "open_repository")
+__all__ = ("Entry", "Hit", "MemrepoError", "OpenRepository", "Source", "open_repository")
 
 ACTOR = "process:python"
 """The default actor of commits: a program, never a person."""
-
-
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory with its evidence, as in the output of `memrepo show --json`.
-
-    `derived` contains values that no file stores: retrievals, tier or decay. It is empty for a past
-    state. `evidence` quotes each source and reports where its lines are now.
-    """
-
-    memory: Memory
-    derived: Mapping[str, Any]
-    evidence: Sequence[Quote]
-    commit: str
 
 
 _VERB_OF = {(verb.module, verb.request): name for name, verb in VERBS.items()}
@@ -129,33 +110,6 @@ class OpenRepository:
         """Return at most three source passages that match a query and that no memory cites."""
         result: search.Result = self.do(search.Request(words=(query,), no_touch=True), now=now)
         return list(result.passages)
-
-    def show(
-        self,
-        id: str,  # noqa: A002 - the public name
-        *,
-        at: str = "",
-        no_touch: bool = False,
-        now: datetime | None = None,
-    ) -> Shown:
-        """Return one memory. `id` is its id, a unique prefix of its id, or its slug.
-
-        The memory counts as retrieved, except with `no_touch` or `at`. Raise NoSuchMemory,
-        Ambiguous or LeftTheTree. With `at`, also raise the errors of `search`.
-        """
-        here = self._work(now)
-        there = work_at(here, at)
-        memory = find_present(there, there.tree.state(), id)
-        derived: Mapping[str, object] = {}
-        if not at:
-            accesses = ledger_of(self._store).accesses()
-            derived = msgspec.to_builtins(
-                facts(memory, accesses, here.call.now, there.config.rules)
-            )
-        quoted = evidence(there, memory)
-        if not (no_touch or at):
-            touch(here, [memory.id])
-        return Shown(memory=memory, derived=derived, evidence=quoted, commit=there.tree.commit)
 
     def add(
         self,

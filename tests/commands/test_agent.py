@@ -146,13 +146,12 @@ def test_a_folder_is_relative_to_where_one_stands(
 
 
 def test_for_any_other_program_the_parts_are_printed(repo: Path) -> None:
-    for host in hosts.PRINTED:
-        told = done(repo, "agent", "install", host, "--scope", "project:kiln")
-        server = json.loads(told["paste"].partition("\n\n")[2].partition("\n\nits ")[0])
-        (entry,) = server[hosts.PRINTED[host].table].values()
-        assert entry["args"] == ["-C", str(repo), "mcp", "--scope", "project:kiln"]
-        assert told["files"] == []
-    assert memrepo(repo, "agent", "uninstall", "zed").exit == 2
+    told = done(repo, "agent", "install", "generic", "--scope", "project:kiln")
+    server = json.loads(told["paste"].partition("\n\n")[2].partition("\n\nits ")[0])
+    (entry,) = server["mcpServers"].values()
+    assert entry["args"] == ["-C", str(repo), "mcp", "--scope", "project:kiln"]
+    assert told["files"] == []
+    assert memrepo(repo, "agent", "uninstall", "generic").exit == 2
 
 
 def test_rules_of_one_project_are_not_in_another(

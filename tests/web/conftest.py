@@ -29,11 +29,11 @@ def repo(_web_base: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client_of() -> Callable[..., TestClient]:
-    """Return a maker of clients: of repositories by name, let in or not."""
+    """Return a maker of clients of a repository, let in or not."""
 
-    def made(*, let_in: bool = True, read_only: bool = False, **repos: Path) -> TestClient:
-        call = Call(where=next(iter(repos.values())), now=parse_time(MORNING))
-        site = Site(call=call, repos=repos, port=PORT, token=TOKEN, read_only=read_only)
+    def made(repo: Path, *, let_in: bool = True, read_only: bool = False) -> TestClient:
+        call = Call(where=repo, now=parse_time(MORNING))
+        site = Site(call=call, root=repo, port=PORT, token=TOKEN, read_only=read_only)
         client = TestClient(application(site), base_url=BASE, follow_redirects=True)
         if let_in:
             assert client.get("/", params={"token": TOKEN}).status_code == 200
@@ -44,4 +44,4 @@ def client_of() -> Callable[..., TestClient]:
 
 @pytest.fixture
 def client(repo: Path, client_of: Callable[..., TestClient]) -> TestClient:
-    return client_of(kb=repo)
+    return client_of(repo)

@@ -14,7 +14,7 @@ from driving import assert_sound, configure, done, git, memories, memrepo, opera
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN
 from starlette.testclient import TestClient
 
-HOME = "/r/kb/"
+HOME = "/"
 
 
 def post(client: TestClient, **form: str) -> Any:
@@ -64,7 +64,7 @@ def test_a_request_without_the_token_or_of_another_host_or_site_gets_nothing(
     cookie: str,
     headers: dict[str, str],
 ) -> None:
-    client = client_of(kb=repo, let_in=False)
+    client = client_of(repo, let_in=False)
     given = {**headers, **({"cookie": f"memrepo-{PORT}={cookie}"} if cookie else {})}
     answer = client.get(path, headers=given)
     assert answer.status_code == 403
@@ -76,7 +76,7 @@ def test_a_request_without_the_token_or_of_another_host_or_site_gets_nothing(
 def test_a_link_with_another_token_lets_nobody_in(
     repo: Path, client_of: Callable[..., TestClient], token: str
 ) -> None:
-    client = client_of(kb=repo, let_in=False)
+    client = client_of(repo, let_in=False)
     answer = client.get("/", params={"token": token})
     assert answer.status_code == 403
     assert "`memrepo serve` printed" in answer.text
@@ -323,11 +323,11 @@ def test_what_a_verb_refuses_is_told_and_nothing_changes(
 def test_read_only_offers_no_deed_and_does_none(
     repo: Path, client_of: Callable[..., TestClient]
 ) -> None:
-    client = client_of(kb=repo, read_only=True)
+    client = client_of(repo, read_only=True)
     one = ids(repo)["The mail server is called hermes."]
     for path in ("morning", "timeline", f"memory/{one}"):
         page = client.get(f"{HOME}{path}").text
-        assert 'method="post" action="/r/kb/do"' not in page.replace('id="f-', "") or (
+        assert 'method="post" action="/do"' not in page.replace('id="f-', "") or (
             "<button" not in page
         )
         assert "<fieldset" not in page
@@ -356,7 +356,7 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     done(repo, "run", now=NIGHT)
     (notes / "MEMORY.md").unlink()
     assert memrepo(repo, "run", "--mode", "reconciliation", now=NIGHT).exit == 3
-    client = client_of(kb=repo)
+    client = client_of(repo)
     page = client.get(f"{HOME}morning").text
     assert "9 memories from MEMORY.md, which is gone" in text(page)
     assert "and 6 more" in text(page)

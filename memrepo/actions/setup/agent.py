@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -70,29 +70,8 @@ def _filled(work: Work, name: str, program: Sequence[str]) -> AgentPrompt:
     )
 
 
-class Host(NamedTuple):
-    """A program whose settings a person edits: the file of its MCP servers, and the table there.
-
-    A `file` is relative to the home folder. `project` is the file of one project, if there is one.
-    """
-
-    file: str
-    project: str
-    table: str
-    instructions: str = "AGENTS.md"
-
-
 INSTALLED = ("claude-code", "openclaw", "codex")
-"""The programs whose files `memrepo agent install` edits."""
-PRINTED: Mapping[str, Host] = {
-    "gemini-cli": Host(".gemini/settings.json", ".gemini/settings.json", "mcpServers", "GEMINI.md"),
-    "cursor": Host(".cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
-    "vs-code": Host("", ".vscode/mcp.json", "servers"),
-    "windsurf": Host(".codeium/windsurf/mcp_config.json", "", "mcpServers"),
-    "zed": Host(".config/zed/settings.json", ".zed/settings.json", "context_servers"),
-    "generic": Host("", "", "mcpServers"),
-}
-"""Other programs, for which the parts of their files are printed."""
+"""The programs whose files `memrepo agent install` edits. For any other, parts are printed."""
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 120.0}
 """The timeout of a hook in seconds, by event. Nobody waits for the end of a session."""
@@ -400,7 +379,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ]
     host: Annotated[
         str,
-        option("which program; generic is any other", choices=(*INSTALLED, *PRINTED)),
+        option("which program; generic is any other", choices=(*INSTALLED, "generic")),
     ]
     into: Annotated[
         str, option("a project's folder, instead of all your projects", "--into", metavar="DIR")
@@ -433,7 +412,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Result:
     """Install or uninstall memrepo. The command line handles hook calls itself."""
-    if request.host in PRINTED:
+    if request.host not in INSTALLED:
         return _printed(work, request)
     into = Path(work.call.where, request.into).resolve() if request.into else home_of(request.host)
     scope = request.scope or _scope_of(work, request, into)
@@ -466,28 +445,22 @@ def _scope_of(work: Work, request: Request, into: Path) -> str:
 
 def _printed(work: Work, request: Request) -> Result:
     """Return the parts of a program's files as text to paste."""
-    host = PRINTED[request.host]
     if request.what == "uninstall":
         raise UsageError(
-            f"memrepo agent: it never wrote into the files of {request.host}",
-            fix=f"remove `memrepo` from {host.file or host.project or 'its list of MCP servers'}",
+            "memrepo agent: it never wrote into the files of another program",
+            fix="remove `memrepo` from its list of MCP servers, and from its instructions",
         )
     program = [*crontab.program(), "-C", str(work.store.root)]
-    scope = request.scope
-    entry = {"command": program[0], "args": _arguments(program, scope)}
-    if request.host == "vs-code":
-        entry = {"type": "stdio", **entry}
-    files = [f"~/{host.file}"] * bool(host.file) + [f"PROJECT/{host.project}"] * bool(host.project)
-    named = " or ".join(files) or f"the list of MCP servers of your program ({host.table})"
-    server = json.dumps({host.table: {"memrepo": entry}}, indent=2)
+    entry = {"command": program[0], "args": _arguments(program, request.scope)}
+    server = json.dumps({"mcpServers": {"memrepo": entry}}, indent=2)
+    parts = ("its list of MCP servers:", server, "its instructions:", agent_tools())
     hook = shlex.join([*program, "agent", "hook", "generic"])
     return Result(
-        paste="\n\n".join(
-            (f"{named}:", server, f"its instructions, such as {host.instructions}:", agent_tools())
+        paste="\n\n".join(parts),
+        next=(
+            "paste both, then restart the program",
+            f"a program with hooks calls at each event, as docs/agents.md says: {hook}",
         ),
-        next=(f"a program with hooks calls at each event, as docs/agents.md says: {hook}",)
-        if request.host == "generic"
-        else (f"paste both, then restart {request.host}",),
     )
 
 

@@ -162,9 +162,6 @@ def require(package: str, command: str, extra: str) -> None:
 class ServeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `serve`."""
 
-    repos: Annotated[
-        tuple[str, ...], option("repositories to show (default: the current one)", metavar="DIR")
-    ] = ()
     port: Annotated[
         int,
         option("port on 127.0.0.1 (default: any free port)", "--port", metavar="N", ge=0, le=65535),
@@ -175,12 +172,11 @@ class ServeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def serve(work: Work, request: ServeRequest) -> VerbResult:
-    """Serve the web pages until interrupted. If a folder is not a repository, fail immediately."""
+    """Serve the web pages until interrupted. If there is no repository, fail immediately."""
     require("starlette", "serve", "web")
-    folders = [work.call.where / name for name in request.repos] or [work.call.where]
     from memrepo.faces.web.app import serve
 
-    serve(work.call, folders, port=request.port, read_only=request.read_only)
+    serve(work.call, port=request.port, read_only=request.read_only)
     return VerbResult()
 
 

@@ -7,7 +7,7 @@ import secrets
 import shlex
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,6 @@ import msgspec
 import uvicorn
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -43,23 +42,20 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 
 
-def serve(call: Call, folders: Sequence[Path], *, port: int, read_only: bool) -> None:
-    """Serve the web pages of repositories until interrupted.
+def serve(call: Call, *, port: int, read_only: bool) -> None:
+    """Serve the web pages of a repository until interrupted.
 
-    Raise NotARepository before listening if a folder is not a repository.
+    Raise NotARepository before listening if the folder is not a repository.
     """
-    repos: dict[str, Path] = {}
-    for folder in folders:
-        with Work(replace(call, where=folder.absolute())) as work:
-            root = work.store.root
-        repos[_name(root.name, repos)] = root
+    with Work(call) as work:
+        root = work.store.root
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((LOOPBACK, port))
         listener.listen()  # a browser may connect before the event loop runs
         port = listener.getsockname()[1]
         site = Site(
-            call=call, repos=repos, port=port, token=secrets.token_urlsafe(32), read_only=read_only
+            call=call, root=root, port=port, token=secrets.token_urlsafe(32), read_only=read_only
         )
         call.say(f"http://{LOOPBACK}:{port}/?token={site.token}")
         call.say("open this link in a browser of this machine; Ctrl-C ends it")
@@ -72,15 +68,6 @@ def serve(call: Call, folders: Sequence[Path], *, port: int, read_only: bool) ->
             lifespan="off",
         )
         uvicorn.Server(config).run(sockets=[listener])
-
-
-def _name(name: str, taken: dict[str, Path]) -> str:
-    """Return a name for a repository's web address that is not taken yet."""
-    plain = "".join(ch if ch.isalnum() or ch in "-_" else "-" for ch in name) or "memory"
-    number = 1
-    while (found := plain if number == 1 else f"{plain}-{number}") in taken:
-        number += 1
-    return found
 
 
 HEADERS = {
@@ -256,10 +243,10 @@ STATUS = {Exit.USAGE: 404, Exit.DECIDE: 409, Exit.LOCKED: 409}
 
 
 class Site(msgspec.Struct, kw_only=True):
-    """A running web server: the served repositories by name, and the server's settings."""
+    """A running web server: the served repository, and the server's settings."""
 
     call: Call
-    repos: dict[str, Path]
+    root: Path
     port: int
     token: str
     read_only: bool = False
@@ -268,11 +255,11 @@ class Site(msgspec.Struct, kw_only=True):
     busy: threading.Lock = msgspec.field(default_factory=threading.Lock)
     """Lock that lets only one request work at a time."""
 
-    def work(self, name: str) -> Work:
-        """Open the repository with a name, at the current time."""
+    def work(self) -> Work:
+        """Open the repository at the current time."""
         call = self.call
         now = call.clock() if call.clock else call.now
-        return Work(Call(where=self.repos[name], now=now, actor=call.actor))
+        return Work(Call(where=self.root, now=now, actor=call.actor))
 
 
 Show = Callable[[Work, Mapping[str, str]], pages.Shown]
@@ -290,7 +277,7 @@ def application(site: Site) -> Starlette:
     """Create the web application for a site, including access control."""
 
     async def root(_: Request) -> Response:
-        return RedirectResponse(f"/r/{next(iter(site.repos))}/morning", status_code=303)
+        return RedirectResponse("/morning", status_code=303)
 
     async def file(request: Request) -> Response:
         name = request.url.path.strip("/")
@@ -301,16 +288,15 @@ def application(site: Site) -> Starlette:
 
     async def do(request: Request) -> Response:
         form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
-        return await run_in_threadpool(_do, site, request, form)
+        return await run_in_threadpool(_do, site, form)
 
-    repo = "/r/{repo}"
     return Starlette(
         routes=[
             Route("/", root),
             *(Route(f"/{name}", file) for name in _FILES),
-            Route(f"{repo}/do", do, methods=["POST"]),
-            Route(f"{repo}/{{screen}}", screen),
-            Route(f"{repo}/{{screen}}/{{id}}", screen),
+            Route("/do", do, methods=["POST"]),
+            Route("/{screen}", screen),
+            Route("/{screen}/{id}", screen),
         ],
         middleware=[Middleware(Guard, port=site.port, token=site.token)],
     )
@@ -321,11 +307,11 @@ _FILES = {"web.css": "text/css", "web.js": "text/javascript", "icon.svg": "image
 
 def _screen(site: Site, request: Request) -> Response:
     """Render the requested page, or an error page if a verb refuses."""
-    name, screen = request.path_params["repo"], request.path_params["screen"]
-    if name not in site.repos or screen not in SCREENS:
+    screen = request.path_params["screen"]
+    if screen not in SCREENS:
         return Response(status_code=404)
     asked = {**request.query_params, **request.path_params}
-    with site.busy, site.work(name) as work:
+    with site.busy, site.work() as work:
         try:
             found, status = SCREENS[screen](work, asked), 200
         except MemrepoError as error:
@@ -334,8 +320,7 @@ def _screen(site: Site, request: Request) -> Response:
         done, site.done = site.done, None
         page = fill(
             f"{screen}.html.j2",
-            repo=name,
-            repos=tuple(site.repos),
+            repo=site.root.name,
             screen=screen,
             read_only=site.read_only,
             done=done,
@@ -344,15 +329,12 @@ def _screen(site: Site, request: Request) -> Response:
     return HTMLResponse(page, status_code=status)
 
 
-def _do(site: Site, request: Request, form: Mapping[str, str]) -> Response:
+def _do(site: Site, form: Mapping[str, str]) -> Response:
     """Perform what a form requests, then redirect the browser to a page."""
-    name = request.path_params["repo"]
-    if name not in site.repos:
-        return Response(status_code=404)
     if site.read_only:
         return refused("These pages are read only: memrepo was started with --read-only.")
-    with site.busy, site.work(name) as work:
+    with site.busy, site.work() as work:
         site.done = do(work, form)
     back = form.get("back", "morning")
     back = back if back.partition("/")[0].partition("?")[0] in SCREENS else "morning"
-    return RedirectResponse(f"/r/{name}/{back}", status_code=303)
+    return RedirectResponse(f"/{back}", status_code=303)

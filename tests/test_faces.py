@@ -33,11 +33,9 @@ from memrepo.faces.text import wording
 
 TOOLS = (*DEFAULT, *ADMIN)
 METHODS = [
-    name
-    for name in VERBS
-    if callable(getattr(OpenRepository, name, None)) and name not in ("add", "show")
+    name for name in VERBS if callable(getattr(OpenRepository, name, None)) and name != "add"
 ]
-"""Methods that are a verb; `add` and `show` are of records that Python alone has."""
+"""Methods that are a verb; `add` is of records that Python alone has."""
 OURS = {"self", "now"}
 NAMES = {"query": "words"}
 

@@ -105,9 +105,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
             calls=self.calls - earlier.calls,
         )
 
-    def tokens(self) -> dict[str, object]:
+    def tokens(self) -> dict[str, int | str]:
         """Return the token counts as a mapping for manifests and JSON output."""
-        block: dict[str, object] = {
+        block: dict[str, int | str] = {
             "prompt": self.prompt,
             "completion": self.completion,
             "total": self.total,

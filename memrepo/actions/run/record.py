@@ -90,7 +90,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     ingest: Ingested = msgspec.field(default_factory=Ingested)
     commits: tuple[Landed, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
-    tokens: Mapping[str, object] = msgspec.field(default_factory=dict)
+    tokens: Mapping[str, int | str] = msgspec.field(default_factory=dict)
     cost_usd: float | None = None
     reused: int = 0
     """Number of answers taken from an interrupted run."""

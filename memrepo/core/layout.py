@@ -20,6 +20,8 @@ from memrepo.core.secrets import clean_page
 
 CONFIG_NAME = "memrepo.toml"
 ADOPTED_PREFIX = "memrepo/"
+PROFILES = frozenset(("USER.md", "IDENTITY.md", "SOUL.md", "human.md", "persona.md"))
+"""Files that describe a person or an agent. The folder of an agent has one of them."""
 AREAS = (
     "memories",
     "sources",

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache, partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -418,6 +417,8 @@ def scan_rules() -> str:
     here = Path(__file__).parent
     files = sorted(p for p in here.rglob("*") if "secret" in p.relative_to(here).as_posix())
     code = [p.read_bytes() for p in files if p.is_file() and p.suffix != ".pyc"]
+    from hashlib import sha256
+
     return f"{sha256(b''.join(code)).hexdigest()}-{rules_in_use()}"
 
 
@@ -435,6 +436,8 @@ def clean_digests() -> set[bytes]:
 
 def is_clean(data: bytes) -> bool:
     """Return whether a text is free of secrets."""
+    from hashlib import sha256
+
     known, mark = clean_digests(), sha256(data).digest()
     if mark not in known and not find_secrets(data.decode("utf-8", "replace")):
         known.add(mark)

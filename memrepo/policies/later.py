@@ -20,7 +20,7 @@ from memrepo.core.memory import Memory
 from memrepo.policies.change import line_after, read
 from memrepo.policies.standing import contradicts, newer_of
 from memrepo.text.dates import find_date, is_time_heading, month_names
-from memrepo.text.languages import entries, fold
+from memrepo.text.languages import ENGLISH, entries, fold
 from memrepo.text.sentences import sentences
 from memrepo.text.words import asked_terms, index_terms, is_spaceless, stems, terms, words
 
@@ -109,7 +109,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _terms(self, text: str) -> Terms:
         found = {term: {term, *forms} for term, forms in asked_terms(text, self.languages)}
-        dull = _times() | {*self.unnamed}
+        dull = _times(tuple(self.languages)) | {*self.unnamed}
         return {
             term: forms
             for term, forms in found.items()
@@ -117,10 +117,11 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         }
 
 
-@lru_cache(maxsize=1)
-def _times() -> frozenset[str]:
-    """Return the words for times of all languages, and their stems."""
-    found = [*entries("change", "times"), *entries("dates", "weekdays"), *entries("dates", "times")]
+@lru_cache(maxsize=8)
+def _times(languages: Sequence[str]) -> frozenset[str]:
+    """Return the words for times of some languages and of English, and their stems."""
+    keys = (("change", "times"), ("dates", "weekdays"), ("dates", "times"))
+    found = [one for key in keys for one in entries(*key, (ENGLISH, *languages))]
     plain = [fold(word) for word in found]
     return frozenset((*plain, *stems(plain)))
 

@@ -21,7 +21,7 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.languages import ENGLISH, LANGUAGES, fold, pattern, table
+from memrepo.text.languages import ENGLISH, LANGUAGES, entries, fold, pattern, table
 from memrepo.text.words import asked_terms, faint_pairs, is_spaceless, stems, words
 
 Span = tuple[str, str]
@@ -110,17 +110,9 @@ def _days(
         return (), frozenset()
     spelled = {word for span in named for word in span.words}
     only = {term for term, _ in asked_terms(" ".join(sorted(spelled)))}
-    other = {*_listed("dates", "events"), *spelled}
+    other = {*entries("dates", "events"), *spelled}
     only |= {term for term, forms in terms.items() if not other.isdisjoint((term, *forms))}
     return tuple(sorted({span.days for span in named})), frozenset(only)
-
-
-@cache
-def _listed(section: str, key: str, own: Sequence[str] = LANGUAGES) -> tuple[str, ...]:
-    """Return the entries of a key in the tables of some languages."""
-    values = (table(language, section).get(key, ()) for language in own)
-    lists = (value.split() if isinstance(value, str) else value for value in values)
-    return tuple(entry for one in lists for entry in one)
 
 
 def _light(found: Sequence[str], own: Sequence[str]) -> frozenset[str]:
@@ -132,12 +124,12 @@ def _light(found: Sequence[str], own: Sequence[str]) -> frozenset[str]:
 
 @cache
 def _frames(own: Sequence[str]) -> frozenset[str]:
-    return frozenset(map(fold, _listed("asking", "frame", own)))
+    return frozenset(map(fold, entries("asking", "frame", own)))
 
 
 @cache
 def _kind_words(own: Sequence[str]) -> frozenset[str]:
-    found = (_listed("cues", kind, own) for kind in KINDS_OF_ANSWER)
+    found = (entries("cues", kind, own) for kind in KINDS_OF_ANSWER)
     return frozenset(fold(w) for one in found for e in one for w in e.replace("/", " ").split())
 
 
@@ -145,7 +137,7 @@ def _without_small_words(text: str, own: Sequence[str]) -> str:
     """Replace the function words of languages without blanks between words, such as Chinese."""
     if text.isascii():
         return text
-    small = {word for word in _listed("asking", "small", own) if len(word) > 1}
+    small = {word for word in entries("asking", "small", own) if len(word) > 1}
     if not small:
         return text
     longest = sorted(small, key=lambda word: (-len(word), word))
@@ -181,7 +173,7 @@ def _asking(own: Sequence[str]) -> Mapping[str, str]:
 
 @cache
 def _small(own: Sequence[str]) -> frozenset[str]:
-    return frozenset(fold(word) for word in _listed("language", "small", own))
+    return frozenset(fold(word) for word in entries("language", "small", own))
 
 
 ASKS, SELF = "?", "i"
@@ -200,14 +192,14 @@ KINDS_OF_ANSWER = "tnpq"
 def _phrases(
     section: str, key: str, own: Sequence[str] = LANGUAGES, *, start: bool = False
 ) -> re.Pattern[str]:
-    return pattern(_listed(section, key, own), start=start)
+    return pattern(entries(section, key, own), start=start)
 
 
 @cache
 def _times() -> frozenset[str]:
     from memrepo.text.dates import WEEKDAYS
 
-    return frozenset((*_listed("cues", "times"), *WEEKDAYS, *MONTHS)) - {"may"}
+    return frozenset((*entries("cues", "times"), *WEEKDAYS, *MONTHS)) - {"may"}
 
 
 def cues_of(text: str) -> str:
@@ -227,9 +219,9 @@ def wanted(words: Sequence[str], own: Sequence[str] = LANGUAGES) -> str:
     """Return the kinds of answer that a question, given as folded words, asks for."""
     text, found = " ".join(words), ""
     for kind in KINDS_OF_ANSWER:
-        opens = _listed("cues", f"{kind}_start", own)
+        opens = entries("cues", f"{kind}_start", own)
         if (opens and _phrases("cues", f"{kind}_start", own, start=True).match(text)) or (
-            _listed("cues", kind, own) and _phrases("cues", kind, own).search(text)
+            entries("cues", kind, own) and _phrases("cues", kind, own).search(text)
         ):
             found += kind
     return found
@@ -255,7 +247,7 @@ def role_of(subject: str, text: str) -> str:
     label = _LABEL.match(text)
     speaker = label[1].casefold() if label and not subject else subject
     name = speaker.rpartition(" ")[2]
-    is_user, is_assistant = (name in _listed("speakers", k) for k in ("users", "assistants"))
+    is_user, is_assistant = (name in entries("speakers", k) for k in ("users", "assistants"))
     is_about = name in text[:OPENING_LENGTH].casefold().split()[:3]
     if (is_user or is_assistant) and (label or not is_about):
         return USER if is_user else ASSISTANT

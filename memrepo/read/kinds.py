@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from memrepo.core.layout import PROFILES
 from memrepo.core.patterns import regex
 from memrepo.read.learned import is_template
 from memrepo.read.sources import is_episode
@@ -89,8 +90,6 @@ def kinds() -> Kinds:
 _WORDS = regex(r"[^\W_]+")
 _NAMELESS = ("stanzas", "talk", "journal")
 """Shapes that decide only on files whose path implies no kind."""
-PROFILES = frozenset(("USER.md", "IDENTITY.md", "SOUL.md", "human.md", "persona.md"))
-"""Files that describe a person or an agent. The folder of an agent has one of them."""
 AGENT_FOLDER = regex(r"(?:^|/)agents(?:/(?P<name>[^/]+))?(?:/|$)")
 
 

@@ -13,7 +13,6 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
-from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,7 +58,8 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
 
     `edits` contains contents by path, None for a deleted file, and `blob_id` computes their blob
     ids. `importance` scores a memory, and `rules` identifies its settings. `tick` is called for
-    each memory that is read. `sources` selects the sources to index, and None indexes none.
+    each memory that is read. `sources` returns the rules for the sources to index, which
+    `source_settings` identifies. None indexes none.
     `changed` returns the day of each source's last change, for texts that state no date.
     """
 
@@ -69,7 +69,8 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
     edits: Mapping[str, bytes | None] = msgspec.field(default_factory=dict)
     blob_id: Callable[[bytes], str] = lambda _: ""
     tick: Callable[[str], None] = lambda _: None
-    sources: SourceRules | None = None
+    sources: Callable[[], SourceRules] | None = None
+    source_settings: str = ""
     changed: Callable[[Collection[str]], Mapping[str, str]] = lambda _: {}
 
     @property
@@ -114,7 +115,7 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
     changes = None
     if wanted.sources is not None:  # may read memories cached in this file: before any write
         known = ("", "") if starts_over else (get_meta(base, FOLLOWS), get_meta(base, REJECTED))
-        changes = _source_changes(wanted, wanted.sources, *known)
+        changes = _source_changes(wanted, *known)
     if starts_over:
         base.execute("INSERT INTO words (words) VALUES ('delete-all')")
         for table in ("block", "evidence", "statement", "language"):
@@ -328,7 +329,6 @@ class _SourceChanges(msgspec.Struct, frozen=True, kw_only=True):
     is None if there are none.
     """
 
-    rules: SourceRules
     follows: str
     rejected: str
     files: Mapping[str, str]
@@ -338,16 +338,10 @@ class _SourceChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 def _state_of(wanted: Indexed) -> str:
     """Return an identifier of what blocks of sources depend on: the commit and the rules."""
-    return f"{wanted.tree.commit} {_digest(repr(wanted.sources))}"
+    return f"{wanted.tree.commit} {wanted.source_settings}"
 
 
-def _digest(*parts: str) -> str:
-    return sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def _source_changes(
-    wanted: Indexed, rules: SourceRules, known: str, rejected: str
-) -> _SourceChanges | None:
+def _source_changes(wanted: Indexed, known: str, rejected: str) -> _SourceChanges | None:
     """Return the sources to read again, or None if their blocks are current.
 
     `known` is the state of the blocks, and `rejected` the hash of the statements left out so far.
@@ -372,7 +366,7 @@ def _source_changes(
     elif state is None and any(files.values()):
         state = tree.state()
     return _SourceChanges(
-        rules=rules, follows=now, rejected=rejected, files=files, whole=differ is None, state=state
+        follows=now, rejected=rejected, files=files, whole=differ is None, state=state
     )
 
 
@@ -403,7 +397,9 @@ def _rejected_hash(state: State) -> str:
     against, forgotten = decided_against(state), sorted(forgotten_in(state).keys)
     if not (against or forgotten):
         return ""
-    return _digest(repr([*against.found.values()]), " ".join(forgotten))
+    from hashlib import sha256
+
+    return sha256(repr(([*against.found.values()], forgotten)).encode()).hexdigest()
 
 
 def _follow_sources(base: sqlite3.Connection, wanted: Indexed, found: _SourceChanges) -> None:
@@ -434,11 +430,12 @@ class _SourceBlock(NamedTuple):
 
 def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_SourceBlock]]:
     """Yield the blocks of each source, without what was rejected or corrected."""
-    if not any(found.files.values()):
+    if wanted.sources is None or not any(found.files.values()):
         return
     from memrepo.read.intake import Reader, SourceText
     from memrepo.read.sources import kind_of
 
+    rules = wanted.sources()
     names = {path: wanted.tree.layout.source_name(path) for path, b in found.files.items() if b}
     days = wanted.changed([path for path in names if not date_of_path(path)])
     texts = (
@@ -450,7 +447,7 @@ def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_Sou
             committed=days.get(path, ""),
         )
         for path, name in names.items()
-        if (kind := kind_of(name, found.rules))
+        if (kind := kind_of(name, rules))
     )
     while some := list(islice(texts, FILES_AT_ONCE)):
         data = wanted.tree.files.many(text.blob for text in some)

@@ -14,9 +14,9 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
+from zlib import crc32
 
 import msgspec
 
@@ -126,7 +126,7 @@ def has_index(path: Path) -> bool:
 def program_print() -> str:
     """Return a fingerprint of memrepo's modules and tables, based on file sizes and times."""
     found = [*_files(str(Path(memrepo.__file__).parent))]
-    return blake2b(repr((memrepo.__version__, sorted(found))).encode(), digest_size=16).hexdigest()
+    return f"{memrepo.__version__} {crc32(repr(sorted(found)).encode()):08x}"
 
 
 def _files(folder: str) -> Iterator[tuple[str, int, int]]:

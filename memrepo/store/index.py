@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.core.layout import PROFILES
 from memrepo.policies.questions import Question, question_of
 from memrepo.policies.ranking import (
     ALIKE,
@@ -206,8 +207,6 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def people(self) -> frozenset[str]:
         """Return the words of the names of the people and agents that have a profile."""
-        from memrepo.read.kinds import PROFILES
-
         rows = self._ask(
             lambda base: base.execute("SELECT DISTINCT subject, thread FROM block").fetchall()
         )

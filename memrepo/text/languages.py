@@ -77,9 +77,9 @@ def tables(section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 @cache
-def entries(section: str, key: str) -> tuple[str, ...]:
-    """Return the entries of a key for all languages. A text value is split into words."""
-    values = (found.get(key, ()) for _, found in tables(section))
+def entries(section: str, key: str, own: Sequence[str] = LANGUAGES) -> tuple[str, ...]:
+    """Return the entries of a key for some languages. A text value is split into words."""
+    values = (table(language, section).get(key, ()) for language in own)
     lists = (value.split() if isinstance(value, str) else value for value in values)
     return tuple(entry for one in lists for entry in one)
 

@@ -328,7 +328,8 @@ def index_of(
         blob_id=store.work.blob_id,
         tick=tick,
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
-        sources=config.source_rules() if passages else None,
+        sources=config.source_rules if passages else None,
+        source_settings=repr((config.sources, config.profile)),
         changed=changed,
     )
     return Index(

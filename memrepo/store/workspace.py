@@ -139,7 +139,7 @@ def read_workspace(
             continue
         # History contains names without purged values.
         name = name_without_purged(name)
-        if named := _secret_in_name(name):
+        if named := _secret_in_name(name, clean):
             problems.append(problem("source-secret-name", named[0], kind=named[1]))
             continue
         data, refusal = _read(name, entry)
@@ -174,13 +174,19 @@ def read_workspace(
     )
 
 
-def _secret_in_name(name: str) -> tuple[str, str] | None:
+def _secret_in_name(name: str, clean: set[str]) -> tuple[str, str] | None:
     """Return (redacted name, kind) of a file whose name is a secret as memories and pages cite it.
 
-    They name the file with lines, or without its ending, or with blanks for its hyphens.
+    They name the file with lines, or without its ending, or with blanks for its hyphens. The digest
+    of a name without secrets is added to `clean`.
     """
     stem = name.rpartition(".")[0] or name
-    for form in (name, f"- {name}:1-2, 2026-01-01", stem, regex(r"[-_%+/]+").sub(" ", stem)):
+    forms = (name, f"- {name}:1-2, 2026-01-01", stem, regex(r"[-_%+/]+").sub(" ", stem))
+    every = "\n".join(forms).encode("utf-8", "replace")
+    if is_clean(every):
+        clean.add(hashlib.sha256(every).hexdigest())
+        return None
+    for form in forms:
         for secret in find_secrets(form):
             value = form[secret.start : secret.end]
             mark = placeholder(secret.kind)

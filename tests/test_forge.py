@@ -271,7 +271,6 @@ def test_a_nights_run_is_a_branch_that_is_merged_and_taken_back(clone: Path) -> 
     assert any("blue door" in m.body for m in memories(clone).values())
     assert found_in(clone, f"{start}..main")[0] == 0, subjects(clone)
     assert memrepo(clone, "revert", run["run"], now=LATER).exit == 0
-    assert git(clone, "diff", "--stat", before, "HEAD") == ""
     assert tree(clone) == before
     assert_sound(clone)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.fields import Node, bare, node_of
-from memrepo.core.ids import digest
+from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
@@ -20,6 +20,7 @@ from memrepo.policies.claims import is_by_person
 from memrepo.policies.first_page import SEPARATOR, part_of
 from memrepo.read.kinds import section_kind
 from memrepo.text.languages import patterns
+from memrepo.views.html import Span, word_diff
 from memrepo.views.report import WORDS, in_words
 
 Stage = Literal["waits", "landed", "commit", "range"]
@@ -28,6 +29,8 @@ SUMMARIES: Mapping[ChangeKind, tuple[str, str]] = WORDS["changes"]
 """Heading and explanation of each kind of change."""
 UNTOLD = ("sources", "superseded_by", "superseded_at", "retired")
 """Fields shown in other ways: as evidence, as a pair, or as a reason."""
+MAX_SOURCES = 5
+"""Maximum sources that are shown of a change."""
 TELLTALES = ("status", "standing", "archived_at")
 """Fields that only repeat that a memory is superseded or retired."""
 
@@ -51,25 +54,19 @@ _PLACES = frozenset(("promote", "demote", "tier", "link"))
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A source of a memory, marked as new, gone or kept, with its recorded lines.
-
-    `text` contains (line number, line) pairs. It is empty if the recorded text is not available.
-    """
+    """A source of a memory, marked as new, gone or kept."""
 
     mark: Literal["new", "gone", "kept"]
     resource: str
     lines: tuple[int, int]
-    blob: str = ""
     captured: str = ""
-    text: tuple[tuple[int, str], ...] = ()
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """A change to one memory, with its causes.
 
     `successors` replaced this memory. `replaces` are the ids of memories it replaced in the same
-    range. `against` are memories that contradict it since then. `judged` is the judge's rationale
-    verbatim.
+    range. `against` are memories that contradict it since then.
     """
 
     difference: Difference
@@ -78,7 +75,6 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     successors: tuple[Memory, ...] = ()
     replaces: tuple[str, ...] = ()
     against: tuple[Memory, ...] = ()
-    judged: str = ""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -119,7 +115,6 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
             "against": [m.id for m in self.against],
             "decisions": [replace(d, together=()) for d in self.decisions],
             "evidence": self.evidence,
-            "judged": self.judged,
         }
 
 
@@ -155,12 +150,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self) -> tuple[Change, ...]:
         """Return the changes to show, omitting new memories that are shown as replacements."""
         return tuple(c for c in self.changes if c is self.changes[0] or not c.replaces)
-
-    @property
-    def mark(self) -> str:
-        """Return a hash that identifies the decision by its memories and their new texts."""
-        texts = [[c.difference.kinds, c.difference.memory.body] for c in self.changes]
-        return digest([sorted(self.ids), texts])[:16]
 
 
 class ReviewGroup(msgspec.Struct, frozen=True, kw_only=True):
@@ -304,7 +293,71 @@ def headline(memory: Memory) -> str:
     return next((line for line in memory.body.split("\n") if line.strip()), memory.slug)
 
 
-def place_of(source: Evidence) -> str:
+class Line(NamedTuple):
+    """A line that shows a change: `-` for what was, `+` for what is, or neither sign."""
+
+    sign: Literal["-", "+", ""]
+    spans: tuple[Span, ...]
+
+
+def change_lines(change: Change) -> Iterator[Line]:
+    """Yield the lines that show a change on a terminal, in a comment and on a web page."""
+    found, body = change.difference, change.difference.memory.body
+    old = found.before.body if found.before else ""
+    match found.kind:
+        case "superseded" | "removed" if len(change.successors) == 1:
+            yield from _two(body, change.successors[0].body)
+        case "superseded" | "removed":
+            yield Line("-", (Span(mark="old", text=body),))
+            yield from (Line("+", (Span(mark="new", text=m.body),)) for m in change.successors)
+        case "added":
+            yield Line("+", (Span(mark="new", text=body),))
+        case _ if "reworded" in found.kinds:
+            yield from _two(old, body)
+        case _:
+            yield _plain(" ".join(body.split()))
+    yield from (_plain(f"by {heir.id}  {heir.path}") for heir in change.successors)
+    yield from (_plain(f"replaces {id_}, shown above") for id_ in change.replaces)
+    for other in change.against:
+        yield _plain(f"contradicts {other.id}, which says: {other.body}")
+    yield from _fields(found)
+    yield from _sources(change.evidence)
+
+
+def _plain(text: str) -> Line:
+    return Line("", (Span(mark="same", text=text),))
+
+
+def _two(old: str, new: str) -> tuple[Line, Line]:
+    spans = word_diff(visible(old), visible(new))
+    was = tuple(span for span in spans if span.mark != "new")
+    return Line("-", was), Line("+", tuple(span for span in spans if span.mark != "old"))
+
+
+def _fields(found: Difference) -> Iterator[Line]:
+    """Yield the changed fields of a memory that are not shown in other ways."""
+    if found.before is None or found.after is None:
+        return
+    for name in found.fields:
+        if name in UNTOLD or (found.kind in ("superseded", *LEAVING) and name in TELLTALES):
+            continue
+        old, new = _spelled(found, name)
+        yield _plain(f"{name}: {old or 'none'} -> {new or 'none'}")
+
+
+def _sources(evidence: Iterable[Evidence]) -> Iterator[Line]:
+    signs = {"new": "+", "gone": "-"}
+    marked = [e for e in evidence if e.mark in signs]
+    places = [_place_of(e) for e in marked]
+    # A line that was edited in place has the same location before and after.
+    marked = [e for e in marked if places.count(_place_of(e)) == 1]
+    for found in marked[:MAX_SOURCES]:
+        yield _plain(f"{signs[found.mark]} evidence {_place_of(found)}")
+    if (more := len(marked) - MAX_SOURCES) > 0:
+        yield _plain(f"and {counted(more, 'more source', 'more sources')}")
+
+
+def _place_of(source: Evidence) -> str:
     """Return the place of a source as text, such as `sources/MEMORY.md:3-5`."""
     first, last = source.lines
     if not first:
@@ -312,19 +365,19 @@ def place_of(source: Evidence) -> str:
     return f"{source.resource}:{first}" + (f"-{last}" if last > first else "")
 
 
-def spelled(found: Difference, name: str) -> tuple[str, str]:
+def _spelled(found: Difference, name: str) -> tuple[str, str]:
     """Return a field's old and new values on one line each, without common elements of sets."""
     old, new = found.value(name)
     if isinstance(old, tuple) and isinstance(new, tuple) and old and new:
         old, new = (tuple(v for v in x if v not in y) for x, y in ((old, new), (new, old)))
-    before, after = ("" if v in (None, ()) else flat(node_of(v)) for v in (old, new))
+    before, after = ("" if v in (None, ()) else _flat(node_of(v)) for v in (old, new))
     return before, after
 
 
-def flat(node: Node) -> str:
+def _flat(node: Node) -> str:
     """Format a header value on one line."""
     if isinstance(node, list):
-        return "; ".join(flat(item) for item in node)
+        return "; ".join(_flat(item) for item in node)
     if isinstance(node, dict):
-        return ", ".join(f"{key} {flat(value)}" for key, value in node.items())
+        return ", ".join(f"{key} {_flat(value)}" for key, value in node.items())
     return str(node)

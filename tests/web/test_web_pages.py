@@ -31,14 +31,6 @@ def ids(repo: Path) -> dict[str, str]:
     return {m.body.partition(": ")[2] or m.body: m.id for m in memories(repo).values()}
 
 
-def marks(page: str) -> dict[str, str]:
-    """Return the marks of the decisions on the page of the morning, by their text."""
-    return {
-        unescape(said): mark
-        for mark, said in re.findall(r'name="text-(\w+)" rows="3">([^<]*)</textarea>', page)
-    }
-
-
 # -- who gets nothing ------------------------------------------------------------------------------
 
 
@@ -138,7 +130,6 @@ def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: T
         "Mara prefers tea.",
         "Rui leads the billing team.",
         "Rui leads the payments team.",
-        "new sources/MEMORY.md:13 of 2026-03-02 , word for word",
         "No run is scheduled",
         "What the agent reads first 4 of 30 lines",
     ):

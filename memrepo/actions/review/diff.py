@@ -10,12 +10,10 @@ import msgspec
 
 from memrepo.actions.past.log import NoSuchRun, landing_of, run_merge
 from memrepo.actions.pending import NothingWaits, the_waiting
-from memrepo.actions.recall.quotes import Version, Versions, versions
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.manifest import read_manifests
 from memrepo.core.memory import Memory, Source
 from memrepo.core.state import EMPTY, ChangeKind, Difference, differences
 from memrepo.store import history
@@ -99,10 +97,9 @@ def do(work: Work, request: Request) -> Result | Patch:
     if request.git:
         patch = work.store.repo.call("diff", "--no-ext-diff", span.base, span.tip, "--")
         return Patch(run=span.run, diff=patch)
-    return _result(review_of(work, span, quote=False), stat=request.stat)
+    return _result(review_of(work, span), stat=request.stat)
 
 
-_LINES = 12
 _SOURCES = 6
 Mark = Literal["new", "gone", "kept"]
 _EVIDENT = frozenset({"added", "reworded", "retired", "standing", "superseded", "evidence"})
@@ -212,13 +209,11 @@ def _commit(work: Work, word: str) -> str:
         raise NothingToCompare(f"no run and no commit is called {word!r}") from None
 
 
-def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
-    """Collect the changes in a comparison. With `quote`, include the lines of the evidence."""
+def review_of(work: Work, span: Comparison) -> Review:
+    """Collect the changes in a comparison."""
     before = work.store.snapshot(span.base).state() if span.base else EMPTY
     after = work.store.snapshot(span.tip).state()
-    judged = _judged(work, span)
     decisions = _decisions(span.chain, span.state)
-    recorded = versions(work, ()) if quote else None
     changes = []
     for one in differences(before, after):
         id_, new = one.memory.id, one.after
@@ -235,8 +230,7 @@ def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
             Change(
                 difference=one,
                 decisions=decisions.get(id_, ()),
-                judged=judged.get(id_, ""),
-                evidence=tuple(_evidence(one, successors, recorded)),
+                evidence=tuple(_evidence(one, successors)),
                 successors=successors,
                 replaces=tuple(replaced),
                 against=tuple(after.memories[i] for i in against if i in after.memories),
@@ -279,19 +273,6 @@ def _decisions(chain: Iterable[history.LogEntry], state: Stage) -> Mapping[str, 
     return found
 
 
-def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
-    """Return the judge's last words about each memory, from the manifest of the compared run."""
-    path = work.tree.layout.manifest(span.run)
-    data = work.store.repo.objects.file(span.tip, path) if span.run else None
-    runs, _ = read_manifests({path: data} if data else {}, work.tree.layout)
-    return {
-        id_: judged[-1].disposition
-        for run in runs
-        for id_, judged in run.judgements.items()
-        if judged
-    }
-
-
 def _files(work: Work, span: Comparison) -> dict[str, int]:
     """Return the number of changed files per folder, not counting memories."""
     layout = work.tree.layout
@@ -306,9 +287,7 @@ def _files(work: Work, span: Comparison) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))
 
 
-def _evidence(
-    found: Difference, successors: Sequence[Memory], recorded: Versions | None
-) -> Iterator[Evidence]:
+def _evidence(found: Difference, successors: Sequence[Memory]) -> Iterator[Evidence]:
     """Yield the added, removed and kept evidence of a changed memory and of its successors."""
     old, new = (m.sources if m else () for m in (found.before, found.after))
     marked: list[tuple[Source, Mark]] = []
@@ -316,20 +295,6 @@ def _evidence(
     marked += [(s, "gone") for s in old if s not in new and found.after]
     if _EVIDENT & {*found.kinds}:
         marked += [(s, "kept") for s in new if s in old or not found.before][:_SOURCES]
-    of = {s: m for m in (found.before, found.after) if m for s in m.sources}
-    every = [(s, mark, of[s]) for s, mark in marked]
-    every += [(s, "new", m) for m in successors for s in m.sources[:_SOURCES]]
-    for source, mark, memory in every:
-        version = recorded.of(memory, source) if recorded else Version("", None, (0, 0))
-        blob, text, (first, last) = version
-        last = min(last, first + _LINES - 1, len(text.lines) if text and first else 0)
-        span = range(first, last + 1) if text and first else ()
-        lines = tuple((n, text.lines[n - 1]) for n in span) if text else ()
-        yield Evidence(
-            mark=mark,
-            resource=source.resource,
-            lines=source.lines,
-            blob=blob,
-            captured=source.captured,
-            text=lines,
-        )
+    marked += [(s, "new") for m in successors for s in m.sources[:_SOURCES]]
+    for s, mark in marked:
+        yield Evidence(mark=mark, resource=s.resource, lines=s.lines, captured=s.captured)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memrepo.actions.recall.quotes import evidence_lines
@@ -13,18 +12,9 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.faces.text.changes import written
-from memrepo.views.html import Mark, Span, word_diff
+from memrepo.views.html import Span
 from memrepo.views.report import in_words
-from memrepo.views.review import (
-    LEAVING,
-    TELLTALES,
-    UNTOLD,
-    Change,
-    Review,
-    ReviewGroup,
-    place_of,
-    spelled,
-)
+from memrepo.views.review import Change, Line, Review, ReviewGroup, change_lines
 
 if TYPE_CHECKING:
     from memrepo.actions.review import accept as accepting
@@ -37,7 +27,6 @@ if TYPE_CHECKING:
 TEXT = 160
 MAX_ITEMS = 200
 """Maximum memories listed under a card."""
-MAX_SOURCES = 5
 WIDTH = 96
 _CONTEXT = 12
 """Words of a long unchanged stretch that are shown on each side of a change."""
@@ -113,69 +102,23 @@ def _card_lines(changes: Sequence[Change]) -> list[str]:
 
 
 def _change_lines(change: Change, *, colour: bool) -> list[str]:
-    """Return the lines that describe a change: texts, contradictions, fields, sources, reason."""
+    """Return the lines that show a change, under a line that names it."""
     found, memory = change.difference, change.difference.memory
-    old, new = found.before.body if found.before else "", memory.body
     lines = [f"{found.kind:<11}{memory.id}  {memory.type}  {memory.path}"]
-    shown = partial(_side, colour=colour)
-    match found.kind:
-        case "superseded" if len(change.successors) == 1:
-            (heir,) = change.successors
-            spans = word_diff(visible(new), visible(heir.body))
-            lines += [*shown(spans, "old"), *shown(spans, "new"), f"    by {heir.id}  {heir.path}"]
-        case "superseded" | "removed":
-            lines += shown([Span(mark="old", text=new)], "old")
-            for heir in change.successors:
-                lines += shown([Span(mark="new", text=visible(heir.body))], "new")
-                lines.append(f"    by {heir.id}  {heir.path}")
-        case "added":
-            lines += shown([Span(mark="new", text=new)], "new")
-            lines += [f"    replaces {id_}, shown above" for id_ in change.replaces]
-        case _ if "reworded" in found.kinds:
-            spans = word_diff(visible(old), visible(new))
-            lines += [*shown(spans, "old"), *shown(spans, "new")]
-        case _:
-            lines.append(f"    {_line(new)}")
-    for other in change.against:
-        lines.append(f"    contradicts {other.id}, which says: {_line(other.body, 500)}")
-    lines += _fields(change)
-    lines += _evidence(change)
+    for one in change_lines(change):
+        if one.sign:
+            lines += _side(one, colour=colour)
+        else:
+            lines.append(f"    {_line(one.spans[0].text, 500)}")
     if change.why:
         lines.append(f"    because: {_line(in_words(change.why), 500)}")
     return lines
 
 
-def _fields(change: Change) -> Iterator[str]:
-    found = change.difference
-    if found.before is None or found.after is None:
-        return
-    for name in found.fields:
-        if name in UNTOLD or (found.kind in ("superseded", *LEAVING) and name in TELLTALES):
-            continue
-        old, new = (_line(text) for text in spelled(found, name))
-        yield f"    {name}: {old or 'none'} -> {new or 'none'}"
-
-
-def _evidence(change: Change) -> Iterator[str]:
-    signs = {"new": "+", "gone": "-"}
-    marked = [e for e in change.evidence if e.mark in signs]
-    places = [place_of(e) for e in marked]
-    # A line that was edited in place has the same location before and after.
-    marked = [e for e in marked if places.count(place_of(e)) == 1]
-    for found in marked[:MAX_SOURCES]:
-        yield f"    {signs[found.mark]} evidence {_line(place_of(found))}"
-    yield from _more(len(marked) - MAX_SOURCES)
-
-
-def _more(count: int) -> Iterator[str]:
-    if count > 0:
-        yield f"    and {counted(count, 'more source', 'more sources')}"
-
-
-def _side(spans: Iterable[Span], side: Mark, *, colour: bool) -> list[str]:
+def _side(line: Line, *, colour: bool) -> list[str]:
     """Return the wrapped lines for the old or the new text, with long unchanged parts shortened."""
-    sign = "-" if side == "old" else "+"
-    every = [s for s in spans if s.mark in ("same", side)]
+    sign, every = line
+    side = "old" if sign == "-" else "new"
     only = not any(s.mark == "same" for s in every)
     texts = [_shortened(s, n, len(every)) for n, s in enumerate(every)]
     if not colour or only:

@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from markupsafe import Markup
-
 from memrepo.actions.lifecycle.session import MAX_TOKENS, context
 from memrepo.actions.past import log, why
 from memrepo.actions.past.log import Commit
@@ -29,25 +27,20 @@ from memrepo.actions.takeback.revert import RevertRequest
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError, UsageError
-from memrepo.core.ids import normal_claim
 from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.times import extent
 from memrepo.views.hot import condensed, plain, sections
-from memrepo.views.html import rendered, rendered_line, shown, side, word_diff
-from memrepo.views.report import in_words, judged_in_words
+from memrepo.views.html import Mark, rendered, rendered_line, shown, side
+from memrepo.views.report import in_words
 from memrepo.views.review import (
     LEAVING,
     SUMMARIES,
-    TELLTALES,
-    UNTOLD,
     Change,
-    Evidence,
     ReviewGroup,
+    change_lines,
     headline,
-    place_of,
-    spelled,
 )
 
 Shown = dict[str, object]
@@ -58,8 +51,6 @@ MAX_NEIGHBOURS = 6
 """Maximum similar memories that are listed next to linked ones."""
 HEADING, LABEL = 110, 90
 """Maximum characters of a heading, and of a memory in a list."""
-MAX_TEXT, MAX_VALUE, MAX_QUOTE = 20_000, 500, 600
-"""Maximum characters of a memory, of a field value and of a quoted line."""
 
 
 def _ask(work: Work, name: str, request: Any) -> Any:
@@ -128,7 +119,7 @@ def _night(work: Work, found: status.Result) -> Night:
     if found.last_run is None:
         return Night(ran)
     landed, left, small = list[NightRow](), list[NightRow](), 0
-    for one in review_of(work, span_of(work, (found.last_run.run,)), quote=False).decisions:
+    for one in review_of(work, span_of(work, (found.last_run.run,))).decisions:
         if word := _CHANGES.get(one.kind):
             text = cut(plain(one.target), LABEL)
             row = NightRow(word, one.target.id, text, _sentence(one.changes[0]))
@@ -195,7 +186,7 @@ MAX_PROBLEMS = 5
 
 
 def _waiting(work: Work, branch: str) -> Shown:
-    review = review_of(work, span_of(work, (branch,)), quote=True)
+    review = review_of(work, span_of(work, (branch,)))
     return {
         "run": review.run,
         "reason": _sentence_of(review.reason),
@@ -213,10 +204,7 @@ def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
             "leaves": group.decisions[0].leaves,
             "decisions": [
                 {
-                    "mark": decision.mark,
                     "kind": SUMMARIES[decision.kind][0],
-                    "meaning": SUMMARIES[decision.kind][1],
-                    "text": decision.target.body,
                     "id": decision.target.id,
                     "label": cut(plain(decision.target), LABEL),
                     "cards": [
@@ -275,122 +263,20 @@ def _card(change: Change, *, with_reason: bool = True) -> Shown:
 
     `with_reason` shows the reason. It is left out where the heading of a group has it.
     """
-    found, memory = change.difference, change.difference.memory
-    head = " ".join(headline(memory).split())
-    # Show each text once: a replaced text with its successor, a short text as the heading.
-    is_reworded = found.kind == "added" and bool(change.replaces)
-    single = "reworded" not in found.kinds and not change.successors and not change.against
-    is_headed = single and head == memory.body and len(head) <= HEADING
-    reasons = [(d.op, d.reason, d.actor, d.commit[:10]) for d in change.decisions]
-    if change.why and not any(d.reason for d in change.decisions):
-        reasons = [("", change.why, "", ""), *reasons]
-    bodies = {normal_claim(m.body) for m in (found.before, memory, *change.successors) if m}
+    marks: Mapping[str, Mark] = {"-": "old", "+": "new"}
     return {
-        "id": memory.id,
-        "ids": " ".join(change.ids),
-        "head": _cut(head, HEADING if single else LABEL),
         "said": _sentence(change) if with_reason else "",
-        "type": memory.type,
-        "layer": memory.layer if memory.layer != memory.type else "",
-        "path": memory.path,
-        "texts": [] if is_reworded or is_headed else _texts(change),
-        "replaces": change.replaces if is_reworded else (),
-        "also": [SUMMARIES[kind][0].lower() for kind in found.kinds[1:]],
-        "rows": list(_rows(change)),
-        "why": [(op, in_words(reason), actor, commit) for op, reason, actor, commit in reasons],
-        "judged": judged_in_words(change.judged),
-        "evidence": [_evidence(e, bodies) for e in change.evidence if not is_reworded],
+        "lines": [
+            (one.sign, side(one.spans, marks[one.sign]) if one.sign else shown(one.spans[0].text))
+            for one in change_lines(change)
+        ],
     }
-
-
-class CardText(NamedTuple):
-    """A text on a card. `id` names the memory of the text if it is not the memory of the card."""
-
-    label: str
-    tone: str
-    text: Markup
-    id: str = ""
-
-
-def _texts(change: Change) -> list[CardText]:
-    """Return the texts to show for a change: before and after, and any contradicting memories."""
-    found, memory = change.difference, change.difference.memory
-    old = _long((found.before or memory).body)
-    against = [CardText("against", "plain", rendered(_long(m.body)), m.id) for m in change.against]
-    match found.kind:
-        case "superseded" if len(change.successors) == 1:
-            (heir,) = change.successors
-            spans = word_diff(old, _long(heir.body))
-            texts = [
-                CardText("until now", "before", side(spans, "old")),
-                CardText("from now on", "after", side(spans, "new"), heir.id),
-            ]
-        case "superseded" if change.successors:
-            texts = [CardText("until now", "before", shown(old))]
-            texts += [
-                CardText("from now on", "after", rendered(_long(m.body)), m.id)
-                for m in change.successors
-            ]
-        case "added":
-            texts = [CardText("", "after", rendered(old))]
-        case "removed":
-            texts = [CardText("was", "before", rendered(old))]
-        case _ if "reworded" in found.kinds:
-            spans = word_diff(old, _long(memory.body))
-            texts = [
-                CardText("was", "before", side(spans, "old")),
-                CardText("becomes", "after", side(spans, "new")),
-            ]
-        case _:
-            texts = [CardText("", "plain", rendered(_long(memory.body)))]
-    return [*texts, *against]
-
-
-def _rows(change: Change) -> Iterable[tuple[str, str, str]]:
-    """Yield the fields that a change affects, as (name, old value, new value) tuples."""
-    found = change.difference
-    if found.before is None or found.after is None:
-        return
-    for name in found.fields:
-        if name in UNTOLD or (found.kind in ("superseded", *LEAVING) and name in TELLTALES):
-            continue
-        old, new = (_cut(text, MAX_VALUE) for text in spelled(found, name))
-        yield name, old, new
-    if found.before.path != found.after.path:
-        yield "path", found.before.path, found.after.path
-
-
-def _evidence(found: Evidence, bodies: set[str]) -> Shown:
-    text = "\n".join(line for _, line in found.text)
-    same = bool(text) and normal_claim(text) in bodies
-    return {
-        "mark": found.mark,
-        "place": place_of(found),
-        "captured": found.captured[:10],
-        "same": same,
-        "lines": [] if same else [(n, _cut(line, MAX_QUOTE)) for n, line in found.text],
-    }
-
-
-def _cut(text: str, most: int) -> str:
-    """Truncate a text to a maximum length.
-
-    Unlike `cut`, retain hidden characters, which the page shows.
-    """
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def _long(text: str) -> str:
-    """Truncate a very long text for display, and append a note about the truncation."""
-    if len(text) <= MAX_TEXT:
-        return text
-    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT} more characters are in the file]"
 
 
 def change(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return the data of the page for a run or a commit: changes, and if a revert is possible."""
     span = span_of(work, (asked.get("id", ""),))
-    review = review_of(work, span, quote=True)
+    review = review_of(work, span)
     target = span.run or span.tip
     return {
         "review": review,

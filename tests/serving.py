@@ -66,28 +66,11 @@ def checked(question: str, stated: Callable[[dict[str, Any]], bool] = lambda _: 
     return json.dumps({"assessments": said})
 
 
-def gist(note: dict[str, Any], **changes: Any) -> str:
-    """Return a sound gist of a note: its first words."""
-    said = " ".join(note["text"].split()[:5])
-    return json.dumps({"gist": {"title": said, "tags": [], "summary": said, **changes}})
-
-
-def summary(memories: list[dict[str, Any]], **changes: Any) -> str:
-    """Return a sound summary of memories: the first words of each."""
-    facts = [" ".join(m["text"].split()[:6]) for m in memories[:3]]
-    said = {"title": facts[0], "text": facts[0], "facts": facts, "entities": [], **changes}
-    return json.dumps({"summary": said})
-
-
 def good(question: str) -> str:
     """Answer a question as it should be answered."""
     found = evidence(question)
     if "items" in found:
         return checked(question)
-    if "notes" in found:
-        return gist(found["notes"][0])
-    if "memories" in found:
-        return summary([m for m in found["memories"] if "text" in m])
     if "=== F" not in shown(question):
         return json.dumps({"changes": [], "page": []})
     return json.dumps({"operations": operations(question)})

@@ -183,12 +183,3 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 Newer = Literal["first", "second", "unknown"]
-
-
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary that replaces several memories: title, text, individual facts, and names."""
-
-    title: str
-    text: str
-    facts: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()

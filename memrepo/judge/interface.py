@@ -16,10 +16,10 @@ from typing import Any, Literal
 import msgspec
 
 from memrepo.assets import asset
-from memrepo.core.judge import OperationName, Summary
-from memrepo.core.memory import ClaimType, Gist
+from memrepo.core.judge import OperationName
+from memrepo.core.memory import ClaimType
 
-Kind = Literal["read", "verify", "shelf", "gist", "summary"]
+Kind = Literal["read", "verify", "shelf"]
 MAX_TEXT = 300
 """Maximum characters of a text that a model words."""
 
@@ -90,18 +90,6 @@ class Shelf(msgspec.Struct, frozen=True, kw_only=True):
     page: tuple[str, ...]
 
 
-class GistAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a question of the kind `gist`."""
-
-    gist: Gist
-
-
-class SummaryAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a question of the kind `summary`."""
-
-    summary: Summary
-
-
 class Fault(msgspec.Struct, frozen=True):
     """An element of an answer that is malformed, with the reason and what was given."""
 
@@ -113,16 +101,12 @@ ANSWERS: Mapping[Kind, tuple[str, type[msgspec.Struct]]] = {
     "read": ("operations", Reading),
     "verify": ("assessments", Verification),
     "shelf": ("changes", Shelf),
-    "gist": ("gist", GistAnswer),
-    "summary": ("summary", SummaryAnswer),
 }
 """The main key of the answer to each kind of question, and the answer's record."""
 EXPECTED: Mapping[Kind, int] = {
     "read": 75,
     "verify": 20,
     "shelf": 16,
-    "gist": 200,
-    "summary": 400,
 }
 """Typical tokens of the answer to one item."""
 

@@ -145,33 +145,6 @@ def shelf_question(
     return Question(kind="shelf", data=data, items=len(refused) or len(memories) // 2)
 
 
-def gist_question(note: Memory, fault: str) -> Question:
-    """Return the question for a note's gist. `fault` is that of the first answer."""
-    row = {
-        "title": note.text("title"),
-        "tags": list(note.texts("tags")),
-        "text": note.body,
-        "fault": fault,
-    }
-    return Question(kind="gist", data=fence_rows("notes", [row]), items=1)
-
-
-def summary_question(topic: str, memories: Sequence[Memory], fault: str) -> Question:
-    """Return the question for the summary of some memories, oldest first."""
-    rows: list[dict[str, object]] = [{"topic": topic, "fault": fault}]
-    rows += [
-        {
-            "title": m.text("title"),
-            "subject": m.text("subject"),
-            "text": m.body,
-            "captured": m.captured,
-        }
-        for m in memories
-    ]
-    lean = [row for row in rows if any(row.values())]
-    return Question(kind="summary", data=fence_rows("memories", lean), items=1)
-
-
 def fence_rows(key: str, rows: Sequence[Mapping[str, object]]) -> str:
     """Encode rows as JSON, one per line and without empty values, and enclose them in marks."""
     lean = [{k: v for k, v in row.items() if v not in ("", [], ())} for row in concealed([*rows])]

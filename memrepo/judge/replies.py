@@ -51,22 +51,20 @@ class UnreadableReply(msgspec.Struct, frozen=True):
 def read_answer(text: str, kind: Kind) -> Answer | UnreadableReply:
     """Parse the answer to a question of a kind."""
     key, record = ANSWERS[kind]
-    hint = get_type_hints(record)[key]
-    is_list = not (isinstance(hint, type) and issubclass(hint, msgspec.Struct))
+    element = get_args(get_type_hints(record)[key])[0]
     found: dict[str, Any] | None = None
     for objects in _ladder(text):
-        holding = [o for o in objects if isinstance(o.get(key), list if is_list else dict)]
+        holding = [o for o in objects if isinstance(o.get(key), list)]
         if holding:
             found = holding[-1]
             break
     whole = True
-    if found is None and is_list:
+    if found is None:
         elements, whole = _cut_off(text, key)
         found = {key: elements} if elements else None
     if found is None:
         return _unreadable(text, key)
-    element = get_args(hint)[0] if is_list else hint
-    rows = found[key] if is_list else [found[key]]
+    rows = found[key]
     page = found.get("page") if kind == "shelf" else ()
     ids = tuple(id_ for id_ in page if isinstance(id_, str)) if isinstance(page, list) else ()
     return Answer(items=tuple(_build(element, row) for row in rows), page=ids, whole=whole)

@@ -20,7 +20,6 @@ import msgspec
 
 from memrepo.core.changes import Create, Step, Update
 from memrepo.core.ids import claim_id, normalise, visible
-from memrepo.core.judge import Summary
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Gist, Link, Memory, Stamp
 from memrepo.core.messages import counted
@@ -104,6 +103,15 @@ SUMMARY_SENTENCES, SUMMARY_LENGTH = 4, 600
 FACTS, FACT, ENTITIES = 10, 240, 10
 """Limits of a summary: facts, characters per fact, and names."""
 _WORDS = 3
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """A summary that replaces several memories: title, text, individual facts, and names."""
+
+    title: str
+    text: str
+    facts: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
 
 
 def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:

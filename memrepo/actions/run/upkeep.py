@@ -14,7 +14,6 @@ from memrepo.actions.run.guard import state_after, traits_of
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.settle import settle_changed
-from memrepo.actions.run.wordings import Clerk, with_worded_gists, worded_summary
 from memrepo.actions.work import Work
 from memrepo.core.changes import Change, Create, Remove, Step, Update, is_decided
 from memrepo.core.corrections import corrections_of
@@ -25,9 +24,16 @@ from memrepo.core.memory import OWN_ACTOR, Memory, differing
 from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
-from memrepo.judge.ask import Desk
 from memrepo.policies.entities import link_step
-from memrepo.policies.gists import Group, Score, candidates, compressed, groups, summary_id
+from memrepo.policies.gists import (
+    Group,
+    Score,
+    candidates,
+    compressed,
+    groups,
+    summary_id,
+    summary_of,
+)
 from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.importance import score_of
 from memrepo.policies.rules import CompressionRules
@@ -41,14 +47,15 @@ PACED = ("pruned", "archived", "summarised")
 
 def add_upkeep(work: Work, plan: RunPlan, found: Decisions) -> None:
     """Add maintenance steps, computed on the state that the previous steps lead to."""
-    # If the judge failed on new text, do not ask it about existing memories.
-    asks = not found.receipt.partial and plan.asks_about_old
-    desk = plan.desk if asks else None
-    found.steps += _lifecycle(work, plan, found, desk)
-    found.steps += _consolidation(work, plan, found, desk)
+    found.steps += _lifecycle(work, plan, found)
+    state = state_after(plan.state, found.steps)
+    for part in (_contradictions, _summaries, _links, _chunk_files):  # each on what is there then
+        more = part(work, plan, found, state)
+        state = state_after(state, more)
+        found.steps += more
 
 
-def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -> tuple[Step, ...]:
+def _lifecycle(work: Work, plan: RunPlan, found: Decisions) -> tuple[Step, ...]:
     """Return the steps due to age and use. Set how many more memories may leave recall."""
     accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, found.steps)
     back = _drop_lost_links(state)
@@ -65,9 +72,7 @@ def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -
     # Compress at most once per moment, because the groups depend on all remaining memories.
     found.room = 0 if any(c.get("summaries") for c in counts) else due.room
     found.problems += due.problems
-    if desk is None:
-        return (*back, *due.steps)
-    return (*back, *with_worded_gists(found, state, due.steps, desk))
+    return (*back, *due.steps)
 
 
 def _drop_lost_links(state: State) -> tuple[Step, ...]:
@@ -103,23 +108,8 @@ def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
 # -- consolidation: contradictions, summaries, links and chunks -----------------------------------
 
 
-def _consolidation(
-    work: Work, plan: RunPlan, found: Decisions, desk: Desk | None
-) -> tuple[Step, ...]:
-    """Return the consolidation steps. Each part works on the result of the previous one."""
-    steps: tuple[Step, ...] = ()
-    state = state_after(plan.state, found.steps)
-    for part in (_contradictions, _summaries, _links, _chunk_files):
-        more = part(work, plan, found, state, desk)
-        state, steps = state_after(state, more), (*steps, *more)
-    return steps
-
-
-def _contradictions(
-    work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
-) -> tuple[Step, ...]:
+def _contradictions(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
     """Compare changed memories that may contradict others. Leave uncertain pairs to a person."""
-    del desk
     if not plan.config.contradictions.enabled:
         return ()
     known = Known(state, plan.now)
@@ -145,14 +135,12 @@ def _changed(work: Work, plan: RunPlan, state: State) -> frozenset[str]:
     return frozenset(changed.union(*(case.memories for case in doubted)))
 
 
-def _summaries(
-    work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
-) -> tuple[Step, ...]:
+def _summaries(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
     """Combine old memories of low importance into summaries."""
     config = work.config
     lexicon = config.lexicon  # the property builds a new object on each access
     rules = config.compression
-    return compress_old(plan, found, state, rules, lambda m: score_of(m, lexicon), desk)
+    return compress_old(plan, found, state, rules, lambda m: score_of(m, lexicon))
 
 
 def compress_old(
@@ -161,11 +149,10 @@ def compress_old(
     state: State,
     rules: CompressionRules,
     score: Score,
-    desk: Desk | None,
 ) -> tuple[Step, ...]:
     """Return steps that compress the oldest groups, as far as the limit on removals permits.
 
-    Without a judge, summaries are worded offline. If a person reverted a summary, its memories are
+    If a person reverted a summary, its memories are
     not compressed again. What this run made is not compressed by it.
     """
     if found.room <= 0:
@@ -173,7 +160,6 @@ def compress_old(
     undone = (one.partition(" compressed_into ") for one in plan.decided)
     spared = frozenset(id_ for id_, key, _ in undone if key)
     spared |= state.memories.keys() - plan.state.memories.keys()
-    clerk = Clerk(found=found, desk=desk, kind="summary") if desk is not None else None
     steps, room = list[Step](), found.room
     for group in groups(candidates(state, rules, score, spared)):
         if summary_id(group) in state.memories:
@@ -181,7 +167,8 @@ def compress_old(
         room -= len(group.memories)
         if room < 0:
             break
-        summary, why = worded_summary(group, clerk), _why_compressed(rules, group)
+        summary = summary_of(group.topic, group.memories)
+        why = _why_compressed(rules, group)
         step = compressed(group, summary, state.layout, plan.now, by=OWN_ACTOR, why=why)
         steps.append(step)
     return tuple(steps)
@@ -196,23 +183,19 @@ def _why_compressed(rules: CompressionRules, group: Group) -> str:
     )
 
 
-def _links(
-    work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
-) -> tuple[Step, ...]:
+def _links(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
     """Link claims that mention the same names, in one commit."""
-    del work, found, desk
+    del work, found
     step = link_step(state.active, plan.decided)
     return (step,) if step else ()
 
 
-def _chunk_files(
-    work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
-) -> tuple[Step, ...]:
+def _chunk_files(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
     """Write the chunks of long memories as files, and remove outdated chunk files.
 
     The files are for other programs that index them. Search does not need them.
     """
-    del plan, found, desk
+    del plan, found
     config = work.config
     there = {m.id: m for m in state.memories.values() if m.type == "chunk"}
     wanted: dict[str, Memory] = {}

@@ -89,7 +89,8 @@ def with_plugin(claude: Claude) -> tuple[str, ...]:
 
 
 def with_install(claude: Claude) -> tuple[str, ...]:
-    done(claude.repo, "agent", "install", "claude-code", "--into", claude.project)
+    where = ("--into", claude.project, "--scope", "none")
+    done(claude.repo, "agent", "install", "claude-code", *where)
     yes = {"enabledMcpjsonServers": ["memrepo"]}  # what a person answers when asked at first
     (claude.project / ".claude" / "settings.local.json").write_text(json.dumps(yes))
     return ("--allowedTools", "mcp__memrepo")

@@ -159,7 +159,9 @@ def wrong_hooks(repo: Repo, shim: Path) -> str:
     found = {name: reason for name, reason in hook_states(repo, shim).items() if reason}
     if not found:
         return ""
-    names = "" if len(found) == len(HOOKS) else f"{', '.join(found)}: "
+    names = f"{', '.join(found)}: "
+    if len(found) == len(HOOKS):
+        names = "" if other_hooks_path(repo) else "each "
     reason = next(iter(found.values()))
     is_foreign = reason == _FOREIGN or other_hooks_path(repo)
     return f"{names}{reason} ({HOOK_CALL if is_foreign else '`memrepo hooks install`'})"

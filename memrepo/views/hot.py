@@ -71,8 +71,10 @@ _SECTIONS: Mapping[str, str] = {
     "promise": "promises",
 }
 """Headings of the parts of the first page."""
-_MARKUP = regex(r"(?P<code>`[^`]+`)|(\\*)([<`\[\]])")
-_ESCAPED = regex(r"(?P<code>(?<!\\)`[^`]+`)|(\\*)\\([<`\[\]])")
+_WIKILINK = r"(?<![\\!\[])\[\[[^\[\]()<>`\\]+\]\](?![(\[:])"
+"""A link between notes. Only a wikilink by itself is none to a page of the web."""
+_MARKUP = regex(rf"(?P<kept>`[^`]+`|{_WIKILINK})|(\\*)([<`\[\]])")
+_ESCAPED = regex(r"(?P<kept>(?<!\\)`[^`]+`)|(\\*)\\([<`\[\]])")
 _LEFT_OUT = "## Left out"
 _REASON = regex(rf"[0-9]+ sessions|{REQUEST}|{CRITICAL}|{SYNC}")
 """The four reasons in a tag. A reason from an import or an older version is shown as the last."""
@@ -123,12 +125,12 @@ def plain(memory: Memory) -> str:
 
 def unescaped(text: str) -> str:
     """Return the text of a bullet without the backslashes that escape markup."""
-    return _ESCAPED.sub(lambda m: m["code"] or m[2][: len(m[2]) // 2] + m[3], text)
+    return _ESCAPED.sub(lambda m: m["kept"] or m[2][: len(m[2]) // 2] + m[3], text)
 
 
-def _escaped(text: str) -> str:
-    """Return a text whose markup is escaped, except in code spans, where markdown has none."""
-    return _MARKUP.sub(lambda m: m["code"] or f"{m[2]}{m[2]}\\{m[3]}", text)
+def escaped(text: str) -> str:
+    """Return a text whose markup is escaped, but for code spans and the links of notes."""
+    return _MARKUP.sub(lambda m: m["kept"] or f"{m[2]}{m[2]}\\{m[3]}", text)
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
@@ -233,7 +235,7 @@ def condensed(memory: Memory) -> str:
     text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
     # On one line and escaped, harmless text may look like a secret.
     is_whole = memory.type == "constraint" or len(lines) > 1
-    return without_secrets(_escaped(_cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)))
+    return without_secrets(escaped(_cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)))
 
 
 def _with_content(lines: Sequence[str]) -> list[str]:

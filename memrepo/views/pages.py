@@ -27,6 +27,7 @@ from memrepo.core.secrets import find_secrets, rules_in_use, without_secrets
 from memrepo.core.state import State
 from memrepo.policies.importance import Topic, lexicon, topics_of
 from memrepo.policies.rules import PageRules
+from memrepo.views.hot import escaped
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -35,7 +36,6 @@ TOPICS = "TOPICS.md"
 _USUAL = PageRules()
 MAX_TEXT, MAX_LINE = 500, 78
 """Maximum characters of a memory's text on a page, and of a text in a heading."""
-_MARKUP = regex(r"(\\*)([<`\[\]])")
 _TAG = regex(r"(\\*)<(?=[A-Za-z/!?])")
 _START = regex(
     r"^(\d{1,9})(?=[.)](?:\s|$))"
@@ -294,7 +294,7 @@ def _one_line(text: str) -> str:
     line = " ".join(visible(without_secrets(text)).split())
     line = line if len(line) <= MAX_LINE else line[: MAX_LINE - 1].rstrip() + "…"
     # On one line and escaped, harmless text may look like a secret.
-    return without_secrets(_MARKUP.sub(r"\1\1\\\2", line))
+    return without_secrets(escaped(line))
 
 
 def _quoted(text: str) -> str:

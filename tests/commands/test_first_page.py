@@ -283,3 +283,18 @@ def test_sections_with_equal_lines_about_several_things_are_each_on_the_page(
     repo, _ = bakery(tmp_path, **{"MEMORY.md": text})
     done(repo, "run")
     assert all(f"{name}: Phone" in page(repo) for name in ("Aldergrove", "Brindle", "Cawder"))
+
+
+def test_a_link_between_notes_stays_one_and_other_markup_does_not(repo: Path) -> None:
+    done(
+        repo,
+        "add",
+        "Ana fires the kiln. See [[Kiln 16|the kiln]], ![[a.png]], [x](y).",
+        "--critical",
+    )
+    done(repo, "add", "Bo: [[Kiln]](http://example.org) and <b>.", "--critical")
+    done(repo, "run", now=LATER)
+    text = page(repo)
+    assert "See [[Kiln 16|the kiln]], !\\[\\[a.png\\]\\], \\[x\\](y)." in text
+    assert "\\[\\[Kiln\\]\\](http://example.org) and \\<b>." in text
+    assert "[[Kiln 16|the kiln]]" in (repo / "views/LTMEMORY.md").read_text()

@@ -269,3 +269,15 @@ def test_a_first_run_without_memories_announces_no_examples(tmp_path: Path) -> N
     text = memrepo(tmp_path / "repo", "run", as_json=False).out
     assert "\n0 memories of " in text
     assert "for example:" not in text
+
+
+def test_init_in_a_clone_says_what_it_put_in_place(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    git(tmp_path, "clone", "-q", "repo", "clone")
+    assert (
+        "hooks      each is not installed"
+        in memrepo(tmp_path / "clone", "status", as_json=False).out
+    )
+    text = memrepo(tmp_path / "clone", "init", as_json=False).out
+    assert "the hooks and the merge driver of this clone are in place" in text
+    assert "memrepo run" not in text

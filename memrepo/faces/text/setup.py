@@ -99,6 +99,9 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     if result.ingest.commit:
         lines.append(f"sources copied: {result.ingest.summary}")
     lines += _alone(result)
+    if result.known:
+        found = "the hooks and the merge driver of this clone are in place"
+        return "\n".join([*lines, found, *(f"note: {warning}" for warning in result.warnings)])
     zone = f"times are those of {result.timezone} (`timezone` in {result.config})"
     lines += [f"note: {zone}", f"note: profile {result.profile}, branch {result.branch}"]
     if result.profile == "classic":

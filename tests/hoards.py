@@ -10,7 +10,7 @@ from memrepo.actions.landing import prepare
 from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Decay, Memory
+from memrepo.core.memory import Memory
 from memrepo.core.messages import Context
 from memrepo.store.repo import open_repository
 
@@ -25,7 +25,7 @@ HEDGED = (
 KEPT: tuple[dict[str, Any], ...] = (
     {"pinned": True},
     {"critical": True},
-    {"decay": Decay(cls="permanent")},
+    {"decay": "permanent"},
     {"entities": ("Alpha",)},
     {"tags": ("Decision",)},
     {"type": "commitment"},

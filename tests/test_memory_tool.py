@@ -148,7 +148,7 @@ def test_a_file_is_a_memory_like_others(repo: Path, tool: MemoryTool) -> None:
     assert hit["trust"] == "unverified"
     (memory,) = memories(repo).values()
     assert memory.text("title") == "customers/ana.md"
-    assert memory.fields["decay"].cls == "permanent"
+    assert memory.fields["decay"] == "permanent"
     done(repo, "edit", hit["id"], "--text", "Ana drinks coffee.")
     assert "coffee" in call(tool, "view", path="/memories/customers/ana.md")
     assert "waits" in call(tool, "delete", path="/memories/customers")  # a person worded it

@@ -20,7 +20,6 @@ from memrepo.core.memory import (
     LAYER_OF_TYPE,
     LAYERS,
     STATUSES,
-    Decay,
     Memory,
     implied,
 )
@@ -129,25 +128,25 @@ def _place(memory: Memory) -> Iterator[Problem]:
 
 
 def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
-    decay: Decay | None = memory.fields.get("decay") if memory.has("decay") else None
-    if decay is None:
+    if not memory.decay:
         return
     from memrepo.policies.rules import TTLS
 
     known = sorted({*TTLS, *scene.wants.decay_classes})
-    if decay.cls in known:
+    if memory.decay in known:
         return
     from difflib import get_close_matches
 
-    closest = get_close_matches(decay.cls.lower(), known, n=1, cutoff=0.6)
+    closest = get_close_matches(memory.decay.lower(), known, n=1, cutoff=0.6)
     suggestion = f"; did you mean {closest[0]}?" if closest else ""
     yield report(
         "memory-decay-class",
         memory.path,
-        f"found the decay class {shown(decay.cls)}, expected one of {', '.join(known)}{suggestion}",
+        f"found the decay class {shown(memory.decay)}, expected one of {', '.join(known)}"
+        f"{suggestion}",
         line=1,
         key="decay",
-        fix=f"write `decay: {{class: {closest[0] if closest else 'stable'}}}`, or give the class a"
+        fix=f"write `decay: {closest[0] if closest else 'stable'}`, or give the class a"
         " lifetime in memrepo.toml (`decay.ttl`)",
     )
 

@@ -254,21 +254,6 @@ class Importance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     keywords: tuple[str, ...] = ()
 
 
-class Decay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The decay class of a memory other than a note. The expiry is derived from the class."""
-
-    cls: str = msgspec.field(name="class")
-
-    @staticmethod
-    def parse(line: str) -> dict[str, Node]:
-        """Return the mapping of a class."""
-        return {"class": line}
-
-    def spell(self) -> str:
-        """Return the class."""
-        return self.cls
-
-
 class Gist(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The text that recall shows instead of the unchanged body, for a note at gist tier."""
 
@@ -455,9 +440,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     ] = ""
     confidence: Annotated[Share, Field("Stored confidence, 0 to 1.")] = 1.0
     importance: Annotated[Importance | None, Field("How much it matters.")] = None
-    decay: Annotated[Decay | None, Field("Decay class of a memory that is not a note.", **_OWN)] = (
-        None
-    )
+    decay: Annotated[Name, Field("Decay class of a memory that is not a note.", **_OWN)] = ""
     tier: Annotated[
         str, one_of("hot", "warm", "gist", "forgotten"), Field("Retention tier of a note.")
     ] = "hot"

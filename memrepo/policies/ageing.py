@@ -76,8 +76,7 @@ def automatic(memory: Memory) -> str:
 
 def class_of(memory: Memory) -> str:
     """Return the decay class of a memory: the explicit class, or else the automatic class."""
-    decay = memory.fields.get("decay") if memory.has("decay") else None
-    return decay.cls if decay is not None else memory.once("class", lambda: automatic(memory))
+    return memory.decay or memory.once("class", lambda: automatic(memory))
 
 
 def _is_key(name: str, cls: str) -> bool:

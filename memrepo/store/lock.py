@@ -97,11 +97,6 @@ def git_alive(repo: Repo) -> bool:
     return False
 
 
-def may_switch(repo: Repo) -> bool:
-    """Return whether a running git process may be in the middle of switching branches."""
-    return git_alive(repo) or not _PROCESSES.is_dir()
-
-
 @contextmanager
 def index_lock(git_dir: Path) -> Iterator[None]:
     """Run the block while holding git's index lock, so that no git process writes the index.

@@ -1,26 +1,23 @@
 """Write to the repository: stream a chain of commits to fast-import, then fast-forward.
 
 All writes go through this module. docs/git-model.md, "How a run writes", has the rules and their
-reasons. A write records its progress in a journal. After a crash, the next command finishes or
-reverts the write before it does anything else.
+reasons. A write records its progress in a journal. After a crash, the next command reverts the
+write before it does anything else.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import replace
 
-from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -42,7 +39,7 @@ from memrepo.store.git import (
     replacement_of,
     seconds,
 )
-from memrepo.store.lock import branch_of, git_alive, lock, may_switch, refuse_unfit, uninterrupted
+from memrepo.store.lock import branch_of, git_alive, lock, refuse_unfit, uninterrupted
 from memrepo.store.tree import BlobFiles, Snapshot
 from memrepo.store.worktree import ChangedFile, WorkTree
 
@@ -51,9 +48,6 @@ if TYPE_CHECKING:
     from memrepo.store.stream import Chain
 
 WRITE_WAIT_S = 60.0
-SWITCH_S = 0.5
-"""How long a write waits if changes are staged and a git process may be about to move HEAD."""
-_PAUSE_S = 0.02
 LOOSE = 256
 """Number of loose objects from which a run packs them, because each occupies a disk block."""
 LONGEST_REVISION = 1000
@@ -212,7 +206,7 @@ class Repository:
                 self._descriptors = ()
 
     def recover(self) -> None:
-        """Finish or revert an interrupted write, and finish an interrupted purge, if any."""
+        """Revert an interrupted write, and finish an interrupted purge, if any."""
         if load_journal(self.journals) is not None or self._is_purge_ready():
             with self.writing():
                 pass
@@ -230,23 +224,9 @@ class Repository:
             self.refuse_unfit()
             drop_locks(self.repo, journal, (self.journals / JOURNAL).stat().st_mtime)
             if not is_landed(self.repo, journal, self.head()):
-                self._finish(journal)
+                unchanged = revert_write(self.work, journal, self.head())
+                self.notices.append(reverted_notice(journal, unchanged))
         clear_journal(self.journals)
-
-    def _finish(self, journal: Journal) -> None:
-        """Finish an interrupted write, or revert it if finishing is impossible."""
-        if self.head() == journal.base and self.branch_or_none == journal.branch:
-            changed = self.work.changed(journal.base, journal.tip)
-            restore_truncated(self.work, journal, changed)
-            try:
-                way = self.work.clear_way(changed)
-                self._forward(replace(journal, adopted=way.adopted), changed)
-            except MemrepoError:
-                pass  # the user has changed the same paths since: revert the write below
-            else:
-                return
-        unchanged = revert_write(self.work, journal, self.head())
-        self.notices.append(reverted_notice(journal, unchanged))
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -388,7 +368,9 @@ class Repository:
         nothing.
         """
         try:
-            with self._index_locked(journal) as index:
+            with self.work.locked() as index:
+                if (self.branch_or_none, self.head()) != (journal.branch, journal.base):
+                    raise BranchMoved(branch=journal.branch)
                 self.work.adopt(journal.adopted, changed)
                 self.work.move(journal.base, journal.tip, self._descriptors)
                 index.replace(self.repo.git_dir / "index")
@@ -401,28 +383,6 @@ class Repository:
             move = "move the files it names out of the way and run the command again"
             fix = error.fix if error.by_system else move
             raise CannotWork("refused", cause=error.cause, fix=fix) from error
-
-    @contextmanager
-    def _index_locked(self, journal: Journal) -> Iterator[Path]:
-        """Lock the index while HEAD is at a write's base, and yield the path of an index copy.
-
-        A switch of branches writes files and index first, releases the index, and moves HEAD last.
-        In between, the switch looks like staged changes. So wait briefly if changes are staged.
-        """
-        patience = time.monotonic() + SWITCH_S
-        with ExitStack() as held:
-            index = held.enter_context(self.work.locked())
-            while (
-                may_switch(self.repo)
-                and self.work.staged_since(journal.base)
-                and time.monotonic() < patience
-            ):
-                held.close()
-                time.sleep(_PAUSE_S)
-                index = held.enter_context(self.work.locked())
-            if (self.branch_or_none, self.head()) != (journal.branch, journal.base):
-                raise BranchMoved(branch=journal.branch)
-            yield index
 
     def _move_branch(self, journal: Journal) -> None:
         old, tip = journal.base or "0" * len(journal.tip), journal.tip
@@ -574,24 +534,6 @@ def is_landed(repo: Repo, journal: Journal, head: str) -> bool:
         return True
     bases = repo.call("merge-base", journal.tip, head, accepted=1) if head else ""
     return journal.tip in bases.split()
-
-
-def restore_truncated(tree: WorkTree, journal: Journal, changed: Mapping[str, ChangedFile]) -> None:
-    """Restore files that an interrupted checkout wrote only partially."""
-    users = (*journal.adopted, *journal.kept)
-    written = {p: s for p, s in changed.items() if s.new and p not in users}
-    truncated = [
-        path
-        for path in tree.dirty(written)
-        if path in written
-        and not any(tree.is_at(path, blob) for blob in (written[path].new, written[path].old))
-        and tree.is_truncated(path, written[path].new)
-    ]
-    staged = tree.staged()
-    tree.restore(path for path in truncated if path in staged)
-    for path in truncated:
-        if path not in staged:
-            tree.remove(path)
 
 
 def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]:

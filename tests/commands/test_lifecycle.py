@@ -288,8 +288,8 @@ def test_a_backfill_changes_what_a_program_classified(small_repo: Path) -> None:
     dry = done(small_repo, "decay", "backfill", "--dry-run")
     assert [c["memories"] for c in dry["changes"]] == [[of.id]]
     done(small_repo, "decay", "backfill")
-    assert memories(small_repo)[of.id].fields["decay"].cls != "checkpoint"
-    assert memories(small_repo)[hand].fields["decay"].cls == "session"
+    assert memories(small_repo)[of.id].fields["decay"] != "checkpoint"
+    assert memories(small_repo)[hand].fields["decay"] == "session"
     assert done(small_repo, "decay", "backfill")["changes"] == []
 
 

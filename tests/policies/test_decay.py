@@ -9,7 +9,7 @@ import pytest
 from driving import CLASSIC
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
-from memrepo.core.memory import Decay, Memory, Stamp
+from memrepo.core.memory import Memory, Stamp
 from memrepo.policies.ageing import class_of, prunable, retention_of
 from memrepo.policies.rules import REFRESHED, TTLS
 
@@ -28,7 +28,7 @@ MORTAL = [(name, ttl) for name, ttl in TTLS.items() if ttl is not None]
 def memory(cls: str = "", body: str = "plain words", **fields: Any) -> Memory:
     base: dict[str, Any] = {"id": "mem-0000000000000001", "type": "fact", "created": T0}
     if cls:
-        base["decay"] = Decay(cls=cls)
+        base["decay"] = cls
     return Memory.of("memories/knowledge/a-000000.md", {**base, **fields}, body=body)
 
 
@@ -105,7 +105,7 @@ def test_a_future_date_holds_decay_until_its_day_has_passed(
         ({}, "It is still undecided", "stable"),
         ({}, "Wir haben uns ENTSCHIEDEN", "permanent"),
         ({}, "preflight done", "checkpoint"),
-        ({"decay": Decay(cls="short")}, "we decided", "short"),
+        ({"decay": "short"}, "we decided", "short"),
     ],
 )
 def test_a_class_is_found_by_whole_words_and_an_explicit_one_wins(
@@ -117,7 +117,7 @@ def test_a_class_is_found_by_whole_words_and_an_explicit_one_wins(
 @pytest.mark.parametrize(
     "fields",
     [
-        {"decay": Decay(cls="permanent"), "confidence": 0.01},
+        {"decay": "permanent", "confidence": 0.01},
         {"pinned": True},
         {"critical": True},
         {"user_marked": True},

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memrepo.core.memory import Decay, Memory
+from memrepo.core.memory import Memory
 from memrepo.policies.ageing import (
     AUTOMATIC,
     DEFAULT,
@@ -71,7 +71,7 @@ def test_what_gives_a_class_and_what_nearly_does(cls: str) -> None:
 
 def test_an_explicit_class_wins_and_a_summary_has_its_own() -> None:
     assert class_of(memory(predicate="email")) == "permanent"
-    assert class_of(memory(predicate="email", decay=Decay(cls="short"))) == "short"
+    assert class_of(memory(predicate="email", decay="short")) == "short"
     assert automatic(memory(type="summary", predicate="email")) == "durable"
     assert automatic(memory(type="decision")) == "permanent"
     assert automatic(memory(tags=("decision",))) == "permanent"

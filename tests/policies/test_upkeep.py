@@ -14,7 +14,7 @@ from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, secon
 from memrepo.core.changes import Remove, Update
 from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Decay, Hot, Link, Memory, Stamp
+from memrepo.core.memory import Hot, Link, Memory, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.merge.closure import closure
 from memrepo.policies.hotcache import hot_of
@@ -113,7 +113,7 @@ def test_a_commit_says_why_a_memory_was_archived(hot: Hot | None, days: int, rea
 
 
 def test_a_prune_says_class_expiry_and_confirmation() -> None:
-    (step,) = upkeep(state(memory(decay=Decay(cls="short"))), Accesses(), T0 + 3 * D, RULES).steps
+    (step,) = upkeep(state(memory(decay="short")), Accesses(), T0 + 3 * D, RULES).steps
     assert step.reason == (
         "class short, expired 2026-03-03T09:00:00Z, last confirmed 2026-03-01T09:00:00Z"
     )
@@ -122,7 +122,7 @@ def test_a_prune_says_class_expiry_and_confirmation() -> None:
 def test_what_leaves_takes_its_predecessors_and_links_along() -> None:
     new, old, older, chunk, friend = (memory(n) for n in range(1, 6))
     when = {"status": "superseded", "superseded_at": T0}
-    new = new.with_fields({"supersedes": (old.id,), "decay": Decay(cls="short")})
+    new = new.with_fields({"supersedes": (old.id,), "decay": "short"})
     old = old.with_fields({"superseded_by": (new.id,), "supersedes": (older.id,), **when})
     older = older.with_fields({"superseded_by": (old.id,), **when})
     chunk = chunk.with_fields({"type": "chunk", "parent": new.id, "chunk": 0})
@@ -165,7 +165,7 @@ def test_a_memory_comes_to_the_cache_by_its_sessions(
         {"status": "archived"},
         {"standing": "stale"},
         {"valid_until": "2026-02-01"},
-        {"decay": Decay(cls="ephemeral")},
+        {"decay": "ephemeral"},
     ],
 )
 def test_what_is_over_or_no_claim_does_not_come(fields: dict[str, Any]) -> None:
@@ -209,7 +209,7 @@ kinds = st.fixed_dictionaries(
     {
         "type": st.sampled_from(("fact", "note", "decision", "preference")),
         "created": st.integers(0, 60).map(lambda n: T0 - n * D),
-        "decay": st.sampled_from((None, Decay(cls="short"), Decay(cls="normal"))),
+        "decay": st.sampled_from((None, "short", "normal")),
         "hot": st.sampled_from((None, Hot(since=T0 - 5 * D, reason="x"), Hot(until=T0 - 9 * D))),
         "pinned": st.sampled_from((None, True)),
         "critical": st.sampled_from((None, None, True)),

@@ -14,7 +14,7 @@ from driving import NOW, configure, done, git, memories, memrepo, standing, subj
 from hoards import memory, stored
 from seed_rows import assert_each_row_has_an_end, row
 
-from memrepo.core.memory import Decay, Memory
+from memrepo.core.memory import Memory
 from memrepo.core.times import format_time, parse_time
 
 T0 = parse_time(NOW)
@@ -61,7 +61,7 @@ def at(span: timedelta) -> str:
 
 
 def aged(number: int, text: str, cls: str = "", **fields: Any) -> Memory:
-    decay = {"decay": Decay(cls=cls)} if cls else {}
+    decay = {"decay": cls} if cls else {}
     return memory(number, text, created=T0, **decay, **fields)
 
 

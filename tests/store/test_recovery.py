@@ -202,16 +202,16 @@ def all_states(
 
 
 @pytest.mark.parametrize("argv", [("run",), ("revert",)], ids=lambda a: a[0])
-def test_a_fast_forward_cut_short_is_finished(
+def test_a_fast_forward_cut_short_is_taken_back(
     repo: Path, tmp_path: Path, argv: tuple[str, ...]
 ) -> None:
     driving.done(repo, "ingest", now=NOW)
     if argv == ("revert",):
         driving.done(repo, "run", now=NOW)
     before = uncommitted(repo)
-    for copy, _, tip, _ in all_states(repo, tmp_path / "dead", *argv):
+    for copy, base, _, _ in all_states(repo, tmp_path / "dead", *argv):
         recover(copy)
-        assert head(copy) == tip
+        assert head(copy) == base
         sound(copy, before)
 
 
@@ -336,7 +336,7 @@ def test_what_a_person_wrote_into_the_half_state_is_kept_and_named(repo: Path) -
 @pytest.mark.parametrize("what", ["a merge", "detached"])
 def test_a_crash_waits_for_the_end_of_what_a_person_does(repo: Path, what: str) -> None:
     driving.done(repo, "ingest", now=NOW)
-    _, tip, _ = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
+    base, _, _ = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
     if what == "a merge":
         (repo / ".git" / "MERGE_HEAD").write_text(head(repo) + "\n")
     else:
@@ -347,12 +347,12 @@ def test_a_crash_waits_for_the_end_of_what_a_person_does(repo: Path, what: str) 
     (repo / ".git" / "MERGE_HEAD").unlink(missing_ok=True)
     git(repo, "switch", "-q", "main")
     recover(repo)
-    assert head(repo) == tip
+    assert head(repo) == base
 
 
 def test_the_index_lock_of_a_living_git_is_respected(repo: Path) -> None:
     driving.done(repo, "ingest", now=NOW)
-    base, tip, _ = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
+    base, _, _ = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
     # A commit that waits for its editor holds the index all the while.
     editor = repo.parent / "editor.sh"
     editor.write_text("#!/bin/sh\necho ready\nread line\nexit 1\n")
@@ -375,7 +375,7 @@ def test_the_index_lock_of_a_living_git_is_respected(repo: Path) -> None:
         assert head(repo) == base
         commit.communicate(b"\n")
     recover(repo)
-    assert head(repo) == tip
+    assert head(repo) == base
     assert standing.left_behind(repo) == []
 
 
@@ -469,7 +469,7 @@ def test_translated_line_ends_are_known_as_our_own(repo: Path, autocrlf: str) ->
     git(repo, "rm", "-q", ".gitattributes")
     git(repo, "commit", "-qm", "no attributes")
     driving.done(repo, "ingest", now=NOW)
-    base, tip, changed = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
+    base, _, changed = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
     halfway(repo, changed, len(changed))
     if autocrlf == "true":
         for path, blob in changed.items():
@@ -478,7 +478,7 @@ def test_translated_line_ends_are_known_as_our_own(repo: Path, autocrlf: str) ->
                 (repo / path).write_bytes(data.replace(b"\n", b"\r\n"))
     other = Path(shutil.copytree(repo.parent, repo.parent.parent / "other")) / "repo"
     recover(repo)
-    assert head(repo) == tip
+    assert head(repo) == base
     sound(repo, "")
     git(other, "commit", "-q", "--allow-empty", "-m", "x", "--only")
     recover(other)

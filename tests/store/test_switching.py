@@ -65,28 +65,3 @@ def test_a_switch_before_it_lets_the_memory_come_on_the_branch_that_is_there(
     assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add fact: The lathe")
     assert standing.status(sided) == ""
     assert standing.left_behind(sided) == []
-
-
-def test_a_switch_that_has_yet_to_move_head_is_waited_for(
-    sided: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It wrote files and index of the other branch, and let the index go."""
-    alive: list[bool] = []
-
-    def ends(_: object) -> bool:
-        alive.append(git(sided, "symbolic-ref", "HEAD", "refs/heads/side") == "")
-        return True
-
-    before(
-        monkeypatch,
-        WorkTree,
-        "clear_way",
-        lambda: git(sided, "read-tree", "-m", "-u", "main", "side"),
-    )
-    monkeypatch.setattr("memrepo.store.repo.may_switch", ends)
-    tip = git(sided, "rev-parse", "main")
-    done(sided, "add", "The lathe stands in bay three.")
-    assert alive
-    assert git(sided, "rev-parse", "main") == tip
-    assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add fact: The lathe")
-    assert standing.status(sided) == ""

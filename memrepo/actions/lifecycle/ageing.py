@@ -13,7 +13,6 @@ from memrepo.actions.work import Work
 from memrepo.actions.write.commit import StepsWritten, write_steps
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit
-from memrepo.core.memory import Decay
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import (
@@ -135,7 +134,7 @@ def _backfill(state: State) -> Sequence[Step]:
         Step(
             op="decay",
             reason=f"by the current rules its decay class is {name}, was {class_of(m)}",
-            changes=(Update(id=m.id, fields={"decay": Decay(cls=name)}),),
+            changes=(Update(id=m.id, fields={"decay": name}),),
         )
         for m, name in changed
     ]

@@ -22,7 +22,7 @@ from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.fields import ValueMismatch
 from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
-from memrepo.core.memory import BY_NAME, LAYERS, TYPES, Decay, Memory, Source, Stamp
+from memrepo.core.memory import BY_NAME, LAYERS, TYPES, Memory, Source, Stamp
 from memrepo.core.state import State
 from memrepo.core.times import local_day
 from memrepo.policies.ageing import class_of
@@ -205,7 +205,7 @@ def _decay(work: Work, name: str) -> dict[str, object]:
             f"--class {name}: expected one of {', '.join(known)}",
             fix="`decay.ttl` in memrepo.toml names more classes",
         )
-    return {"decay": Decay(cls=name)} if name else {}
+    return {"decay": name} if name else {}
 
 
 def checked(key: str, value: Any) -> Any:

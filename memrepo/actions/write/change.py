@@ -113,8 +113,6 @@ def _field(pair: str) -> tuple[str, object]:
         return key, None
     if key in _LISTS:
         return key, checked(key, [part.strip() for part in value.split(",") if part.strip()])
-    if key == "decay":
-        return key, checked(key, {"class": value.strip()})
     return key, checked(key, value.strip())
 
 

@@ -132,20 +132,21 @@ Decoded: TypeAlias = tuple[Memory | None, tuple[Problem, ...]]
 def read_state(
     files: Mapping[str, bytes],
     layout: Layout,
-    decode: Callable[[str], Decoded] | None = None,
-    paths: Iterable[str] | None = None,
+    decoded: Mapping[str, Decoded] | None = None,
 ) -> State:
     """Decode all memory files of a repository into a state.
 
     If two files have the same id, use the one whose name ends with digits of the id, else the
     first: copies are often renamed. Report a Problem for the other.
 
-    `decode` may return cached results by path. `paths` lists the memory files in order, if known.
+    `decoded` has the memory files in order, if they are decoded already.
     """
     memories: dict[str, Memory] = {}
     problems: list[Problem] = []
-    for path in sorted(filter(layout.is_memory, files)) if paths is None else paths:
-        memory, found = decode(path) if decode else codec.decode(path, files[path])
+    if decoded is None:
+        paths = sorted(filter(layout.is_memory, files))
+        decoded = {path: codec.decode(path, files[path]) for path in paths}
+    for path, (memory, found) in decoded.items():
         problems += found
         if memory is None:
             continue

@@ -194,10 +194,10 @@ def reread(state: State, edits: Mapping[str, bytes | None]) -> State:
     """Return a state with edits applied. Memories in unedited files are not decoded again."""
     files = state.files.edited(edits)
     known = {m.path: m for m in state.memories.values() if m.path not in edits}
-
-    def decoded(path: str) -> Decoded:
-        return (known[path], ()) if path in known else codec.decode(path, files[path])
-
+    decoded: dict[str, Decoded] = {
+        path: (known[path], ()) if path in known else codec.decode(path, files[path])
+        for path in sorted(filter(state.layout.is_memory, files))
+    }
     return replace(read_state(files, state.layout, decoded), files=files)
 
 

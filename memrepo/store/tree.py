@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _MANY = 50
 """Minimum number of files for which starting two more processes saves time."""
-_AT_ONCE = 1000
-"""Maximum number of file contents in memory at once."""
 _SPARE = 1000
 """Minimum number of cached files of other commits, in addition to twice the last commit's files."""
 
@@ -151,48 +149,30 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return a problem for each refused file."""
         return self.files.problems
 
-    def _decoded(self, path: str) -> Decoded:
-        key = (path, self.memory_files[path])
-        found = _DECODED.get(key)
-        if found is None:
-            found = _DECODED[key] = codec.decode(path, self.files.of(*key))
-        return found
-
     def decoded_memory(self, path: str, blob: str) -> Memory | None:
         """Return the memory in a file if this process has already decoded it, otherwise None."""
         return _DECODED.get((path, blob), (None, ()))[0]
 
-    def _forget(self) -> None:
-        """Discard decoded files of other commits if there are many, as in long-running servers."""
-        if len(_DECODED) > _SPARE + 3 * len(self.memory_files):
-            # Another thread may need a dropped file. It decodes the file again.
-            for key in {*_DECODED} - {*self.memory_files.items()}:
+    @cached_property
+    def decoded(self) -> Mapping[str, Decoded]:
+        """Return the decoded memory files by path, from this process, the cache or git."""
+        wanted = [*self.memory_files.items()]
+        if len(_DECODED) > _SPARE + 3 * len(wanted):  # as in long-running servers
+            for key in {*_DECODED}.difference(wanted):
                 _DECODED.pop(key, None)
-
-    def _decode_many(self) -> None:
-        self._forget()
-        fresh = [item for item in self.memory_files.items() if item not in _DECODED]
-        if len(fresh) < _MANY:
-            return
-        if self.repository is not None:
+        found = {key: _DECODED[key] for key in wanted if key in _DECODED}
+        fresh = [key for key in wanted if key not in found]
+        if len(fresh) >= _MANY and self.repository is not None:
             stored = self.repository.cache.read({blob: path for path, blob in fresh})
             for path, blob in fresh:
                 if (memory := stored.get(blob)) is not None:
                     memory = memory if memory.path == path else replace(memory, path=path)
-                    _DECODED[path, blob] = memory, ()
-            fresh = [item for item in fresh if item[1] not in stored]
-        for at in range(0, len(fresh), _AT_ONCE):
-            some = fresh[at : at + _AT_ONCE]
-            found = self.files.many(blob for _, blob in some)
-            for path, blob in some:
-                if (data := found[blob]) is not None:
-                    _DECODED[path, blob] = codec.decode(path, data)
-
-    def decoded(self) -> Iterator[tuple[str, str, Decoded]]:
-        """Yield (path, blob, decoded content) of each memory file."""
-        self._decode_many()
-        for path, blob in self.memory_files.items():
-            yield path, blob, self._decoded(path)
+                    found[path, blob] = memory, ()
+            fresh = [key for key in fresh if key not in found]
+        for key, data in zip(fresh, self.files.each(fresh), strict=True):
+            found[key] = codec.decode(key[0], data)
+        _DECODED.update(found)
+        return {path: found[path, blob] for path, blob in wanted}
 
     @cached_property
     def memory_files(self) -> Mapping[str, str]:
@@ -255,8 +235,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         from memrepo.core.state import read_state
 
         problems = self.problems  # lists all files at once
-        self._decode_many()
-        state = read_state(self.files, self.layout, self._decoded, self.memory_files)
+        state = read_state(self.files, self.layout, self.decoded)
         return self._without_rejected(replace(state, problems=problems + state.problems))
 
     def _without_rejected(self, state: State) -> State:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.access import (
-    DAYS,
-    RECENT,
     RETRIEVAL,
     SESSION,
     Event,
     fold,
-    moment,
     seconds,
     united,
 )
@@ -48,21 +44,6 @@ def test_parts_add_up_to_the_whole_however_they_are_grouped(
     assert united([united(parts[:2]), united(parts[2:])]) == whole
 
 
-@given(events)
-def test_an_account_survives_its_spelling(found: list[Event]) -> None:
-    for value in (*found, fold(found)):
-        assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
-
-
-def test_only_the_newest_days_and_retrievals_are_kept_and_all_are_counted() -> None:
-    found = [Event(kind=RETRIEVAL, at=n * 86_400, session="s", memory="m") for n in range(50)]
-    account = fold(found).of("m")
-    assert account.total == 50
-    assert len(account.days) == DAYS
-    assert len(account.recent) == RECENT
-    assert account.last == moment(49 * 86_400)
-
-
 @pytest.mark.parametrize(
     ("ago", "counted"),
     [
@@ -75,14 +56,6 @@ def test_only_the_newest_days_and_retrievals_are_kept_and_all_are_counted() -> N
 def test_the_last_seven_days_are_today_and_the_six_before(ago: timedelta, counted: int) -> None:
     account = fold([Event(kind=RETRIEVAL, at=seconds(NOW - ago), session="s", memory="m")]).of("m")
     assert account.within(7, NOW) == counted
-
-
-@pytest.mark.parametrize(("shift", "count"), [(-1, 1), (0, 0), (1, 0)])
-def test_retrievals_after_a_cutoff_exclude_the_moment_itself(shift: int, count: int) -> None:
-    at = seconds(NOW)
-    account = fold([Event(kind=RETRIEVAL, at=at, session="s", memory="m")]).of("m")
-    assert len(account.since(NOW + timedelta(seconds=shift))) == count
-    assert len(account.since(None)) == 1
 
 
 def test_sessions_are_counted_once_each_and_only_those_that_began_after() -> None:

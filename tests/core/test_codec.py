@@ -240,15 +240,6 @@ def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
         assert (guessed["title"], guessed["tags"]) == (text, [text])
 
 
-def test_the_canonical_file_is_what_memrepo_writes() -> None:
-    assert encode(read(CANONICAL)) == CANONICAL
-
-
-def test_defaults_are_not_written() -> None:
-    memory = Memory.of(path=PATH, fields={"type": "fact", "status": "active", "tags": ()})
-    assert encode(memory) == b"---\ntype: fact\n---\n"
-
-
 @pytest.mark.parametrize(
     ("before", "changes", "body", "after"),
     [
@@ -494,13 +485,6 @@ def test_a_misspelt_key_is_kept_and_warned_of(key: str, meant: str) -> None:
         ("warning", "frontmatter-near-key", 3, key)
     ]
     assert f"did you mean {meant}?" in problems[0].message
-
-
-@pytest.mark.parametrize(
-    "key", ["name", "topics", "updated", "metadata", "slug", "platform", "posted", "author", "date"]
-)
-def test_a_foreign_key_is_kept_without_a_word(key: str) -> None:
-    assert decode(PATH, f"---\ntype: fact\n{key}: x\n---\n".encode())[1] == ()
 
 
 def test_a_file_that_does_not_decode_is_never_edited() -> None:

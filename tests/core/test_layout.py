@@ -24,24 +24,6 @@ def test_a_prefix_moves_every_path(prefix: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "owned"),
-    [
-        ("memrepo.toml", True),
-        ("memories/a.md", True),
-        ("sources/x", True),
-        ("memories", False),
-        ("memoriesque/a.md", False),
-        ("x/memories/a.md", False),
-        ("README.md", False),
-        ("memrepo/memories/a.md", False),
-        ("memrepo.toml.bak", False),
-    ],
-)
-def test_only_paths_of_ours_are_ours(path: str, owned: bool) -> None:
-    assert Layout().owns(path) is owned
-
-
-@pytest.mark.parametrize(
     ("path", "memory"),
     [
         ("memories/knowledge/2026-01/a-3f9a1c.md", True),
@@ -58,26 +40,6 @@ def test_only_paths_of_ours_are_ours(path: str, owned: bool) -> None:
 def test_a_memory_is_markdown_in_a_layer(path: str, memory: bool) -> None:
     assert Layout().is_memory(path) is memory
     assert Layout(ADOPTED_PREFIX).is_memory(ADOPTED_PREFIX + path) is memory
-
-
-@pytest.mark.parametrize(
-    ("type_", "captured", "folder"),
-    [
-        ("fact", "2026-02-07", "knowledge/2026-02"),
-        ("fact", "2026-02-07 09:00", "knowledge/2026-02"),
-        ("fact", "", "knowledge"),
-        ("fact", "in spring", "knowledge"),
-        ("note", "2026-02-07", "notes/2026-02"),
-        ("note", "", "notes"),
-        ("decision", "2026-02-07T09:00:00Z", "decisions/2026-02"),
-    ],
-)
-def test_a_memory_is_born_where_its_date_and_type_say(
-    type_: str, captured: str, folder: str
-) -> None:
-    path = Layout().memory(id_=ID, type_=type_, text="The new pump", captured=captured)
-    assert path == f"memories/{folder}/the-new-pump-3f9a1c.md"
-    assert Layout().is_memory(path)
 
 
 def test_what_is_too_much_for_one_folder_is_spread_over_others() -> None:

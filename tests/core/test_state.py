@@ -125,31 +125,5 @@ def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
     assert len(state.files) == 3
 
 
-def test_active_memories_come_in_path_order() -> None:
-    names = ("c", "a", "b")
-    made = [
-        Memory.of(f"memories/x/{n}.md", {"id": f"mem-{n * 16}", "type": "fact"}, body=n)
-        for n in names
-    ]
-    state = apply(EMPTY, [Create(memory=m) for m in made])
-    after = apply(state, [Update(id="mem-" + "b" * 16, fields={"status": "archived"})])
-    assert [m.path for m in after.active] == ["memories/x/a.md", "memories/x/c.md"]
-
-
 files = st.dictionaries(st.sampled_from("abcd"), st.binary(max_size=2))
 edits = st.dictionaries(st.sampled_from("abcd"), st.none() | st.binary(max_size=2))
-
-
-@given(files, edits, edits)
-def test_files_under_edits_behave_like_a_dictionary(
-    base: dict[str, bytes], first: dict[str, bytes | None], then: dict[str, bytes | None]
-) -> None:
-    model: dict[str, bytes | None] = {**base, **first, **then}
-    wanted = {path: data for path, data in model.items() if data is not None}
-    found = Files(base, first).edited(then)
-    assert dict(found) == wanted
-    assert len(found) == len(wanted)
-    assert set(found) == set(wanted)
-    for path in "abcd":
-        assert (path in found) == (path in wanted)
-        assert found.get(path) == wanted.get(path)

@@ -16,7 +16,6 @@ import pytest
 import standing
 
 from memrepo.core.errors import Exit
-from memrepo.store.lock import keep_newest
 from memrepo.store.repo import open_repository
 
 HOLDER = """
@@ -102,12 +101,3 @@ def test_a_run_goes_on_where_another_was_killed(repo: Path) -> None:
             holder.wait()
         driving.done(repo, "run", now=driving.LATER)
     assert driving.git(repo, "rev-parse", "HEAD") != head
-
-
-def test_the_newest_files_stay(tmp_path: Path) -> None:
-    for number in range(9):
-        (tmp_path / f"{number}.json").write_text("x")
-    (tmp_path / "other.txt").write_text("x")
-    keep_newest(tmp_path, "*.json", 3)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["6.json", "7.json", "8.json", "other.txt"]
-    keep_newest(tmp_path / "none", "*", 3)

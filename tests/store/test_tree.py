@@ -70,10 +70,6 @@ def test_what_memrepo_owns_is_listed_and_nothing_else(root: Path) -> None:
     assert "a submodule" in next(p.message for p in found.problems if "module" in p.path)
 
 
-def test_a_prefix_moves_everything(root: Path) -> None:
-    assert take(root, Layout("src/"))[1] == {"src/memories/x.md": b"src/memories/x.md"}
-
-
 @pytest.mark.parametrize(
     "name",
     [

@@ -152,10 +152,6 @@ class Repository:
             )
         return self._snapshots[key]
 
-    def paths(self, commit: str) -> frozenset[str]:
-        """Return all paths in a commit's tree, including files that memrepo does not manage."""
-        return frozenset(path for path, _ in self.repo.objects.files(commit))
-
     def commit_time(self, commit: str) -> datetime:
         """Return the committer date of a commit."""
         match = _COMMITTED.search(self.repo.objects.read(commit).split(b"\n\n", 1)[0])
@@ -266,30 +262,21 @@ class Repository:
         """
         since = since or chain.base
         with self.writing():
-            self.refuse_unready(chain, since)
+            self._refuse_unready(since, chain)
             tip = self.build(chain)
             self._advance(since, tip, name)
         return tip
 
-    def draft(self, chain: Chain) -> str:
+    def prepare(self, chain: Chain) -> str:
         """Write a chain of commits without a ref and return its tip, for a later `advance`.
 
-        Raises the same errors as `land`, so that a draft shown to users could land now.
+        The chain's base need not have landed. Raises the same errors as `land`.
         """
         with self.writing():
-            self.refuse_unready(chain)
+            self._refuse_unready(self.head(), chain)
             tip = self.build(chain)
-            self.work.clear_way(self.work.changed(chain.base, tip))
+            self.work.clear_way(self.work.changed(self.head(), tip))
         return tip
-
-    def prepare(self, chain: Chain) -> str:
-        """Write a chain of commits without a ref and return its tip, to land with the next chain.
-
-        Raises CannotWork, in which case nothing has changed.
-        """
-        with self.writing():
-            self.refuse_unready(chain, self.head())
-            return self.build(chain)
 
     def advance(self, base: str, tip: str, name: str) -> None:
         """Fast-forward the branch from `base` to a commit that is already in the repository.
@@ -297,29 +284,27 @@ class Repository:
         Raises BranchMoved, FilesInTheWay or CannotWork, in which case nothing has changed.
         """
         with self.writing():
-            self.refuse_unfit()
-            self._refuse_other_base(base)
+            self._refuse_unready(base)
             self._advance(base, tip, name)
 
-    def refuse_unready(self, chain: Chain, since: str = "") -> None:
-        """Raise CannotWork or BranchMoved if a chain cannot land now. `since` is as in `land`."""
+    def _refuse_unready(self, base: str, chain: Chain | None = None) -> None:
+        """Raise an error if HEAD is not the base of a change, or cannot be written."""
         self.refuse_unfit()
-        self._refuse_other_base(since or chain.base)
-        self._refuse_filters(path for commit in chain.commits for path in commit.effect)
-
-    def _refuse_other_base(self, base: str) -> None:
-        """Raise StoreError or BranchMoved if HEAD is not the base of the change."""
         if not base.startswith(self.expected):
             raise StoreError("not-as-expected", expected=self.expected[:12], found=base[:12])
         self.refuse_switched()
         if self.head() != base:
             raise BranchMoved(branch=self.branch)
+        commits = chain.commits if chain else ()
+        paths = dict.fromkeys(path for commit in commits for path in commit.effect)
+        for path, name in self.work.filtered(paths):
+            raise CannotWork("filter", path=path, name=name)
 
     def _advance(self, base: str, tip: str, name: str) -> None:
         changed = self.work.changed(base, tip)
-        way = self.work.clear_way(changed)
+        adopted, kept = self.work.clear_way(changed)
         journal = Journal(
-            branch=self.branch, base=base, tip=tip, name=name, adopted=way.adopted, kept=way.kept
+            branch=self.branch, base=base, tip=tip, name=name, adopted=adopted, kept=kept
         )
         try:
             with uninterrupted():
@@ -391,10 +376,6 @@ class Repository:
         if self.branch_or_none != journal.branch:  # switching HEAD locks no branch
             self.repo.call("update-ref", journal.branch, old, tip)
             raise BranchMoved(branch=journal.branch)
-
-    def _refuse_filters(self, paths: Iterable[str]) -> None:
-        for path, name in self.work.filtered(dict.fromkeys(paths)):
-            raise CannotWork("filter", path=path, name=name)
 
 
 def find_layout(repo: Repo, commit: str) -> Layout | None:
@@ -542,10 +523,10 @@ def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]
     for path in tree.changed(journal.base, head):
         changed.pop(path, None)
     written = {path: sides for path, sides in changed.items() if path not in journal.kept}
-    staged = tree.staged()
+    staged = tree.index()
     unstage, unchanged = {}, []
     for path, sides in written.items():
-        found = staged[path].blob if path in staged else ""
+        found, _ = staged.get(path, ("", False))
         if found == sides.new:
             unstage[path] = sides.old
         elif found != sides.old:

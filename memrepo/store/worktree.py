@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.store.errors import FilesInTheWay
-from memrepo.store.git import Git
 from memrepo.store.lock import index_lock
 from memrepo.store.tree import is_text
 
@@ -30,37 +29,6 @@ class ChangedFile(msgspec.Struct, frozen=True):
     old: str
     new: str
     mode: str = "100644"
-
-
-class IndexEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry of the index. `hidden` means that git ignores changes to the work tree file.
-
-    `stage` is "0" except for unmerged paths.
-    """
-
-    path: str
-    mode: str
-    blob: str
-    stage: str
-    hidden: bool
-
-
-def index_entries(git: Git, paths: Collection[str] = ()) -> Iterator[IndexEntry]:
-    """Yield the entries of the index, or only those of paths if few are given."""
-    some = ("--", *paths) if len(paths) < _FEW_PATHS else ()
-    words = ("ls-files", "-v", "--stage", "-z", "--full-name", *some)
-    for line in git.call(*words).split("\0")[:-1]:
-        head, path = line.split("\t", 1)
-        tag, mode, blob, stage = head.split(" ")
-        hidden = tag.islower() or tag == "S"
-        yield IndexEntry(path=path, mode=mode, blob=blob, stage=stage, hidden=hidden)
-
-
-class ReadyFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """Paths of files that already have the new content: those to stage and those already staged."""
-
-    adopted: tuple[str, ...]
-    kept: tuple[str, ...]
 
 
 class WorkTree:
@@ -144,21 +112,33 @@ class WorkTree:
         found = self.repo.call("ls-files", "--deleted", "-z", "--", *missing)
         return sorted(filter(None, found.split("\0")))
 
-    def staged(self) -> dict[str, IndexEntry]:
-        """Return {path: entry} of the files in the index."""
-        return {entry.path: entry for entry in index_entries(self.repo)}
+    def index(self, paths: Collection[str] = ()) -> dict[str, tuple[str, bool]]:
+        """Return {path: (blob, whether git ignores changes to the file)} of the index.
 
-    def clear_way(self, changed: Mapping[str, ChangedFile]) -> ReadyFiles:
-        """Return files that already have the new content. Raise FilesInTheWay for other changes.
+        If few paths are given, only theirs.
+        """
+        some = ("--", *paths) if len(paths) < _FEW_PATHS else ()
+        words = ("ls-files", "-v", "--stage", "-z", "--full-name", *some)
+        found = {}
+        for line in self.repo.call(*words).split("\0")[:-1]:
+            head, path = line.split("\t", 1)
+            tag, _, blob, _ = head.split(" ")
+            found[path] = blob, tag.islower() or tag == "S"
+        return found
 
-        `changed` lists the differences from the commit at HEAD. A fast-forward refuses even
-        identical untracked files, but keeps them if the index already has the new content. A path
-        whose staged content differs too is a user's work and is left alone.
+    def clear_way(
+        self, changed: Mapping[str, ChangedFile]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the files that already have the new content: those to stage, those staged already.
+
+        Raise FilesInTheWay for other changes. `changed` lists the differences from HEAD. A
+        fast-forward refuses even identical untracked files, but keeps them if the index already has
+        the new content. A path whose staged content differs too is a user's work and is left alone.
         """
         dirty = self.dirty(changed)
         blocked = set(self._obstacles(changed, dirty))
         adopted, kept = [], []
-        hidden = {entry.path for entry in index_entries(self.repo, changed) if entry.hidden}
+        hidden = {path for path, (_, is_hidden) in self.index(changed).items() if is_hidden}
         for path, sides in changed.items():
             state = dirty.get(path, "  ")
             if sides.new and self._has_other_files(path, changed):
@@ -178,7 +158,7 @@ class WorkTree:
                 blocked.add(path)
         if blocked:
             raise FilesInTheWay(sorted(blocked))
-        return ReadyFiles(adopted=tuple(adopted), kept=tuple(kept))
+        return tuple(adopted), tuple(kept)
 
     def _has_other_files(self, path: str, changed: Mapping[str, ChangedFile]) -> bool:
         """Return whether a folder contains any files, even ignored ones, not in `changed`."""

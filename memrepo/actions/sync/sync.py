@@ -243,7 +243,7 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
         return Outcome(commit="", joined=joined)
     if request.dry_run:
         return Outcome(commit="", pulled=pulled, pushed=count(repo, head, tip) + 1, joined=joined)
-    new = at.store.draft(joined.chain)
+    new = at.store.prepare(joined.chain)
     return Outcome(
         commit=new, head=head, pulled=pulled, pushed=count(repo, new, tip), joined=joined
     )

@@ -270,7 +270,7 @@ class Work:
     def begin_write(self, *, dry_run: bool = False) -> None:
         """Finish operations that a crash interrupted. Raise if writing is not possible here."""
         self.require_writable()
-        self.store.refuse_unfit()
+        self.store.refuse_unfit(index=False)
         if not dry_run:
             self.store.recover()
 

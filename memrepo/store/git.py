@@ -201,11 +201,6 @@ def seconds(text: str) -> int:
     return found if found < _YEAR_10000 else 0
 
 
-_HEAD = regex(r"ref: *refs/|[0-9a-f]{40}")
-# Settings that may move the work tree, make the repository bare, or include other files.
-_UNUSUAL = regex(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
-
-
 _CLONES = ("local", "worktree")
 
 
@@ -299,45 +294,34 @@ class Repo(Git):
 
 
 @contextmanager
-def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
+def opened(where: Path) -> Iterator[Repo]:
     """Open the git repository that contains a folder. Raises NotARepository if there is none."""
-    isolate(keep_index=keep_index)
-    repo = _plain(where) or found_at(where)
+    isolate()
+    repo = found_at(where)
     try:
         yield repo
     finally:
         repo.close()
 
 
-def _plain(where: Path) -> Repo | None:
-    """Find an ordinary repository: a work tree with a `.git` folder. Return None if not found."""
-    if not where.is_dir():
-        return None
-    here = Path(os.path.normpath(where.absolute()))
-    top = next((p for p in (here, *here.parents) if os.path.lexists(p / ".git")), here)
-    folder = top / ".git"
-    try:
-        # A bare repository may be between the folder and the top of the work tree.
-        inside = any((p / "HEAD").exists() for p in (here, *here.parents) if p.is_relative_to(top))
-        usual = _HEAD.match((folder / "HEAD").read_text("utf-8")) and not _UNUSUAL.search(
-            (folder / "config").read_text("utf-8")
-        )
-        whole = all((folder / name).is_dir() for name in ("objects", "refs"))
-    except (OSError, UnicodeDecodeError):
-        return None
-    if inside or not usual or not whole or (folder / "commondir").exists():
-        return None
-    return Repo(top, folder, folder)
+_PLACES = (
+    "--is-bare-repository",
+    "--is-inside-work-tree",
+    "--absolute-git-dir",
+    "--git-common-dir",
+    "--show-toplevel",
+)
 
 
 def found_at(where: Path) -> Repo:
-    """Find a repository of any kind by asking git. Raises NotARepository if there is none."""
+    """Find the git repository that contains a folder. Raises NotARepository if there is none."""
     refuse_no_git()
-    words = ("rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir")
     if not where.is_dir():
         raise NotARepository("none", where=where)
-    git = Git(where)
-    code, out, err = git.ask(*words)
+    code, out, err = Git(where).ask("rev-parse", *_PLACES)
+    words = out.split("\n", 4)
+    if words[0] == "true" or words[1:2] == ["false"]:
+        raise NotARepository("bare", where=where)
     if code and "not a git repository" not in err:
         raise GitFailed("rev-parse", err, code)
     if code:
@@ -346,12 +330,8 @@ def found_at(where: Path) -> Repo:
             if head.is_file() and (head.parent / "objects").is_dir():
                 raise StoreError("damaged-head", where=where, head=head)
         raise NotARepository("none", where=where)
-    bare, git_dir, common = out.splitlines()
-    inside = git.call("rev-parse", "--is-inside-work-tree").strip() == "true"
-    if bare == "true" or not inside:
-        raise NotARepository("bare", where=where)
-    top = git.call("rev-parse", "--show-toplevel").removesuffix("\n")
-    return Repo(Path(top), Path(git_dir), (where / common).resolve())
+    _, _, git_dir, common, top = words
+    return Repo(Path(top.removesuffix("\n")), Path(git_dir), (where / common).resolve())
 
 
 _DIGITS = regex(r"[0-9a-f]{4,64}")

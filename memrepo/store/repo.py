@@ -226,9 +226,12 @@ class Repository:
 
     # -- writing -----------------------------------------------------------------------------
 
-    def refuse_unfit(self) -> None:
-        """Raise CannotWork during a merge, rebase or similar, or in a shallow clone."""
-        unmerged = "U" in self.work.staged_since(self.head()).values()
+    def refuse_unfit(self, *, index: bool = True) -> None:
+        """Raise CannotWork during a merge, rebase or similar, or in a shallow clone.
+
+        With `index`, also if the index has unmerged paths.
+        """
+        unmerged = index and "U" in self.work.staged_since(self.head()).values()
         refuse_unfit(self.repo, self.branch_or_none, unmerged=unmerged)
 
     def build(self, chain: Chain) -> str:

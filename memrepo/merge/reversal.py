@@ -20,8 +20,9 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
-from memrepo.core.memory import FIELDS, REFERENCES, Memory, references, targets
+from memrepo.core.memory import FIELDS, Memory, references
 from memrepo.core.state import Effect, State, apply
+from memrepo.merge import closure
 from memrepo.merge.states import JoinedMemory, is_derived, place_memories
 from memrepo.merge.tombstones import is_tombstone, sweep, tombstones_in
 from memrepo.merge.versions import FileVersion, Side, join_versions, own_words
@@ -242,7 +243,8 @@ class _Reversal:
         )
         draft = apply(draft, self._contested(draft))
         draft = apply(draft, sweep(draft))
-        return apply(draft, unlink(draft, self.head.memories.keys() - self.held.keys()))
+        updates, _ = closure.close(draft, closure.known_in(self.head, self.before))
+        return apply(draft, updates)
 
     def _contested(self, draft: State) -> Iterator[Update]:
         """Mark a replacement and the restored memories as contested. Remove their supersession."""
@@ -291,25 +293,3 @@ def _is_edited(post: FileVersion, now: FileVersion) -> bool:
         or (old.path, old.body) != (new.path, new.body)
         or own_words(post) != own_words(now)
     )
-
-
-def unlink(state: State, gone: Collection[str]) -> Iterator[Update]:
-    """Yield updates that remove references to memories that are gone.
-
-    A memory whose only successor is gone is active again.
-    """
-    for memory in state.every if gone else ():
-        if references(memory).isdisjoint(gone):
-            continue
-        fields: dict[str, object] = {}
-        for key in REFERENCES:
-            value = memory.fields.get(key)
-            if value and not {*gone}.isdisjoint(targets(value)):
-                items = () if isinstance(value, str) else value
-                fields[key] = tuple(v for v in items if targets((v,))[0] not in gone) or None
-        if "superseded_by" in fields and not fields["superseded_by"]:
-            fields["superseded_at"] = None
-            if memory.status == "superseded":
-                epoch = memory.fields.get("status_epoch", 0) + 1
-                fields |= {"status": None, "status_epoch": epoch}
-        yield Update(id=memory.id, fields=fields)

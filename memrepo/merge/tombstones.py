@@ -65,11 +65,10 @@ _NAME = regex(r"[^\W\d_]{2}")
 class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     """A rejected statement, as stored in a tombstone file. The statement is the file's text.
 
-    `claim` is its subject, predicate and object, if it has all. `heading` is what the statement is
-    about. `memory` is the id of the rejected memory, and `forgotten` are the ids that the rejection
-    removed from recall. `units` are the hashes of its source texts and former wordings. `changes`
-    are what was reverted or discarded (`core.changes.traits`): the text describes these, and only
-    these are barred.
+    `heading` is what the statement is about. `memory` is the id of the rejected memory, and
+    `forgotten` are the ids that the rejection removed from recall. `units` are the hashes of its
+    source texts and former wordings. `changes` are what was reverted or discarded
+    (`core.changes.traits`): the text describes these, and only these are barred.
     """
 
     matches_without_heading: ClassVar[bool] = True
@@ -78,7 +77,6 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     key: Annotated[str, msgspec.Meta(pattern=f"^{KEY_PATTERN.pattern}$")]
     statement: str = ""
     scope: str = ""
-    claim: tuple[str, ...] = ()
     heading: str = ""
     memory: str = ""
     units: tuple[str, ...] = ()
@@ -162,13 +160,12 @@ def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
     """Create a tombstone for the text of a memory. It applies in the scope of the memory."""
-    scope, claim = memory.text("scope"), _claim(memory)
-    place = [look(scope), text_key(memory.body), _claim_key(claim)]
+    scope = memory.text("scope")
+    place = [look(scope), text_key(memory.body), ""]
     return Tombstone(
         key=f"ts-{digest(place)[:16]}",
         statement=memory.body,
         scope=scope,
-        claim=claim,
         heading=next(reversed(_names(memory)), ""),
         units=tuple(sorted(_hashes(memory))),
         memory=memory.id,
@@ -205,16 +202,6 @@ def _hashes(memory: Memory) -> set[str]:
     return {s.text_hash for s in memory.sources if s.text_hash} | {*memory.former_hashes}
 
 
-def _claim(memory: Memory) -> tuple[str, ...]:
-    claim = tuple(memory.text(key) for key in ("subject", "predicate", "object"))
-    return claim if all(claim) else ()
-
-
-def _claim_key(claim: Sequence[str]) -> str:
-    parts = [look(part) for part in claim]
-    return f"tk-{digest(parts)[:32]}" if parts and all(parts) else ""
-
-
 def _names(memory: Memory) -> list[str]:
     """Return the names of the subject of a memory, taken from its fields, outermost first."""
     shown = (memory.text("title"), *memory.text("context").split("›"))
@@ -236,8 +223,8 @@ def _wholes(memory: Memory) -> Iterator[Statement]:
 def _prints(memory: Memory) -> str:
     """Return short hashes of everything in a memory that a tombstone may match."""
     texts = (*_wholes(memory), *statements(memory.body))
-    keys = {memory.id, _claim_key(_claim(memory)), *(key for one in texts for key in one.keys)}
-    return " ".join(sorted(map(_short, keys - {""})))
+    keys = {memory.id, *(key for one in texts for key in one.keys)}
+    return " ".join(sorted(map(_short, keys)))
 
 
 def _short(key: str) -> str:
@@ -258,7 +245,7 @@ class Tombstones:
         self._former: dict[str, Tombstone] = {}
         self._units: dict[str, Tombstone] = {}
         for stone in self.rejected:
-            for key in {stone.memory, _claim_key(stone.claim), *stone.keys} - {""}:
+            for key in {stone.memory, *stone.keys} - {""}:
                 self._exact.setdefault(key, []).append(stone)
             short = len(tokens(stone.statement)) <= MIN_WORDS
             is_general = short and not _whole(stone.statement).pair[0]
@@ -289,13 +276,12 @@ class Tombstones:
         yield from (stone for _, stone in self.stated_in(memory))
 
     def barring_whole(self, memory: Memory) -> Iterator[Tombstone]:
-        """Yield the decisions against a memory, its text, its title or its claim."""
+        """Yield the decisions against a memory, its text or its title."""
         if not self:
             return
-        names, scope, claim = _names(memory), memory.text("scope"), _claim(memory)
-        found = [(key, one) for one in _wholes(memory) for key in one.keys]
-        found.append((_claim_key(claim), _whole(" ".join(claim))))
+        names, scope = _names(memory), memory.text("scope")
         yield from self._exact.get(memory.id, ())
+        found = [(key, one) for one in _wholes(memory) for key in one.keys]
         for key, one in found:
             for stone in self._exact.get(key, ()):
                 if stone.is_in_scope(scope) and stone.is_same(one, names):
@@ -475,7 +461,6 @@ def _superseded(state: State) -> Iterator[Corrected]:
             key=f"{named[0] if named else ''}:{memory.id}",
             statement=stone.statement,
             scope=stone.scope,
-            claim=stone.claim,
             heading=stone.heading,
             sources=tuple(sorted({s.resource for one in by for s in one.sources})),
             by=named[0] if named else "",

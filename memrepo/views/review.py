@@ -16,10 +16,6 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import KINDS, ChangeKind, Difference
-from memrepo.policies.claims import is_by_person
-from memrepo.policies.first_page import SEPARATOR, part_of
-from memrepo.read.kinds import section_kind
-from memrepo.text.languages import patterns
 from memrepo.views.html import Span, word_diff
 from memrepo.views.report import WORDS, in_words
 
@@ -166,37 +162,15 @@ LEAVING = ("retired", "removed", "forgotten", "archived")
 """Kinds of change by which a memory leaves recall without a replacement."""
 _STATED = ("superseded", "restored", "reworded", "added")
 """Kinds of change to a memory's statement."""
-_PERSONAL_LAYERS = ("identity", "user", "preferences")
-_PERSONAL_TYPES = ("identity", "relationship", "preference", "constraint")
-_PERSONAL_PARTS = ("agent", "person", "rule", "preference")
-_PERSONAL_SECTIONS = ("person", "rule", "ban", "preference")
-_CONTACT = regex(r"[\w.+-]+@[\w-]+\.\w|(?<![\w.-])\+\d[\d ()/-]{7,}")
-_BY_CAUSE = 3
+_BY_CAUSE = 2
 """The rank of the groups of memories that leave recall."""
 _GONE = regex(r"(text|source)_removed: (?:.*?sources/)?(\S+)")
-
-
-def _is_personal(memory: Memory) -> bool:
-    """Return whether a memory is about a person, a rule or a contact."""
-    return (
-        memory.layer in _PERSONAL_LAYERS
-        or memory.type in _PERSONAL_TYPES
-        or part_of(memory) in _PERSONAL_PARTS
-        or section_kind(memory.text("context").split(SEPARATOR)) in _PERSONAL_SECTIONS
-        or _CONTACT.search(memory.body) is not None
-        or patterns().sentences["relation"].search(memory.body) is not None
-    )
 
 
 def _place_in_review(decision: Decision) -> tuple[int, str]:
     """Return the rank and heading of the group to which a decision belongs."""
     first = decision.changes[0]
     memory = first.difference.memory
-    sides = (
-        first.difference.before,
-        *first.successors,
-        *(c.difference.after for c in decision.changes),
-    )
     if decision.kind in LEAVING:
         gone = _GONE.match(first.why)
         if gone is None:
@@ -204,18 +178,13 @@ def _place_in_review(decision: Decision) -> tuple[int, str]:
             return _BY_CAUSE, f"{SUMMARIES[decision.kind][0].lower()}: {why}"
         how = "which is gone" if gone[1] == "source" else "which no longer states it"
         return _BY_CAUSE, f"from {gone[2]}, {how}"
-    old = first.difference.before
-    is_personal = old is not None and is_by_person(old)
-    is_personal |= any(m is not None and _is_personal(m) for m in sides)
-    if decision.kind in _STATED and is_personal:
-        return 0, "People, rules and contacts"
     if decision.kind == "added" and not first.replaces and not first.against:
         file = memory.first[0].rpartition("sources/")[2]
-        return 2, f"New, from {file}" if file else "New, written by hand"
+        return 1, f"New, from {file}" if file else "New, written by hand"
     if decision.kind in _STATED or first.against:
-        return 1, "Replaced, reworded or contradicted"
+        return 0, "Replaced, reworded or contradicted"
     heading, meaning = SUMMARIES[decision.kind]
-    return 4 + KINDS.index(decision.kind), f"{heading}: {meaning}"
+    return 3 + KINDS.index(decision.kind), f"{heading}: {meaning}"
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -238,8 +207,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def groups(self) -> tuple[ReviewGroup, ...]:
         """Return the decisions in groups, in the order that every user interface uses.
 
-        Changes to a person's facts, rules or contacts come first. Replaced memories follow, then
-        new memories by file, memories that leave recall by cause, and bookkeeping.
+        Replaced memories come first, then new memories by file, memories that leave recall by
+        cause, and bookkeeping.
         """
         found: dict[tuple[int, str], list[Decision]] = {}
         for decision in self._decisions():

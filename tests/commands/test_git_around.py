@@ -136,20 +136,6 @@ def test_undo_twice_is_the_identity_pages_included(two_runs: Path, last: str) ->
     assert_sound(two_runs)
 
 
-def test_undo_says_what_it_would_take_where_a_hand_came_last(two_runs: Path) -> None:
-    run = runs(two_runs)[0]
-    (alpha,) = [m for m in memories(two_runs).values() if "alpha" in m.body]
-    path = two_runs / alpha.path
-    path.write_text(path.read_text().replace("server", "old server"))
-    git(two_runs, "commit", "-qam", "an old one", "--no-verify")
-    hand, before = git(two_runs, "rev-parse", "--short=10", "HEAD").strip(), tree(two_runs)
-    answer = memrepo(two_runs, "undo", now=LATEST)
-    assert answer.exit == 2
-    assert hand in answer.error["message"]
-    assert f"memrepo revert {run}" in answer.error["fix"]
-    assert tree(two_runs) == before
-
-
 def test_without_a_name_never_something_older_goes(changed: tuple[Path, str, str]) -> None:
     repo, run, before = changed
     assert done(repo, "revert", "--dry-run")["name"] == run

@@ -137,8 +137,8 @@ def test_a_value_is_not_taken_from_the_command_line(repo: Path, word: str) -> No
     assert "standard input" in answer.error["fix"]
 
 
-@pytest.mark.parametrize("value", ["", "  \n", "an", "-.-"])
-def test_too_short_a_value_is_refused(repo: Path, value: str) -> None:
+@pytest.mark.parametrize("value", ["", "  \n", "an", "-.-", "supersede", "Memories", "fact"])
+def test_too_short_a_value_and_a_word_of_memrepos_own_is_refused(repo: Path, value: str) -> None:
     before = git(repo, "for-each-ref")
     assert given(repo, value, "purge").exit == 2
     assert git(repo, "for-each-ref") == before
@@ -420,13 +420,6 @@ def test_old_history_that_somebody_pushes_again_is_not_fetched(
     assert memrepo(laptop, "sync", now=NEXT_DAY).exit == 3
     assert traces(laptop) == []
     assert sorted((laptop / ".git/objects").rglob("*")) == before
-
-
-@pytest.mark.parametrize("value", ["supersede", "Memories", "fact"])
-def test_a_word_of_memrepos_own_is_refused(repo: Path, value: str) -> None:
-    before = git(repo, "for-each-ref")
-    assert given(repo, value, "purge").exit == 2
-    assert git(repo, "for-each-ref") == before
 
 
 def test_what_is_not_committed_stops_it(repo: Path) -> None:

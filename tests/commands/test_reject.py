@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
+from driving import LATER, assert_sound, done, git, memories, memrepo, subjects
 
 THIRD, FOURTH, FIFTH = (f"2026-03-0{n}T09:00:00Z" for n in (3, 4, 5))
 ALPHA = "- The server alpha keeps the archive of the choir."
@@ -62,27 +62,6 @@ def test_rejecting_is_one_commit_of_a_tombstone_a_memory_and_its_view(repo: Path
     assert_sound(repo)
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ("add", SAID),
-        ("add", "- the SERVER  \u0430lpha keeps the archive of the choir"),
-        ("add", SAID, "--scope", "user:ana"),
-        ("edit", "BETA", "--text", SAID),
-        ("supersede", "BETA", SAID),
-    ],
-)
-def test_an_exact_match_is_refused_on_a_single_write(repo: Path, argv: tuple[str, ...]) -> None:
-    _, key = reject(repo)
-    beta, before = by_word(repo, "beta"), standing(repo)
-    for more in ((), ("--dry-run",)):
-        answer = memrepo(repo, *(beta if a == "BETA" else a for a in argv), *more)
-        assert answer.exit == 3, answer
-        assert key in answer.error["message"]
-        assert f"reject {key} --undo" in answer.error["fix"]
-    assert standing(repo) == before
-
-
 def test_a_person_may_write_what_is_close_and_is_told(repo: Path) -> None:
     _, key = reject(repo)
     near = SAID.replace("choir", "parish")
@@ -125,18 +104,6 @@ def test_extracted_again_from_its_source_it_is_left_out_and_told(repo: Path) -> 
     assert any(w["rule"] == "rejected-left-out" and key in w["message"] for w in warnings)
 
 
-def test_stated_in_a_new_source_it_is_left_out_of_the_run(repo: Path) -> None:
-    id_, key = reject(repo)
-    prune(repo, id_)
-    alike = ALPHA.replace("alpha", "\u0430lpha")  # a Cyrillic letter: another unit of a source
-    write(repo.parent, alike, BETA, "- The organ was tuned by Mr. Holt.")
-    answer = memrepo(repo, "run", now=THIRD)
-    assert answer.data["counts"]["barred"] == 1
-    assert any(key in w["message"] for w in answer.data["warnings"])
-    assert not any("archive" in body for body in in_recall(repo))
-    assert any("organ" in body for body in in_recall(repo))
-
-
 def test_what_is_close_to_it_is_left_out_and_named(repo: Path) -> None:
     id_, key = reject(repo)
     prune(repo, id_)
@@ -151,25 +118,6 @@ def test_what_is_close_to_it_is_left_out_and_named(repo: Path) -> None:
     assert (answer.exit, key in named["message"]) == (0, True)
     assert not any("alpha" in body for body in in_recall(repo))
     assert any("organ" in body for body in in_recall(repo)), "the rest lands"
-
-
-def test_imported_again_it_is_left_out_and_told(repo: Path, tmp_path: Path) -> None:
-    done(repo, "export", "artifacts", tmp_path / "out")
-    _, key = reject(repo)
-    fresh = tmp_path / "fresh"
-    done(tmp_path, "init", fresh)
-    done(fresh, "add", SAID)
-    done(fresh, "reject", by_word(fresh, "alpha"), "--reason", "it never did")
-    prune(fresh, by_word(fresh, "alpha"))
-    answer = done(fresh, "import", "artifacts", tmp_path / "out")
-    assert answer["counts"]["barred"] == 1
-    (told,) = [p for p in answer["problems"] if p["rule"].startswith("rejected-")]
-    # There its text begins with its heading: it is the same statement.
-    assert (told["rule"], "it is left out" in told["message"]) == ("rejected-left-out", True)
-    assert in_recall(fresh) == {BETA.removeprefix("- ")}
-    done(repo, "import", "artifacts", tmp_path / "out")
-    assert SAID not in in_recall(repo)
-    assert key
 
 
 @pytest.mark.parametrize("pruned", [False, True])

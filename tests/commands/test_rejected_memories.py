@@ -75,15 +75,6 @@ def test_a_rejection_forgets_every_memory_that_says_it_and_shortens_the_others(r
     assert_sound(repo)
 
 
-def test_a_statement_of_a_memory_leaves_the_rest_and_binds_no_memory(repo: Path) -> None:
-    long, only = add(repo, f"{GATE}\n\n{KEY}"), add(repo, KEY)
-    answer = reject(repo, long, "--statement", f" {KEY} ")
-    assert answer["id"] == long
-    assert active(repo) == {GATE}
-    (stone,) = listed(repo)
-    assert (stone["memory"], stone["statement"], stone["forgotten"]) == ("", KEY, [only])
-
-
 def test_rejecting_again_changes_nothing_but_after_lifting_it_does(repo: Path) -> None:
     id_ = add(repo, KEY)
     reject(repo, id_)

@@ -94,28 +94,6 @@ def test_a_table_that_may_state_it_is_left_out_and_named_until_a_person_says_so(
     assert_sound(repo)
 
 
-def test_a_rejection_shortens_the_memories_that_hold_the_statement(tmp_path: Path) -> None:
-    place(tmp_path, "MEMORY.md", f"# Memory\n\n## Club\n\n- {SAID}\n")
-    place(tmp_path, "memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n")
-    place(tmp_path, "memory/2026-02-28.md", f"# 2026-02-28\n\n- {SAID}\n- Rain all day long.\n")
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    done(repo, "run")
-    (id_,) = [i for i, m in memories(repo).items() if m.body == SAID]
-    assert len(stating(repo, "padlock")) == 3
-    rejected = done(repo, "reject", id_, "--reason", "it never was", now=LATER)["commit"]
-    assert not stating(repo, "padlock")
-    assert any(body.endswith("The pier is new. It has a roof of slate.") for body in active(repo))
-    assert "- Rain all day long." in active(repo)
-    before = active(repo)
-    memrepo(repo, "run", "--mode", "reconciliation", now=LATER)
-    memrepo(repo, "accept", now=LATER)
-    assert active(repo) == before
-    done(repo, "revert", "--reason", "it is so", rejected, now=NEXT_DAY)
-    assert len(stating(repo, "padlock")) == 3
-    assert_sound(repo)
-
-
 @pytest.mark.parametrize(
     "argv",
     [
@@ -222,19 +200,3 @@ def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
     done(repo, "edit", id_, "--text", card, now=NEXT_DAY)
     assert stating(repo, "Ilse")
     assert_sound(repo)
-
-
-def test_no_other_clone_brings_the_statement_back(tmp_path: Path) -> None:
-    done(tmp_path, "init", "one")
-    one, other = tmp_path / "one", tmp_path / "other"
-    wrong = done(one, "add", SAID)["id"]
-    git(tmp_path, "clone", "-q", "--bare", str(one), "hub.git")
-    git(tmp_path, "clone", "-q", "hub.git", "other")
-    git(one, "remote", "add", "origin", str(tmp_path / "hub.git"))
-    done(other, "add", f"The pier is new. {SAID} It has a roof of slate.", now=LATER)
-    done(one, "reject", wrong, "--reason", "it never was", now=LATER)
-    for clone in (other, one, other):
-        assert memrepo(clone, "sync", now=NEXT_DAY).exit == 0
-    assert active(other) == ["The pier is new. It has a roof of slate."]
-    assert active(one) == ["The pier is new. It has a roof of slate."]
-    assert_sound(one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, operations, standing, tree
+from driving import LATER, assert_sound, done, git, memories, memrepo, operations, standing
 
 THIRD, FOURTH = "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"
 ALPHA = "- The server alpha keeps the archive of the choir."
@@ -155,42 +155,6 @@ def test_instead_turns_the_supersession_round(repo: Path) -> None:
 
 
 # -- undo ----------------------------------------------------------------------------------------
-
-
-def test_undo_takes_the_last_write_back_and_again_brings_it_back(repo: Path) -> None:
-    before = tree(repo)
-    added = done(repo, "add", "The choir sings on Friday.")
-    after = tree(repo)
-    answer = done(repo, "undo", now=THIRD)
-    assert answer["undone"]["commit"] == added["commit"]
-    assert answer["undone"]["op"] == "create"
-    assert tree(repo) == before
-    assert done(repo, "undo", now=FOURTH)["undone"]["op"] == "revert"
-    assert tree(repo) == after
-    assert_sound(repo)
-
-
-def test_undo_takes_a_run_back_and_says_so(repo: Path) -> None:
-    before = tree(repo, "HEAD^1")
-    answer = memrepo(repo, "undo", as_json=False, now=THIRD)
-    assert answer.exit == 0
-    assert answer.out.startswith("undid Run ")
-    assert tree(repo) == before
-    assert_sound(repo)
-
-
-def test_undo_does_not_take_a_persons_edit_with_it(repo: Path) -> None:
-    id_ = done(repo, "add", "The choir sings on Friday.")["id"]
-    path = repo / memories(repo)[id_].path
-    path.write_text(path.read_text().replace("Friday", "Monday"))
-    git(repo, "commit", "-qam", "by hand", "--no-verify")
-    before = standing(repo)
-    answer = memrepo(repo, "undo", now=THIRD)
-    assert (answer.exit, "by hand" in answer.error["message"]) == (2, True)
-    answer = memrepo(repo, "revert", git(repo, "rev-parse", "HEAD~1").strip(), now=THIRD)
-    assert answer.exit == 3
-    assert answer.data["conflicts"][0]["kind"] == "edited-later"
-    assert standing(repo) == before
 
 
 def test_with_nothing_to_undo_it_says_so(tmp_path: Path) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shutil
 import stat
-import tomllib
 from pathlib import Path
 
 import hubs
 import pytest
 from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects
 from hubs import clone, commit_all, converge, tip, write
-
-from memrepo.config import with_value
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +38,6 @@ def path_of(repo: Path, id_: str) -> str:
 
 
 # -- what is brought together ------------------------------------------------------------------
-
-
-def test_the_first_sync_fills_an_empty_hub_and_a_clone_takes_it(tmp_path: Path) -> None:
-    laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
-    assert tip(tmp_path / "hub.git", "refs/heads/main") == tip(laptop) == tip(desk)
-    assert memories(desk) == memories(laptop)
 
 
 def test_init_in_a_clone_makes_no_commit_and_sync_works_with_and_without_it(
@@ -500,9 +491,6 @@ def test_a_dry_run_says_what_would_come_and_go_and_writes_nothing(
     assert "1 commit would be pulled, 2 commits would be pushed" in said
 
 
-# -- a plain line merge ------------------------------------------------------------------------
-
-
 # -- who did what ------------------------------------------------------------------------------
 
 
@@ -675,21 +663,3 @@ def test_a_second_person_is_told_that_they_count_as_a_program_and_one_command_me
     actors = git(ben, "log", "-3", "--format=%(trailers:key=Memrepo-Actor,valueonly)").split()
     assert actors[0] == "human:ben@example.org"
     assert actors[-1] == "process:unknown"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'human_authors = ["a@example.org"]\nx = 1\n',
-        'human_authors = [\n  "a@example.org",\n]\n[t]\nx = 1\n',
-        'human_authors = [ # x]\n  "a@example.org"]\nx = 1\n',
-        "human_authors = []\n",
-        "x = 1\n[t]\nhuman_authors = 2\n",
-        "",
-    ],
-)
-def test_an_e_mail_is_added_to_the_list_however_it_is_written(text: str) -> None:
-    before = tomllib.loads(text)
-    added = [*before.get("human_authors", []), "b@example.org"]
-    after = tomllib.loads(with_value(text, "human_authors", added))
-    assert after == {**before, "human_authors": added}

@@ -123,6 +123,9 @@ def test_a_tombstone_has_hashes_of_what_the_memory_was_read_from() -> None:
         (fact(GREEN), fact("So it was in May.", B, title="The gate of the mill"), False),
         (fact("vim"), fact("It is an editor.", B, title="Vim"), False),
         (fact("Café"), fact("Cafe", B), True),
+        (fact("Senora Nunez a ete la."), fact("Señora Núñez a été là.", B), True),
+        (fact("かき"), fact("がき", B), False),
+        (fact("мои"), fact("мой", B), False),
         (fact("**Café** is open"), fact("Cafe is open", B), True),
     ],
 )

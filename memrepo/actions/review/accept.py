@@ -36,7 +36,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import Context, counted, message
 from memrepo.core.state import apply, play
-from memrepo.merge.reversal import unlink
+from memrepo.merge import closure
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
@@ -133,7 +133,8 @@ class _Merge:
     def _without(self, result: MergeResult, gone: Collection[str]) -> MergeResult:
         """Return the merge without some new memories, and without references to them."""
         state = apply(result.state, (Remove(id=id_) for id_ in sorted(gone)))
-        state = apply(state, unlink(state, gone))
+        updates, _ = closure.close(state, closure.known_in(self.ours, self.tip))
+        state = apply(state, updates)
         paths = {m.path for m in (*result.state.every, *state.every, *self.ours.every)}
         files = {p: state.files.get(p) for p in sorted({*result.effect, *paths})}
         effect = {p: data for p, data in files.items() if data != self.ours.files.get(p)}

@@ -114,12 +114,9 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
 
 def _statement(memory: Memory, text: str) -> Memory:
     """Return a copy of a memory that contains only one of its statements."""
-    only_this = memory.with_fields(
-        {"predicate": None, "object": None, "former": None}, text.strip()
-    )
-    bare = memory.with_fields({"predicate": None, "object": None})
+    only_this = memory.with_fields({"former": None}, text.strip())
     stone = replace(tombstone_of(only_this, reason="", by="", at=EARLIEST), memory="")
-    if not Tombstones({"": stone}).stated_in(bare):
+    if not Tombstones({"": stone}).stated_in(memory):
         raise UsageError(
             f"{memory.id} has no statement {text!r} that could be recognised elsewhere",
             fix="copy a complete line or sentence of the memory, or omit --statement",

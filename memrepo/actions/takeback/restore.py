@@ -6,7 +6,6 @@ memory replaced it, the user must choose between `--instead` and `--beside`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -100,10 +99,12 @@ def do(work: Work, request: Request) -> Written | Unchanged:
 def _from_history(work: Work, state: State, word: str) -> State | None:
     """Return the state with the last version of a removed memory added, marked as forgotten."""
     found: dict[str, tuple[Memory, bytes]] = {}
-    for path, data in lost_files(work.store.repo, work.tree.commit, work.tree.layout, _tail(word)):
+    digits = named[1] if (named := _DIGITS.fullmatch(word)) else "none"
+    tail = f"-{digits[:6]:?<6}"  # how the name of its file ends
+    for path, data in lost_files(work.store.repo, work.tree.commit, work.tree.layout, tail):
         memory, _ = codec.decode(path, data)
-        fits = memory is not None and _names(memory, word) and memory.id not in state.memories
-        if fits and memory is not None:
+        fits = memory is not None and memory.id.startswith(f"mem-{digits}")
+        if memory is not None and fits and memory.id not in state.memories:
             found.setdefault(memory.id, (memory, data))
     if len(found) > 1:
         raise Ambiguous(word, sorted(found))
@@ -120,22 +121,8 @@ def _from_history(work: Work, state: State, word: str) -> State | None:
 
 
 _ABSENT: Mapping[str, object] = {"status": "forgotten"}
-_DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
-
-
-def _tail(word: str) -> str:
-    """Return a glob pattern that matches the end of a memory's file name."""
-    digits = _DIGITS.fullmatch(word)
-    if digits is None:
-        return re.sub(r"[^a-z0-9-]", "?", word.rsplit("/", 1)[-1].removesuffix(".md"))
-    known = digits[1][:6]
-    return f"-{known}{'?' * (6 - len(known))}"
-
-
-def _names(memory: Memory, word: str) -> bool:
-    digits = word.removeprefix("mem-")
-    slug = word.rsplit("/", 1)[-1].removesuffix(".md")
-    return memory.id.startswith(f"mem-{digits}") or slug == memory.slug
+_DIGITS = regex(r"(?:.*-)?([0-9a-f]{1,16})(?:\.md)?")
+"""Matches an id, or the name of a memory's file, which ends in digits of the id."""
 
 
 def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> list[Update]:

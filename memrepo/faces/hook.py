@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from memrepo.actions.guard import narrowed
 from memrepo.actions.lifecycle import session
-from memrepo.actions.recall.recall import index_of, recall
-from memrepo.actions.recall.search import bounded, hit_of
+from memrepo.actions.recall.recall import Recall, index_of
+from memrepo.actions.recall.search import bounded
 from memrepo.actions.setup.agent import (
     CLAUDE_EVENTS,
     DEADLINES,
@@ -118,14 +118,14 @@ def _offer(work: Work, prompt: str) -> str:
     if not words:
         return ""
     index = replace(index_of(work), model=no_model)
-    every = recall(work, index, [words], Filter(limit=OFFERS), work.call.now).hits
+    answer = Recall(work, work.call.now, index).find([words], Filter(limit=OFFERS))
     found = [
-        one
-        for one in every
-        if one.held.answers and (work.call.scope or not is_of_project(one.memory))
+        hit
+        for hit in answer.hits
+        if hit.answers and (work.call.scope or not is_of_project(answer.memories[hit.id]))
     ]
-    best = max((one.score for one in found), default=0.0)
-    near = [hit_of(one, work.tree.commit) for one in found if one.score >= best / 2]
+    best = max((hit.score for hit in found), default=0.0)
+    near = [hit for hit in found if hit.score >= best / 2]
     asked = query_terms(words)
     hits, _ = bounded(near, OFFER_TOKENS // 2, asked)
     return f"{HEAD}\n{fenced(chr(10).join(hit_text(hit, asked) for hit in hits))}" if hits else ""

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from memrepo.actions.guard import SecretInText
 from memrepo.actions.recall import search
-from memrepo.actions.recall.search import Hit, Passage
+from memrepo.actions.recall.recall import Hit
+from memrepo.actions.recall.search import Passage
 from memrepo.actions.request import Wish, checked
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work

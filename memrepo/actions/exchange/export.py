@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.recall import heading, work_at
+from memrepo.actions.recall.lookup import heading, work_at
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError

@@ -17,9 +17,9 @@ from memrepo.actions.past.log import (
     find_present,
     merges_of,
 )
-from memrepo.actions.recall.lookup import field_as_json
+from memrepo.actions.recall.lookup import field_as_json, heading, work_at
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recall import Later, heading, index_of, later_than, work_at
+from memrepo.actions.recall.recall import Later, index_of, later_than
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.manifest import Recorded

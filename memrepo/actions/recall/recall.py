@@ -1,8 +1,8 @@
-"""Search results with facts from the ledger: tier, expiry and confidence at a given time."""
+"""What recall returns: memories and passages of sources, as they stand at a given time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,13 +12,11 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import Work
 from memrepo.core import codec
-from memrepo.core.access import Access, Accesses
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.access import Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.messages import cut
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.change import read
@@ -26,7 +24,7 @@ from memrepo.policies.later import Text, Topic, later_line, newer_first
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
-from memrepo.policies.standing import contesting, doubts, is_retired, true_at
+from memrepo.policies.standing import contesting, doubts, is_retired, trust_of
 from memrepo.store import history, vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
@@ -36,91 +34,14 @@ from memrepo.text.paragraphs import Paragraph, paragraphs
 from memrepo.text.words import asked_terms, terms
 
 if TYPE_CHECKING:
-    from memrepo.core.state import State
     from memrepo.store.vectors import Embedder
     from memrepo.text.languages import WordPattern
-
-
-class NotYetSetUp(MemrepoError):
-    """Raised when a commit is older than the setup of memrepo in this repository."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str, commit: str) -> None:
-        super().__init__(
-            f"{word}: commit {commit[:10]} has no memrepo.toml, there was no memory yet",
-            fix="name a later commit or date (`memrepo log` lists commits)",
-        )
-
-
-class NotADate(MemrepoError):
-    """Raised when the value of `--valid-at` is not a date."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str) -> None:
-        super().__init__(
-            f"--valid-at {word!r} is not a date",
-            fix="write a date as 2026-01-31 or a time as 2026-01-31T09:00:00Z",
-        )
-
-
-def work_at(work: Work, word: str) -> Work:
-    """Return a Work on the commit that `REV|DATE` names, with that commit's configuration.
-
-    An empty word returns `work`. A run's id means the merge commit of the run. If the old
-    configuration cannot be read, the current one is used. Raises NoSuchMoment, BeforeHistory or
-    NotYetSetUp.
-    """
-    if not word:
-        return work
-    from memrepo.actions.past.log import merges_of
-    from memrepo.config import ConfigError, parse_config
-    from memrepo.store.history import commit_at
-    from memrepo.store.repo import find_layout
-
-    store = work.store
-    merge = merges_of(work, [word]).get(word)
-    commit = merge.commit if merge else ""
-    commit = commit or commit_at(store, work.tree.commit, word, work.config.zone)
-    layout = find_layout(store.repo, commit)
-    if layout is None:
-        raise NotYetSetUp(word, commit)
-    tree = store.snapshot(commit, layout)
-    try:
-        config = parse_config(tree.files[layout.config].decode("utf-8"))
-    except (ConfigError, KeyError, UnicodeDecodeError):
-        config = work.config
-    return work.at(tree, config)
-
-
-def moment_of(work: Work, word: str) -> datetime:
-    """Return the time that `--valid-at` specifies. Raises NotADate."""
-    try:
-        return moment_asked(word, work.config.zone)
-    except ValueError as error:
-        raise NotADate(word) from error
-
-
-def true_then(work: Work, state: State, word: str) -> Mapping[str, Memory]:
-    """Return the memories that were true in the world at a date, by id, whatever their status."""
-    return true_at(state.memories, moment_of(work, word), work.config.zone)
-
-
-def heading(work: Work, word: str, valid_at: str = "") -> list[str]:
-    """Return the lines that state to which date an answer refers; none for the present."""
-    lines = []
-    if word:
-        when = work.store.commit_time(work.tree.commit).astimezone(work.config.zone)
-        lines.append(f"as of commit {work.tree.commit[:10]}, {when:%Y-%m-%d %H:%M}")
-    if valid_at:
-        lines.append(f"what was true at {valid_at}")
-    return lines
-
 
 EXPIRED = "expired"
 """The `--status` value for active memories past their expiry, pruned or not."""
 RECALL_STATUSES = (*STATUSES, EXPIRED)
+EXCERPT = 600
+"""Maximum characters shown of a long text."""
 
 
 class Derived(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,112 +84,77 @@ class Later(msgspec.Struct, frozen=True, kw_only=True):
     captured: str
 
 
-class Recalled(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory as recall returns it at a given time."""
+class SourcePlace(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a memory's evidence: file, one-based lines and day."""
 
-    memory: Memory
-    access: Access
+    resource: str
+    lines: tuple[int, int]
+    captured: str
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory that matches the query, as recall returns it at a given time.
+
+    A higher `score` is better, and `parts` has the contribution of each signal. `text` is the text
+    that recall returns, which is the gist for a note at gist tier. `commit` is the searched commit,
+    or empty if the text is not committed yet.
+    """
+
+    id: str
+    path: str
+    type: str
+    title: str
+    context: str = ""
+    """Context of the text in its source: subject, file, headings, lead-in."""
+    text: str
+    truncated: bool = False
+    """Whether `text` is only a part of a long text. `sources` then has the lines of that part."""
+    score: float
+    parts: Mapping[str, float]
+    status: str
+    standing: str
     tier: str
-    over: bool
-    score: float = 0.0
-    parts: Mapping[str, float] = msgspec.field(default_factory=dict)
-    """The contribution of each signal to the score."""
-    edited: bool = False
-    """Whether its file has uncommitted changes."""
-    held: Held = msgspec.field(default_factory=Held)
-    """What it contains of the query."""
-    nearby: str = ""
-    """The statements next to it in its source."""
-    later: Later | None = None
-    """The latest statement about the same that is newer."""
-    stale_since: datetime | None = None
-    """When its class expired, if it remains in recall anyway."""
+    """The tier of a note; empty for other memories."""
+    expired: bool
+    trust: str
+    """One of human-reviewed, machine-confirmed and unverified."""
+    stale: bool = False
+    """Whether it was not confirmed within the lifetime of its class."""
     doubts: tuple[str, ...] = ()
-    """Reasons to doubt it, as text."""
-    part: Paragraph | None = None
-    """The part of a long text that answers the query; None for the whole text."""
+    """Reasons to doubt it, as text: what contests it and since when, or that it is retired."""
+    nearby: str = ""
+    """What is next to its statement in the source, if the text leaves room."""
+    later: Later | None = None
+    """The latest newer statement about the same."""
+    answers: bool = True
+    """Whether it contains enough of the query, with the rarest of its words."""
+    answer_confidence: str
+    """Confidence of an answer from it: high, medium, low or very low.
 
-    @property
-    def is_part(self) -> bool:
-        """Return whether only a part of the text is shown."""
-        return self.part is not None and self.text == self.part.text
-
-    def lines_of(self, source: Source) -> tuple[int, int]:
-        """Return the lines of a source that contain the shown text."""
-        first, last = source.lines
-        body = self.memory.body
-        whole = first and last - first == body.strip("\n").count("\n")
-        if self.part is None or not self.is_part or not whole:
-            return source.lines
-        begin, end = self.part.lines
-        before = first - 1 - (len(body) - len(body.lstrip("\n")))
-        return before + begin, before + end
-
-    @property
-    def text(self) -> str:
-        """Return the text to show. For a note at gist tier, show its title, tags and summary."""
-        if not self.memory.is_note or self.tier not in ("gist", "forgotten"):
-            return self.part.text if self.part else self.memory.body
-        if self.tier == "forgotten" and "gist" not in self.memory.fields:
-            return self.memory.body
-        gist: Gist | None = self.memory.fields.get("gist")
-        if gist is None:
-            from memrepo.policies.gists import gist_of
-
-            gist = gist_of(self.memory)
-        tags = f"tags: {', '.join(gist.tags)}" if gist.tags else ""
-        return "\n".join(filter(None, (gist.title, tags, gist.summary)))
-
-    @property
-    def answer_confidence(self) -> str:
-        """Return the confidence of an answer taken from this memory."""
-        tier = CONFIDENCE[self.tier] if self.tier else "high"
-        doubtful = "medium" if self.doubts else "high"
-        return sureness(self.held, tier, "low" if is_retired(self.memory) else doubtful)
+    It is lower if the memory contains little of the query, if there are doubts, and for old notes.
+    """
+    commit: str
+    sources: tuple[SourcePlace, ...]
+    """Total number of source places, if `sources` lists only some."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a query: memories and source passages, best first."""
 
-    hits: list[Recalled]
+    hits: list[Hit]
     passages: list[tuple[int, Found]]
     """Each passage, with the number of hits ranked before it."""
     languages: list[str]
     """The languages of the indexed texts."""
+    memories: Mapping[str, Memory]
+    """The memories of the hits by id."""
 
     @property
     def answers(self) -> bool:
         """Return whether any hit or passage answers the query."""
-        held = (*(one.held for one in self.hits), *(one.held for _, one in self.passages))
-        return any(one.answers for one in held)
-
-
-def recalled(
-    memory: Memory, accesses: Accesses, now: datetime, rules: Rules, score: float = 0.0
-) -> Recalled:
-    """Return a memory in the form that recall returns at `now`."""
-    access = accesses.of(memory.id)
-    if memory.is_note:
-        tier = effective(memory, access, now, rules.tiers)
-        return Recalled(memory=memory, access=access, tier=tier, over=False, score=score)
-    kept = retention_of(memory, access, now, rules.decay)
-    active = memory.status == "active"
-    return Recalled(
-        memory=memory,
-        access=access,
-        tier="",
-        over=active and is_over(memory, kept),
-        score=score,
-        stale_since=kept.expires if active and is_stale(memory, kept) else None,
-    )
-
-
-def in_words(
-    one: Recalled, find: Callable[[str], Memory | None], is_there: Callable[[str], object]
-) -> Recalled:
-    """Return a search result together with the reasons to doubt it."""
-    reasons = doubts(one.memory, find, one.stale_since, is_there)
-    return replace(one, doubts=reasons) if reasons else one
+        return any(hit.answers for hit in self.hits) or any(
+            p.held.answers for _, p in self.passages
+        )
 
 
 def facts(
@@ -361,134 +247,262 @@ def _model() -> Embedder | None:
         return None  # search by words still works, and `doctor` reports the problem
 
 
-def recall(
-    work: Work,
-    index: Index,
-    words: Sequence[str],
-    only: Filter,
-    now: datetime,
-    weights: Weights | None = None,
-    also: Sequence[str] = (),
-) -> Answer:
-    """Return the memories that best match some words, retired ones last.
+class Recall:
+    """Recall on one commit: its index, the counted retrievals, and the time by which memories age.
 
-    `also` has other phrasings of the query.
-
-    The status `expired` selects active memories past their expiry, which are left out otherwise.
-    For a past commit, expiry is judged at the time of that commit, without later retrievals.
-    Scoring by age uses `now`.
+    For a past commit, memories age up to that commit, without later retrievals.
     """
-    return index.together(lambda: _recall(work, index, words, only, now, weights, also))
 
+    def __init__(self, work: Work, now: datetime, index: Index) -> None:
+        self.work, self.now, self.index = work, now, index
+        is_past = index.name == PAST
+        self._then = work.store.commit_time(work.tree.commit) if is_past else now
+        self._accesses = Accesses() if is_past else ledger_of(work.store).accesses()
 
-def _recall(
-    work: Work,
-    index: Index,
-    words: Sequence[str],
-    only: Filter,
-    now: datetime,
-    weights: Weights | None,
-    also: Sequence[str],
-) -> Answer:
-    accesses, rules, then = Accesses(), work.config.rules, now
-    if index.name == PAST:
-        then = work.store.commit_time(work.tree.commit)
-    else:
-        accesses = ledger_of(work.store).accesses()
-    local, used = now.astimezone(work.config.zone), weights or work.config.weights
-    moment = Moment(now=local, retrievals=lambda id_: accesses.of(id_).total)
-    wanted = frozenset(only.statuses)
-    stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
-    limit = only.limit
-    while True:
-        asked = replace(only, statuses=stored, limit=limit)
-        answer = index.search(words, asked, used, moment, also=also)
-        matches = answer.matches
-        every = [match.block for match in matches]
-        committed = {d.blob: d.path for d in every if d.path not in index.wanted.edits}
-        known = work.store.cache.read(committed)
+    def find(
+        self,
+        words: Sequence[str],
+        only: Filter,
+        weights: Weights | None = None,
+        also: Sequence[str] = (),
+    ) -> Answer:
+        """Return the memories that best match some words, retired ones last.
+
+        `also` has other phrasings of the query. The status `expired` selects active memories past
+        their expiry, which are left out otherwise. Scoring by age uses the current time.
+        """
+        return self.index.together(lambda: self._find(words, only, weights, also))
+
+    def _find(
+        self,
+        words: Sequence[str],
+        only: Filter,
+        weights: Weights | None,
+        also: Sequence[str],
+    ) -> Answer:
+        config, wanted, limit = self.work.config, frozenset(only.statuses), only.limit
+        local = self.now.astimezone(config.zone)
+        moment = Moment(now=local, retrievals=lambda id_: self._accesses.of(id_).total)
+        stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
+        while True:
+            asked = replace(only, statuses=stored, limit=limit)
+            answer = self.index.search(words, asked, weights or config.weights, moment, also=also)
+            matches = answer.matches
+            memories = self._memories([match.block for match in matches])
+            kept = [m for m in memories if m.status != "active" or self._stands_as(m) in wanted]
+            count = sum(not is_retired(m) for m in kept) + len(answer.found) - len(matches)
+            if count >= only.limit or len(answer.found) < limit:
+                break
+            limit *= 2  # some were expired or retired: fetch more
+        best = _last(kept, lambda memory: memory.standing in LOWERED)[: only.limit]
+        if config.rules.tiers.last:
+            best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
+        best = newer_first(best, best, frozenset(terms(" ".join(words))))
+        newer = NewerTexts(
+            index=self.index,
+            only=replace(only, limit=1),
+            question=" ".join((*words, *also)),
+            people=self.index.people() if answer.found else frozenset(),
+            languages=answer.languages,
+            today=local.date().isoformat(),
+        )
+        return self._with_later(answer, best, newer)
+
+    def _stands_as(self, memory: Memory) -> str:
+        return EXPIRED if self._age(memory)[1] else "active"
+
+    def _with_later(
+        self, answer: SearchResult, best: Sequence[Memory], newer: NewerTexts
+    ) -> Answer:
+        """Return hits and passages with what came after them.
+
+        A newer passage comes before the first passage. If the first hit answers nothing and names a
+        file, the passage of that file does.
+        """
+        found = {match.block.id: match for match in answer.matches}
+        later: dict[str, Later] = {}
+        for place, memory in enumerate(best):
+            if place < MAX_COMPARED or memory.standing == "stale":
+                after = newer.later(found[memory.id].block, memory)
+                later |= {memory.id: after[1]} if after else {}
+        passages = [
+            (sum(bool(other.block.id) for other in answer.found[:place]), one)
+            for place, one in enumerate(answer.found)
+            if not one.block.id
+        ]
+        block: Block | None = None
+        held = Held(0.0, False, 0)
+        if passages and passages[0][0] == 0:
+            held = passages[0][1].held
+            after = newer.later(passages[0][1].block)
+            block = after[0] if after else None
+        elif best and not found[best[0].id].held.answers:
+            block = self._named_block(best[0], newer)
+            mine = [m for m in best if block and m.path in block.members]
+            if mine:
+                best, block = [*mine, *(m for m in best if m not in mine)], None
+        if block is not None:
+            others = [one for one in passages if one[1].block.number != block.number]
+            passages = [(0, Found(block=block, held=held)), *others]
+        others_of = self._contesting(best)
+        return Answer(
+            hits=[self.hit(m, others_of.get, found[m.id], later.get(m.id)) for m in best],
+            passages=passages,
+            languages=answer.languages,
+            memories={memory.id: memory for memory in best},
+        )
+
+    def _named_block(self, memory: Memory, newer: NewerTexts) -> Block | None:
+        """Return the block with most of the question in the files that a memory names."""
+        area = self.work.tree.layout.area("sources")
+        names = [name.removeprefix("./") for name in _FILE.findall(memory.body)]
+        asked = {form for term, forms in asked_terms(newer.question) for form in (term, *forms)}
+        paths = [f"{area}{name}" for name in names]
+        return self.index.best_of(paths, asked, newer.only) if paths else None
+
+    def of_kind(self, kind: str, limit: int) -> list[Hit]:
+        """Return the active memories of a kind in `KINDS`, most recently confirmed first."""
+        from memrepo.text.languages import patterns
+
+        types, named = KINDS[kind]
+        under = patterns().headings[named] if named else None
         found = [
-            replace(
-                recalled(_memory(index, match.block, known), accesses, then, rules, match.score),
-                parts=match.parts,
-                held=match.held,
-                nearby=match.nearby,
-                edited=match.block.path in index.wanted.edits,
-            )
-            for match in matches
+            memory
+            for memory in self.work.tree.state().memories.values()
+            if memory.status == "active"
+            and (memory.type in types or (under and _is_under(memory, under)))
+            and not self._age(memory)[1]
         ]
-        kept = [
-            one
-            for one in found
-            if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
-        ]
-        live = [one for one in kept if not is_retired(one.memory)]
-        passage_count = len(answer.found) - len(matches)
-        if len(live) + passage_count >= only.limit or len(matches) + passage_count < limit:
+        found.sort(key=lambda m: (m.captured, m.id), reverse=True)
+        others = self._contesting(found[:limit])
+        return [self.hit(memory, others.get) for memory in found[:limit]]
+
+    def holding(self, words: Sequence[str], only: Filter) -> list[tuple[Memory, str]]:
+        """Return every memory that contains all the words, in path order, with its tier."""
+        found = self._memories(self.index.holding(words, only))
+        return [(memory, self._age(memory)[0]) for memory in found]
+
+    def _age(self, memory: Memory) -> tuple[str, bool, datetime | None]:
+        """Return a note's tier, whether a claim has expired, and since when it is stale."""
+        access, rules = self._accesses.of(memory.id), self.work.config.rules
+        if memory.is_note:
+            return effective(memory, access, self._then, rules.tiers), False, None
+        if memory.status != "active":
+            return "", False, None
+        kept = retention_of(memory, access, self._then, rules.decay)
+        return "", is_over(memory, kept), kept.expires if is_stale(memory, kept) else None
+
+    def hit(
+        self,
+        memory: Memory,
+        find: Callable[[str], Memory | None],
+        found: Found | None = None,
+        later: Later | None = None,
+    ) -> Hit:
+        """Return a memory as a hit, with secrets removed. `find` returns other memories by id."""
+        tier, over, stale_since = self._age(memory)
+        part = _part(memory, found.block.part) if found else None
+        text = _shown_text(memory, tier, part)
+        is_part = part is not None and text == part.text
+        nearby = _first_lines(found.nearby, EXCERPT - len(text)) if found else ""
+        tree, held = self.work.tree, found.held if found else Held()
+        reasons = doubts(memory, find, stale_since, tree.files.id_of)
+        trusted = "low" if is_retired(memory) else "medium" if reasons else "high"
+        return Hit(
+            id=memory.id,
+            path=memory.path,
+            type=memory.type,
+            title=without_secrets(_title(memory)),
+            context=without_secrets(memory.text("context")),
+            text=without_secrets(text),
+            truncated=is_part,
+            score=found.score if found else 0.0,
+            parts=dict(found.parts) if found else {},
+            status=memory.status,
+            standing=memory.standing,
+            tier=tier,
+            expired=over,
+            trust=trust_of(memory),
+            stale=stale_since is not None,
+            doubts=tuple(map(without_secrets, reasons)),
+            nearby=without_secrets(nearby),
+            later=later,
+            answers=held.answers,
+            answer_confidence=sureness(held, CONFIDENCE[tier] if tier else "high", trusted),
+            commit="" if memory.path in self.index.wanted.edits else tree.commit,
+            sources=tuple(
+                SourcePlace(
+                    resource=one.resource,
+                    lines=_lines_of(part, memory.body, one) if part and is_part else one.lines,
+                    captured=one.captured,
+                )
+                for one in memory.sources
+            ),
+        )
+
+    def _contesting(self, memories: Iterable[Memory]) -> dict[str, Memory]:
+        """Return by id the memories that contest some memories."""
+        asked = {target for memory in memories for target in contesting(memory)}
+        return {memory.id: memory for memory in self._memories(self.index.named(asked).values())}
+
+    def _memories(self, blocks: Iterable[Block]) -> list[Memory]:
+        """Return the memories of blocks, with the status that the index records."""
+        blocks, wanted = [*blocks], self.index.wanted
+        stored = {block.blob: block.path for block in blocks if block.path not in wanted.edits}
+        known = self.work.store.cache.read(stored)
+        found: list[Memory] = []
+        for block in blocks:
+            memory = known.get(block.blob)
+            if memory is None:
+                memory, _ = codec.decode(block.path, wanted.read(block.path, block.blob))
+            if memory is None:
+                raise ValueError(f"{block.path}: indexed, but not readable")
+            is_same = memory.status == block.status
+            found.append(memory if is_same else memory.with_fields({"status": block.status}))
+        return found
+
+
+def _shown_text(memory: Memory, tier: str, part: Paragraph | None) -> str:
+    """Return the text to show. For a note at gist tier, this is its title, tags and summary."""
+    if not memory.is_note or tier not in ("gist", "forgotten"):
+        return part.text if part else memory.body
+    if tier == "forgotten" and "gist" not in memory.fields:
+        return memory.body
+    gist: Gist | None = memory.fields.get("gist")
+    if gist is None:
+        from memrepo.policies.gists import gist_of
+
+        gist = gist_of(memory)
+    tags = f"tags: {', '.join(gist.tags)}" if gist.tags else ""
+    return "\n".join(filter(None, (gist.title, tags, gist.summary)))
+
+
+def _lines_of(part: Paragraph, body: str, source: Source) -> tuple[int, int]:
+    """Return the lines of a source that contain a part of a memory's text."""
+    first, last = source.lines
+    if not first or last - first != body.strip("\n").count("\n"):
+        return source.lines
+    begin, end = part.lines
+    before = first - 1 - (len(body) - len(body.lstrip("\n")))
+    return before + begin, before + end
+
+
+def _first_lines(text: str, room: int) -> str:
+    """Return the first lines of a text that have room for their characters."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        room -= len(line) + 1
+        if room < 0:
             break
-        limit *= 2  # some were expired or retired: fetch more
-    best = _last(kept, lambda one: one.memory.standing in LOWERED)[: only.limit]
-    parts = {match.block.id: match.block.part for match in matches}
-    best = [replace(one, part=_part(one.memory, parts[one.memory.id])) for one in best]
-    if rules.tiers.last:
-        best = _last(best, lambda one: one.tier == "forgotten")
-    ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
-    question = " ".join((*words, *also))
-    today = local.date().isoformat()
-    return _with_later(index, replace(only, limit=1), question, answer, ordered, today)
+        lines.append(line)
+    return "\n".join(lines)
 
 
-def _with_later(
-    index: Index,
-    only: Filter,
-    question: str,
-    answer: SearchResult,
-    ordered: list[Recalled],
-    today: str,
-) -> Answer:
-    """Return hits and passages with what came after them.
-
-    A newer passage comes before the first passage. If the first hit answers nothing and names a
-    file, the passage of that file does.
-    """
-    blocks = {match.block.id: match.block for match in answer.matches}
-    newer = NewerTexts(
-        index=index,
-        only=only,
-        question=question,
-        people=index.people() if answer.found else frozenset(),
-        languages=answer.languages,
-        today=today,
-    )
-    for place, one in enumerate(ordered):
-        if place < MAX_COMPARED or one.memory.standing == "stale":
-            after = newer.later(blocks[one.memory.id], one.memory)
-            ordered[place] = replace(one, later=after[1] if after else None)
-    hits = all_with_doubts(index, ordered)
-    passages = [
-        (sum(bool(other.block.id) for other in answer.found[:place]), one)
-        for place, one in enumerate(answer.found)
-        if not one.block.id
-    ]
-    block: Block | None = None
-    held = Held(0.0, False, 0)
-    if passages and passages[0][0] == 0:
-        held = passages[0][1].held
-        after = newer.later(passages[0][1].block)
-        block = after[0] if after else None
-    elif hits and not hits[0].held.answers:
-        area = index.wanted.tree.layout.area("sources")
-        names = [name.removeprefix("./") for name in _FILE.findall(hits[0].memory.body)]
-        asked = {form for term, forms in asked_terms(question) for form in (term, *forms)}
-        block = index.best_of([f"{area}{name}" for name in names], asked, only) if names else None
-        mine = [one for one in hits if block and one.memory.path in block.members]
-        if mine:
-            hits = [*mine, *(one for one in hits if one not in mine)]
-            block = None
-    if block is not None:
-        others = [one for one in passages if one[1].block.number != block.number]
-        passages = [(0, Found(block=block, held=held)), *others]
-    return Answer(hits=hits, passages=passages, languages=answer.languages)
+def _last(memories: Sequence[Memory], goes: Callable[[Memory], bool]) -> list[Memory]:
+    """Return memories, with selected ones and the memories they superseded moved to the end."""
+    successors = {memory.id: memory.texts("superseded_by") for memory in memories}
+    last = with_replaced([memory.id for memory in memories if goes(memory)], successors)
+    return sorted(memories, key=lambda memory: memory.id in last)
 
 
 _FILE = regex(r"[^\s\[\](){}<>\"'`|:：，。]+\.md\b")
@@ -561,24 +575,6 @@ def _text_of(block: Block) -> Text:
     return Text(text=block.text, context=block.context, day=block.day, path=path or block.path)
 
 
-def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
-    """Return the active memories of a kind in `KINDS`, most recently confirmed first."""
-    from memrepo.text.languages import patterns
-
-    types, named = KINDS[kind]
-    under = patterns().headings[named] if named else None
-    accesses, rules = ledger_of(work.store).accesses(), work.config.rules
-    found = [
-        memory
-        for memory in work.tree.state().memories.values()
-        if memory.status == "active"
-        and (memory.type in types or (under and _is_under(memory, under)))
-    ]
-    found.sort(key=lambda m: (m.captured, m.id), reverse=True)
-    every = (recalled(memory, accesses, now, rules) for memory in found)
-    return all_with_doubts(index, [one for one in every if not one.over][:limit])
-
-
 def _is_under(memory: Memory, heading: WordPattern) -> bool:
     """Return whether a claim is directly under a matching heading of its source."""
     _, above, last = memory.text("context").rpartition(" › ")
@@ -591,38 +587,6 @@ def _part(memory: Memory, number: int) -> Paragraph | None:
     return found[number] if len(found) > 1 and number < len(found) else None
 
 
-def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Recalled]:
-    """Return the hits, with selected hits and the memories they superseded moved to the end."""
-    successors = {one.memory.id: one.memory.texts("superseded_by") for one in hits}
-    last = with_replaced([one.memory.id for one in hits if goes(one)], successors)
-    return sorted(hits, key=lambda one: one.memory.id in last)
-
-
-def all_with_doubts(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
-    """Return the hits, each together with the reasons to doubt it."""
-    asked = {target for one in hits for target in contesting(one.memory)}
-    others = {id_: _memory(index, match) for id_, match in index.named(asked).items()}
-    return [in_words(one, others.get, index.wanted.tree.files.id_of) for one in hits]
-
-
-def holding(
-    work: Work, index: Index, words: Sequence[str], only: Filter, now: datetime
-) -> list[Recalled]:
-    """Return every memory that contains all the words, in path order."""
-    accesses, rules = ledger_of(work.store).accesses(), work.config.rules
-    return [
-        recalled(_memory(index, match), accesses, now, rules)
-        for match in index.holding(words, only)
-    ]
-
-
-def _memory(index: Index, match: Block, known: Mapping[str, Memory] | None = None) -> Memory:
-    """Return the memory of a match, with the status that the index records."""
-    memory = (known or {}).get(match.blob)
-    if memory is None:
-        memory, _ = codec.decode(match.path, index.wanted.read(match.path, match.blob))
-    if memory is None:
-        raise ValueError(f"{match.path}: indexed, but not readable")
-    if memory.status != match.status:
-        memory = memory.with_fields({"status": match.status})
-    return memory
+def _title(memory: Memory) -> str:
+    parts = (memory.text("subject"), memory.text("predicate"), memory.text("object"))
+    return memory.text("title") or " ".join(filter(None, parts)) or memory.slug

@@ -8,8 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.recall import NotYetSetUp, in_words, recalled, work_at
-from memrepo.actions.recall.search import Hit, hit_of
+from memrepo.actions.recall.lookup import NotYetSetUp, work_at
+from memrepo.actions.recall.recall import Hit, Recall, index_of
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory, Stamp
@@ -18,7 +18,6 @@ from memrepo.core.times import EARLIEST, extent, format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.importance import MOST, Topic, Trend, topics_of, trends
 from memrepo.store.errors import BeforeHistory
-from memrepo.store.ledger import ledger_of
 
 DEFAULT_PERIOD = timedelta(days=7)
 """The period of `recent` if none is given."""
@@ -80,15 +79,12 @@ def recent(work: Work, request: RecentRequest) -> Recent:
         and stones.bar(one.memory) is None
     ]
     found.sort(key=lambda one: (_touched(one.memory), one.memory.id), reverse=True)
-    accesses, rules = ledger_of(work.store).accesses(), work.config.rules
+    recall = Recall(work, work.call.now, index_of(work, edits=False))
 
     def change_of(one: Difference) -> ChangedMemory:
-        recall = recalled(one.memory, accesses, work.call.now, rules)
         return ChangedMemory(
             change=CHANGE_WORDS[one.kind],
-            hit=hit_of(
-                in_words(recall, after.memories.get, work.tree.files.id_of), work.tree.commit
-            ),
+            hit=recall.hit(one.memory, after.memories.get),
             before=one.before.body
             if one.before and "reworded" in one.kinds and stones.bar(one.before) is None
             else "",

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.lookup import HITS, touch
+from memrepo.actions.recall.lookup import HITS, heading, touch, true_then, work_at
 from memrepo.actions.recall.recall import (
+    EXCERPT,
     EXPIRED,
     RECALL_STATUSES,
     Answer,
-    Later,
-    Recalled,
+    Hit,
+    Recall,
     by_words_alone,
-    heading,
-    holding,
     index_of,
-    of_kind,
-    recall,
-    true_then,
-    work_at,
 )
 from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
@@ -35,14 +30,11 @@ from memrepo.policies.ageing import TIERS
 from memrepo.policies.questions import kind_asked
 from memrepo.policies.ranking import Found
 from memrepo.policies.rules import Weights
-from memrepo.policies.standing import trust_of
 from memrepo.store.index import Filter, Index
 from memrepo.text.languages import ENGLISH
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
 from memrepo.text.words import query_terms, telling_words, terms
 
-EXCERPT = 600
-"""Maximum characters shown of a long text."""
 _ALIKE = 0.85
 """Minimum share of common words at which two texts count as equal."""
 _HEADINGS = 5
@@ -103,14 +95,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     valid_at: ValidAt = ""
 
 
-class SourcePlace(msgspec.Struct, frozen=True, kw_only=True):
-    """The place of a memory's evidence: file, one-based lines and day."""
-
-    resource: str
-    lines: tuple[int, int]
-    captured: str
-
-
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """A source passage that answers the query. It supports no memory, so it has no id."""
 
@@ -123,50 +107,6 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     captured: str
     after: int
     """Number of hits ranked before it."""
-
-
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory that matches the query.
-
-    A higher `score` is better, and `parts` has the contribution of each signal. `text` is the text
-    that recall returns, which is the gist for a note at gist tier. `commit` is the searched commit,
-    or empty if the text is not committed yet.
-    """
-
-    id: str
-    path: str
-    type: str
-    title: str
-    context: str = ""
-    """Context of the text in its source: subject, file, headings, lead-in."""
-    text: str
-    truncated: bool = False
-    """Whether `text` is only a part of a long text. `sources` then has the lines of that part."""
-    score: float
-    parts: Mapping[str, float]
-    status: str
-    standing: str
-    tier: str
-    """The tier of a note; empty for other memories."""
-    expired: bool
-    trust: str
-    """One of human-reviewed, machine-confirmed and unverified."""
-    stale: bool = False
-    """Whether it was not confirmed within the lifetime of its class."""
-    doubts: tuple[str, ...] = ()
-    """Reasons to doubt it, as text: what contests it and since when, or that it is retired."""
-    nearby: str = ""
-    """What is next to its statement in the source, if the text leaves room."""
-    later: Later | None = None
-    """The latest newer statement about the same."""
-    answer_confidence: str
-    """Confidence of an answer from it: high, medium, low or very low.
-
-    It is lower if the memory contains little of the query, if there are doubts, and for old notes.
-    """
-    commit: str
-    sources: tuple[SourcePlace, ...]
-    """Total number of source places, if `sources` lists only some."""
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
@@ -214,29 +154,26 @@ def do(work: Work, request: Request) -> Result:
     there = work_at(work, request.at)
     is_unrestricted = not (work.call.scope or any(getattr(request, name) for name in _LIMITS))
     index = index_of(there, past=bool(request.at), passages=is_unrestricted, tick=work.call.tick)
-    only, weights = _filter(there, request), _weights(there, request)
+    only, recall = _filter(there, request), Recall(there, work.call.now, index)
 
     def find() -> tuple[Answer, int]:
-        now = work.call.now
-        found = recall(there, index, request.words, only, now, weights, request.also)
+        found = recall.find(request.words, only, _weights(there, request), request.also)
         return found, _archived(index, request, only)
 
     answer, archived = index.together(find)
-    commit, query, found = there.tree.commit, " ".join(request.words), answer.hits
-    kind = ""
+    query, every, kind = " ".join(request.words), answer.hits, ""
     if is_unrestricted and not request.at:  # all languages are slow to read
-        kind = kind_asked(query, answer.languages) or ("" if found else kind_asked(query))
+        kind = kind_asked(query, answer.languages) or ("" if every else kind_asked(query))
     if kind:
-        first = of_kind(there, index, kind, request.limit, work.call.now)
-        ids = {one.memory.id for one in first}
-        found = [*first, *(o for o in found if o.memory.id not in ids)][: request.limit]
-    every = [hit_of(one, commit) for one in found]
+        first = recall.of_kind(kind, request.limit)
+        ids = {hit.id for hit in first}
+        every = [*first, *(hit for hit in every if hit.id not in ids)][: request.limit]
     hits, tokens = bounded(every, request.max_tokens, asked_of(request))
     passages = _passages(answer.passages, request, tokens)
     why = _NEAREST
     if not (every or passages):
         why = _why_nothing(index, request, only)
-    elif answer.answers or len(found) > len(answer.hits):
+    elif answer.answers or len(every) > len(answer.hits):
         why = ""
     is_sure = not why and any(hit.answer_confidence in ("high", "medium") for hit in hits[:1])
     if not (why or request.no_touch or request.at):
@@ -246,7 +183,7 @@ def do(work: Work, request: Request) -> Result:
         hits=tuple(hits),
         passages=tuple(passages),
         tokens=tokens + sum(token_count(passage.text) for passage in passages),
-        commit=commit,
+        commit=there.tree.commit,
         archived=archived,
         left_out=len(every) - len(hits),
         why=why,
@@ -373,27 +310,24 @@ def _layered(work: Work, request: Request) -> LayeredResult:
             f"--layered searches only current active notes: it does not combine with {other}",
             fix=f"leave out {other}, or --layered",
         )
-    query, now = " ".join(request.words), work.call.now
+    query = " ".join(request.words)
     telling = len(telling_words(query))
     if not LAYERED_WORDS[0] <= telling <= LAYERED_WORDS[1]:
         raise WordCount(telling)
     index, only = index_of(work, tick=work.call.tick), _filter(work, request)
-    notes = replace(only, types=("note",))
-    asked, tier, found, best = query.split(), "", list[Recalled](), list[Recalled]()
-    every = holding(work, index, asked, notes, now)
+    notes, recall = replace(only, types=("note",)), Recall(work, work.call.now, index)
+    asked, tier, found, best = query.split(), "", list[Memory](), list[Hit]()
+    every = recall.holding(asked, notes)
     for tier in TIERS:
-        mine = [one for one in every if one.tier == tier]
+        mine = [memory for memory, its in every if its == tier]
         found = (_tagged(mine, query) if tier == "gist" else []) or mine
         if found:
             break
     too_many = len(found) > MAX_LAYERED
     if found and not too_many:
-        paths = frozenset(one.memory.path for one in found)
-        limited = replace(notes, paths=paths)
-        best = recall(work, index, asked, limited, now, _weights(work, request)).hits
-    commit = work.tree.commit
-    every_hit = [hit_of(one, commit) for one in best]
-    hits, tokens = bounded(every_hit, request.max_tokens, query_terms(query))
+        limited = replace(notes, paths=frozenset(memory.path for memory in found))
+        best = recall.find(asked, limited, _weights(work, request)).hits
+    hits, tokens = bounded(best, request.max_tokens, query_terms(query))
     if not request.no_touch:
         touch(work, [hit.id for hit in hits])
     partly = 0 if found else index.count(asked, notes)[0]
@@ -402,9 +336,9 @@ def _layered(work: Work, request: Request) -> LayeredResult:
         query=query,
         hits=tuple(hits),
         tokens=tokens,
-        commit=commit,
-        left_out=len(every_hit) - len(hits),
-        why="" if every_hit else _why_no_note(query, tier, len(found), partly, rest),
+        commit=work.tree.commit,
+        left_out=len(best) - len(hits),
+        why="" if best else _why_no_note(query, tier, len(found), partly, rest),
         tier=tier if found else "",
         count=len(found),
         too_many=too_many,
@@ -414,16 +348,15 @@ def _layered(work: Work, request: Request) -> LayeredResult:
     )
 
 
-def _tagged(found: Sequence[Recalled], query: str) -> list[Recalled]:
+def _tagged(found: Sequence[Memory], query: str) -> list[Memory]:
     """Return the notes with tags that contain every word."""
     from memrepo.policies.gists import gist_of
 
     asked, hits = query_terms(query), []
-    for one in found:
-        gist = one.memory.fields.get("gist") or gist_of(one.memory)
-        tags = set(terms(" ".join((*gist.tags, *one.memory.texts("tags")))))
-        if tags.issuperset(asked):
-            hits.append(one)
+    for memory in found:
+        gist = memory.fields.get("gist") or gist_of(memory)
+        if set(terms(" ".join((*gist.tags, *memory.texts("tags"))))).issuperset(asked):
+            hits.append(memory)
     return hits
 
 
@@ -450,48 +383,6 @@ def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) ->
 
 
 # -- hits ------------------------------------------------------------------------------------------
-
-
-def hit_of(found: Recalled, commit: str) -> Hit:
-    """Return a memory as a search hit, with secrets removed."""
-    memory = found.memory
-    return Hit(
-        id=memory.id,
-        path=memory.path,
-        type=memory.type,
-        title=without_secrets(_title(memory)),
-        context=without_secrets(memory.text("context")),
-        text=without_secrets(found.text),
-        truncated=found.is_part,
-        score=found.score,
-        parts=dict(found.parts),
-        status=memory.status,
-        standing=memory.standing,
-        nearby=without_secrets(_nearby(found)),
-        later=found.later,
-        tier=found.tier,
-        expired=found.over,
-        trust=trust_of(memory),
-        stale=found.stale_since is not None,
-        doubts=tuple(map(without_secrets, found.doubts)),
-        answer_confidence=found.answer_confidence,
-        commit="" if found.edited else commit,
-        sources=tuple(
-            SourcePlace(resource=s.resource, lines=found.lines_of(s), captured=s.captured)
-            for s in memory.sources
-        ),
-    )
-
-
-def _nearby(found: Recalled) -> str:
-    """Return the statements next to a memory, as far as its own text leaves room for them."""
-    room, lines = EXCERPT - len(found.text), list[str]()
-    for line in found.nearby.split("\n"):
-        room -= len(line) + 1
-        if room < 0:
-            break
-        lines.append(line)
-    return "\n".join(lines)
 
 
 def _archived(index: Index, request: Request, only: Filter) -> int:
@@ -530,11 +421,6 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
         )
         return f"{what} (`--status`)"
     return "no memory contains any of these words"
-
-
-def _title(memory: Memory) -> str:
-    parts = (memory.text("subject"), memory.text("predicate"), memory.text("object"))
-    return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
 
 
 def group_by_wording(hits: Sequence[Hit]) -> list[list[Hit]]:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
     from memrepo.actions.recall import thread as reading
-    from memrepo.actions.recall.recall import Derived, Later
-    from memrepo.actions.recall.search import Hit
+    from memrepo.actions.recall.recall import Derived, Hit, Later
     from memrepo.policies.importance import Scored
 
 LINE = 600

@@ -67,11 +67,13 @@ MAX_STORED = 0.5
 CROWDED, MOST = 0.2, 2
 """How far each candidate of a part moves the next back where parts compete for the rest of the
 page, and how many times its room a part may have. Facts may have the rest."""
-MAX_PER_SUBJECT, MAX_PER_FILE = 2, 4
-"""Maximum lines about one thing, and from one file (a profile, MEMORY.md and TOOLS.md: any)."""
+MAX_PER_SUBJECT, MAX_PER_FILE, MAX_READ_AT_START = 2, 2, 4
+"""Maximum lines about one thing, from one file (a profile, MEMORY.md and TOOLS.md: any), and from
+one that an agent reads at each start anyway."""
 FEW = 10
 """A page with fewer lines takes any line that belongs to a part."""
-MIN_SCORE = 2.0
+MIN_SCORE, MIN_FACT = 2.0, 2.4
+"""Minimum scores of a line of a part, and of a fact that only fills the page."""
 AGAIN = 0.15
 """How much each chosen line lowers the scores of later lines under its heading."""
 FRESH_SESSIONS = 3
@@ -106,6 +108,8 @@ _PASSING = frozenset(("dated", "now", "progress", "identifier", "numbers", "cloc
 _POINTING = frozenset(("path", "link"))
 _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
 """A warning sign, or two words in capitals: text that the author wants to be noticed."""
+_DAY_FIRST = regex(r"\W*\d{4}-\d\d-\d\d")
+"""A heading that begins with a day: what is below it is an entry of a log."""
 _ONLY_WHERE = regex(r"\A[^\n]{1,80}[—–→>:-]\s*`[^`\n]+`\W*\Z")
 """A name with a path or command. Such references are looked up when needed."""
 _READ_AT_START = frozenset("SOUL.md AGENTS.md CLAUDE.md".split())
@@ -158,7 +162,7 @@ def compose(
     owners = {owner_of(memory).lower() for memory in claims} - {""}
     names = owners | {owner.split()[0] for owner in owners}
     house = _house(claims)
-    heads = frozenset(memory.first[0] for memory in claims if _is_head(memory))
+    heads = frozenset(memory.first[0] for memory in claims if is_head(memory))
     candidates = (_candidate(memory, names, house, heads, accesses, now) for memory in claims)
     found = list(filter(None, candidates))
     found.sort(key=lambda one: (-one.score, one.order))
@@ -169,7 +173,8 @@ def compose(
         mine = [one for one in found if one.line.part == part]
         page.add(mine, min(budget, len(page.lines) + room), least=MIN_SCORE)
     page.add(found, min(budget, FEW), least=-9.0)
-    page.add(_spread(found, page.passed), budget, least=MIN_SCORE)
+    rest = [one for one in found if one.line.part != "fact" or one.score >= MIN_FACT]
+    page.add(_spread(rest, page.passed), budget, least=MIN_SCORE)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
 
@@ -239,7 +244,8 @@ class _Page(msgspec.Struct):
             return True
         if one.line.critical and not one.file:
             return False
-        if one.file and self.files[one.file] >= MAX_PER_FILE:
+        is_read = one.file.rpartition("/")[2] in _READ_AT_START
+        if one.file and self.files[one.file] >= (MAX_READ_AT_START if is_read else MAX_PER_FILE):
             return True
         return not one.line.critical and self.subjects[one.subject] >= MAX_PER_SUBJECT
 
@@ -364,7 +370,7 @@ def _traits_of(memory: Memory) -> _Traits:
     )
 
 
-def _is_head(memory: Memory) -> bool:
+def is_head(memory: Memory) -> bool:
     """Return whether a memory is the description at the head of a file for one memory."""
     file, line = memory.first
     return line == 1 and file.rpartition("/")[2] not in HOME_FILES
@@ -374,7 +380,7 @@ def _kind_of(memory: Memory, path: str) -> str:
     """Return the kind of file. A head says what is worth knowing of a longer document."""
     kind = path_kind(path)
     is_long = any(source.lines[1] > 1 for source in memory.sources)
-    return "memory" if kind == "article" and is_long and _is_head(memory) else kind
+    return "memory" if kind in ("", "article") and is_long and is_head(memory) else kind
 
 
 def _is_of_project(unit: Unit) -> bool:
@@ -384,7 +390,7 @@ def _is_of_project(unit: Unit) -> bool:
     """
     common = set(_WORD.findall(" ".join(kinds().named("project").words)))
     file = unit.resource.rpartition("/")[2].removesuffix(".md")
-    names = {*_WORD.findall(file.lower())} - common
+    names = {word for word in content_words(file) if _WORD.fullmatch(word)} - common
     if path_kind(f"{file}.md") == "project" and not names:
         return True  # a file such as `PROJECT.md` is about nothing else
     if section_kind(unit.headings[-1:]) == "project":
@@ -412,6 +418,7 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     field = _FIELD.match(memory.body.partition("\n")[0])
     is_done = field and _is_done(field["value"])
     is_late = is_done or patterns().sentences["now"].search(unit.headings[-1])
+    score -= bool(memory.type == "fact" and any(map(_DAY_FIRST.match, unit.headings)))
     score += 0.5 * bool(_STRESSED.search(memory.body)) - 0.5 * bool(is_late)
     return score + 2.0 * gives_name(memory) - 1.5 * bool(_ONLY_WHERE.search(memory.body))
 
@@ -424,7 +431,7 @@ def gives_name(memory: Memory) -> bool:
 def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[str]) -> Part:
     if kind in _NEVER or section in _OVER or _EMPTY & signs:
         return ""
-    if len(memory.body) > WHOLE_LENGTH and not (memory.is_stored or _is_head(memory)):
+    if len(memory.body) > WHOLE_LENGTH and not (memory.is_stored or is_head(memory)):
         return ""
     is_state = kind == "memory" and (section == "project" or (section == "status" and thing))
     is_state = is_state and not _is_done(thing) and "done" not in signs
@@ -491,8 +498,10 @@ def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> b
             return (section == "decision" or kind == "decisions") and "done" not in signs
         case "promise":
             return section == "plan" or "open_box" in signs
+        case "fact":
+            return kind in ("memory", "tools")
         case _:
-            return kind in ("memory", "project", "tools", "decisions", "rules")
+            return kind in ("memory", "project")
 
 
 def _candidate(
@@ -516,7 +525,7 @@ def _candidate(
     is_unsure = traits.sure == UNSURE or (traits.part == "rule" and traits.sure == LOW)
     last = accesses.of(memory.id).last
     is_read = last is not None and accesses.sessions_since(last, now) < FRESH_SESSIONS
-    is_detail = memory.first[0] in heads and not _is_head(memory)
+    is_detail = memory.first[0] in heads and not is_head(memory)
     score = traits.score + home + 0.6 * is_ours + 0.5 * is_read - 2.0 * is_detail
     if not is_ours and (is_unsure or is_strange):
         score -= MIN_SCORE

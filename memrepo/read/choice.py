@@ -35,9 +35,12 @@ BASE, PER_ROOT_FILE = 40, 5
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
 _INSTRUCTION = "file_instruction"
 """The sign of a statement in a file of the kind `instruction`."""
-MAX_INSTRUCTIONS, MAX_OF_FILE = 0.1, 0.05
-"""Maximum shares of the shelf for such statements, and for those of one file that no agent keeps
-for what lasts. Where the others leave room, clear rules of instructions have twice their share."""
+_DAY_LOG = "file_day_log"
+_SHARES = {_INSTRUCTION: 0.1, _DAY_LOG: 0.25}
+MAX_OF_FILE = 0.05
+"""Maximum shares of the shelf for statements of instructions, for those of all daily logs, and for
+those of one file that no agent keeps for what lasts. Where the others leave room, clear rules of
+instructions have twice their share."""
 OWN_BONUS = 1.5
 """How much a full shelf prefers what the agent's memory and the owner's profile say."""
 
@@ -156,7 +159,7 @@ def choose(
             if fits == "fair" and existing + taken >= limit:
                 continue
             if place:
-                share = shares * (MAX_INSTRUCTIONS if place == _INSTRUCTION else MAX_OF_FILE)
+                share = shares * _SHARES.get(place, MAX_OF_FILE)
                 if counts[place] >= max(2, size * share):
                     continue
                 counts[place] += 1
@@ -216,9 +219,10 @@ def _shared_place(one: Candidate) -> str:
 
     Rules and lessons in a folder of their own are a handbook, which has the places of one file.
     """
-    kind = next((s.removeprefix("file_") for s in one.signs if s.startswith("file_")), "")
-    if kind == "instruction":
-        return _INSTRUCTION
+    sign = next((s for s in one.signs if s.startswith("file_")), "")
+    if sign in _SHARES:
+        return sign
+    kind = sign.removeprefix("file_")
     if not (kind and one.sources):
         return ""
     resource = one.sources[0].resource

@@ -61,7 +61,6 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
     kind: tuple[Kind, ...]
     sections: Mapping[str, float]
     signs: Mapping[str, float]
-    marks: Mapping[str, str]
     file_types: Mapping[str, str]
     groups: Mapping[str, frozenset[str]]
     """Named sets of kinds of files, kinds of sections, or signs."""
@@ -198,7 +197,6 @@ _PLACEHOLDERS = (
     r"\[(?:your|the|name|insert|e\.?g|TODO|TBD|\.\.\.)[^\]\n]{0,40}\](?!\()",
     r"<[a-z][a-z _-]{2,30}>",
     r"\{\{[^{}\n]{0,80}\}\}",
-    r"\bYYYY-MM-DD\b",
     r"\[[\u3040-\u9fff\uac00-\ud7af]{2,12}\](?!\()",
 )
 PLACEHOLDER = regex("|".join(_PLACEHOLDERS), re.IGNORECASE)
@@ -294,17 +292,6 @@ def section_kind(headings: Sequence[str]) -> str:
     return ""
 
 
-@cache
-def _marked() -> re.Pattern[str]:
-    return re.compile(rf"\[[A-Z_]*({'|'.join(kinds().marks)})[A-Z_]*\]")
-
-
-def mark_of(text: str) -> str:
-    """Return the type that a mark such as `[RULE]` gives a statement, or "" without a mark."""
-    match = _marked().search(text[:SIGN_LENGTH])
-    return kinds().marks[match[1]] if match else ""
-
-
 _TICKED = regex(r"^\W*\[[xX]\]|^[-*+\s\d.)]*[✅✔☑]|~~")
 _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
@@ -371,7 +358,6 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "meta": all(
             table["meta"].match(_NO_MARK.sub("", row)) for row in lines[: 1 if opens else None]
         ),
-        "mark": _marked().search(text),
         "ticked": unit.task == "done" or all(map(_TICKED.search, lines)),
         "open_box": unit.task == "open" or text.startswith("⏳"),
         "clock": find_clock(first[:40]),

@@ -9,7 +9,7 @@ their source or note, where search finds them.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Literal
 
@@ -22,8 +22,6 @@ from memrepo.read.kinds import (
     FileKind,
     is_profile,
     kinds,
-    mark_of,
-    plain_line,
     points_to,
     section_kind,
     signs_of,
@@ -31,7 +29,6 @@ from memrepo.read.kinds import (
 from memrepo.read.learned import features, worth
 from memrepo.read.sources import default_type
 from memrepo.read.thoughts import Unit, field_of, is_field, is_negative
-from memrepo.text.dates import find_date, is_date_heading
 from memrepo.text.languages import patterns
 
 GOOD, CLEAR, FAIR = 1.0, 3.0, -0.8
@@ -110,12 +107,8 @@ def rank_file(
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     is_headed = [unit.kind for unit in units[:1]] == ["memory"]
-    repeated = _repeated(units) if is_in(kind.kind.name, "returning") else frozenset[str]()
-    repeated |= _former_states(units)
     for unit in units:
         one = _rank(kind, unit, names)
-        if unit.hash in repeated and not one.signs & kinds().groups["lasting_signs"]:
-            one = msgspec.structs.replace(one, signs=one.signs | {"repeated"})
         is_rule = is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
@@ -165,45 +158,6 @@ def _fits(
         return ""
     is_plain = is_kept and is_small and one.signs <= groups["plain_signs"]
     return "fair" if one.rank >= (POOR if is_plain else FAIR if is_kept else GOOD) else ""
-
-
-MIN_REPEATS = 5
-"""From this many lines of a log that differ only in their numbers, only the last counts."""
-
-
-def _repeated(units: Sequence[Unit]) -> frozenset[str]:
-    """Return the hashes of lines that return in their section with other numbers, but the last."""
-    found: dict[tuple[object, ...], list[str]] = defaultdict(list)
-    for unit in units:
-        if "\n" not in unit.text:
-            found[unit.headings, plain_line(unit.text)].append(unit.hash)
-    runs = (hashes for (_, line), hashes in found.items() if line and len(hashes) >= MIN_REPEATS)
-    return frozenset(hash_ for hashes in runs for hash_ in hashes[:-1] if hash_ != hashes[-1])
-
-
-def _former_states(units: Sequence[Unit]) -> frozenset[str]:
-    """Return the hashes of what a dated section about the current state says, but for the newest.
-
-    Sections are about the same state if their headings are equal without the date, and name a state
-    or have a heading below them in common, as reports have.
-    """
-    found: dict[tuple[str, ...], list[tuple[str, str, str]]] = defaultdict(list)
-    for unit in units:
-        for at, heading in enumerate(unit.headings):
-            is_state = patterns().headings["state"].search(heading) is not None
-            if not (day := find_date(heading)) or (is_date_heading(heading) and not is_state):
-                continue
-            below = plain_line(" ".join(unit.headings[at + 1 : at + 2]))
-            above = tuple(map(plain_line, unit.headings[: at + 1]))
-            found[above].append((day, "state" if is_state else below, unit.hash))
-            break
-    former: set[str] = set()
-    for every in found.values():
-        last = max(day for day, _, _ in every)
-        parts = {part for day, part, _ in every if day == last and part}
-        old = {day for day, part, _ in every if day < last and part in parts}
-        former |= {hash_ for day, _, hash_ in every if day in old}
-    return frozenset(former)
 
 
 def is_in(name: str, group: str) -> bool:
@@ -257,7 +211,7 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     """
     by_name = default_type(unit.resource)
     by_file = kinds().file_types.get(file_kind) or (by_name if by_name != FACT else "")
-    if fixed := unit.hint or by_file or mark_of(unit.text) or _labelled(unit):
+    if fixed := unit.hint or by_file or _labelled(unit):
         return fixed
     if {"link", "row"} & set(signs) or unit.kind == "code":
         is_banned = "ban" in signs and "link" in signs and is_in(file_kind, "of_rules")
@@ -315,7 +269,8 @@ def _labelled(unit: Unit) -> str:
             continue
         is_first = not number or is_profile(unit.resource)
         if is_first and key.lower() in patterns().names:
-            return "identity" if unit.kind in ("card", "item", "memory") else ""
+            is_card = unit.kind in ("card", "item", "memory") or "\n" in unit.text
+            return "identity" if is_card else ""
         rows = _LABELS if not number else _FIELDS
         found = found or next((type_ for row, type_ in rows if table[row].fullmatch(key)), "")
     return found

@@ -322,6 +322,8 @@ class _FileReader(msgspec.Struct):
         whole = body if description in normal_claim(body) else f"{header.description}\n\n{body}"
         if is_one or body or not is_title:
             self.add("memory", whole.strip(), (1, last), heads, hint=header.hint)
+        if header.hint == "identity":  # all of the file is about the person
+            rest = [msgspec.structs.replace(unit, hint=header.hint) for unit in rest]
         self.units += rest
 
     # -- composing -----------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from memrepo.policies.first_page import (
     gives_name,
     has_content,
     is_about_person,
+    is_head,
     order_of,
     owner_of,
     part_of,
@@ -45,7 +46,7 @@ from memrepo.policies.hotcache import (
 from memrepo.policies.rules import HotRules
 from memrepo.read.kinds import path_kind, section_kind
 from memrepo.read.marks import FENCE, NOTICE
-from memrepo.read.thoughts import field_of
+from memrepo.read.thoughts import FIELD_LENGTH, field_of, width
 from memrepo.text.dates import find_clock, is_date_heading
 from memrepo.text.languages import patterns
 from memrepo.text.sentences import token_count
@@ -225,6 +226,9 @@ def condensed(memory: Memory) -> str:
     a placeholder, since agents read the page.
     """
     clean = without_secrets(before_code(memory.body))
+    head = clean.partition("\n\n")[0]
+    if is_head(memory) and width(head) > FIELD_LENGTH:
+        clean = head  # the description of a file for one memory says what is worth knowing
     stated = [line for line in clean.split("\n") if any(map(str.isalnum, line))]
     lines = _with_content(clean.split("\n")) or stated
     text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug

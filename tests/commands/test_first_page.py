@@ -298,3 +298,34 @@ def test_a_link_between_notes_stays_one_and_other_markup_does_not(repo: Path) ->
     assert "See [[Kiln 16|the kiln]], !\\[\\[a.png\\]\\], \\[x\\](y)." in text
     assert "\\[\\[Kiln\\]\\](http://example.org) and \\<b>." in text
     assert "[[Kiln 16|the kiln]]" in (repo / "views/LTMEMORY.md").read_text()
+
+
+def test_pages_at_the_top_are_the_memory_of_a_workspace_without_one(tmp_path: Path) -> None:
+    workspace = tmp_path / "camp"
+    workspace.mkdir()
+    facts = [f"The {word} tent stands by the {word} brook." for word in "red blue old tall".split()]
+    facts += [
+        f"Cook {word} brings a pot of {word} soup."
+        for word in "Ada Ben Cyd Dan Eve Fay Gus Hal".split()
+    ]
+    text = "# Camp\n\n" + "".join(f"## Part {n}\n\n{fact}\n\n" for n, fact in enumerate(facts))
+    (workspace / "CAMP.md").write_text(text, encoding="utf-8")
+    kept = []
+    for name in ("alone", "with"):
+        done(tmp_path, "init", name, "--from", workspace)
+        configure(tmp_path / name, "run.shelf", "normal")
+        done(tmp_path / name, "run")
+        found = [m for m in memories(tmp_path / name).values() if m.type != "note"]
+        kept.append(sum("camp" in m.text("context").lower() for m in found))
+        (workspace / "MEMORY.md").write_text("# Memory\n\n- Ada leads the camp.\n")
+    assert kept[0] == len(facts) > kept[1]
+
+
+def test_the_page_shows_the_description_of_a_file_for_one_memory(tmp_path: Path) -> None:
+    head = "Never open the sluice of the upper weir before Rosa said so, by day or by night"
+    header = f"---\nname: weir\ndescription: {head}\ntype: feedback\n---\n\n"
+    text = f"{header}It once drowned the lower meadow.\n"
+    repo, _ = bakery(tmp_path, **{"memory/weir.md": text})
+    done(repo, "run")
+    assert head in page(repo)
+    assert "drowned" not in page(repo)

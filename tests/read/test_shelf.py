@@ -156,6 +156,8 @@ def test_what_an_owner_tells_the_agent_is_a_rule_and_has_a_tenth_of_the_places()
     shipped = "You're not a chatbot. You're becoming someone."
     (one,) = ranked("SOUL.md", [shipped])
     assert not one.fits
+    logs = [replace(one, signs=("file_day_log",)) for one in some(*[3.0] * 30)]
+    assert chosen(logs, size=60.0) == 15, "all daily logs have a quarter"
     instructions = [replace(one, signs=("file_instruction",)) for one in some(*[3.0] * 30)]
     assert chosen(instructions, size=60.0) == 6
     assert chosen([*instructions, *some(*[2.0] * 30)[10:]], size=60.0) == 6
@@ -204,34 +206,13 @@ def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
     assert chosen(fair, size=32.0, existing=choice.THIN) == 0
 
 
-def test_a_file_keeps_its_kind_and_of_returning_lines_only_the_last() -> None:
+def test_a_file_keeps_its_kind() -> None:
     lamps = [f"The lamp {n} in the hall has the address 192.168.1.{n}." for n in range(34)]
     read = ranked("MEMORY.md", [*lamps, "Never switch the lamps off by yourself."])
     assert {one.file_kind for one in read} == {"memory"}
     assert sum(bool(one.fits) for one in read) > 2, "each lamp is a fact of its own"
-    log = ranked("memory/2026-03-01.md", [*lamps, "Never switch the lamps off by yourself."])
-    assert [n for n, one in enumerate(log) if "repeated" in one.signs] == [*range(33)]
     for name in ("MEMORY.sync-conflict-20261005-120000-AB.md", "memory/archive/MEMORY.md"):
         assert {one.fits for one in ranked(name, ["Never restart the relay."])} == {""}
-
-
-def test_of_dated_sections_about_the_current_state_only_the_newest_counts() -> None:
-    sections = (("2026-04-01", "The wheel stands still."), ("2026-05-01", "The wheel turns again."))
-    for heading, is_state in (("Current state", True), ("Stand", True), ("Visits", False)):
-        lines = "".join(f"## {heading} ({day})\n\n- {line}\n\n" for day, line in sections)
-        units = scan("MEMORY.md", f"# Mill\n\n{lines}".encode()).units
-        kind = file_kind("MEMORY.md", lines, units)
-        old, new = rank_file(kind, units).values()
-        assert ("repeated" in old.signs) == is_state
-        assert "repeated" not in new.signs
-
-
-def test_of_reports_with_the_same_parts_only_the_newest_counts() -> None:
-    days = ("2026-04-01", "2026-05-01")
-    lines = "".join(f"## Round of {d}\n\n### Found\n\n- Dust {d}.\n\n" for d in days)
-    units = scan("MEMORY.md", f"# Mill\n\n{lines}".encode()).units
-    old, new = rank_file(file_kind("MEMORY.md", lines, units), units).values()
-    assert ("repeated" in old.signs, "repeated" in new.signs) == (True, False)
 
 
 def test_what_a_chosen_statement_says_already_has_no_place() -> None:

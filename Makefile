@@ -29,14 +29,13 @@ NODE := $(CURDIR)/.clients/node/node_modules/.bin
 DEV_GROUP := import tomllib; \
 	print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
 
-.PHONY: help demo clients test test-long mutants lint format docs bench judge lock build clean
+.PHONY: help demo clients test test-long lint format docs bench judge lock build clean
 
 help:
 	@echo "make demo    the tour on sample data, offline"
 	@echo "make test    the tests"
 	@echo "make test-long  the tests, with 10,000 cases for each law of merging"
 	@echo "make clients the real programs that agents run in, from npm, for their tests (1 GB)"
-	@echo "make mutants break the pure modules, and see what the tests notice"
 	@echo "make lint    ruff, mypy and the words"
 	@echo "make format  rewrite the code in the house format"
 	@echo "make docs    refresh tables and transcripts of the documentation, and the list of messages"
@@ -61,9 +60,6 @@ clients:
 
 test-long: $(READY)
 	@HYPOTHESIS_PROFILE=long $(PY) -m pytest $(PYTEST_ARGS)
-
-mutants: $(READY)
-	@$(PY) tests/mutants.py
 
 lint: $(READY)
 	@$(PY) -m ruff check .

@@ -9,21 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import settings
 
 from memrepo import config
 
 settings.register_profile("memrepo", deadline=None)
 settings.register_profile("memrepo-ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("long", deadline=None, max_examples=10_000)
-settings.register_profile(
-    "mutants",
-    deadline=None,
-    derandomize=True,
-    max_examples=30,
-    database=None,
-    phases=(Phase.explicit, Phase.generate),
-)
 _DEFAULT = "memrepo-ci" if os.environ.get("CI") else "memrepo"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _DEFAULT)
 

@@ -33,7 +33,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ()
     stat: Annotated[bool, option("only the totals of each kind", "--stat", group="form")] = False
-    git: Annotated[bool, option("git's own diff of the files", "--git", group="form")] = False
     markdown: Annotated[
         bool,
         option("a section of markdown, as a pull request shows it", "--markdown", group="form"),
@@ -79,25 +78,9 @@ def _result(review: Review, *, stat: bool) -> Result:
     )
 
 
-class Patch(VerbResult, frozen=True, kw_only=True):
-    """The patch of the files as git shows it."""
-
-    run: str
-    diff: str
-
-
-def do(work: Work, request: Request) -> Result | Patch:
+def do(work: Work, request: Request) -> Result:
     """Compare the trees before and after a run, a commit or a range of commits."""
-    span = span_of(work, request.words)
-    if request.git and not span.base:
-        raise NothingToCompare(
-            f"{span.tip[:10]} is the first commit: git has nothing to compare",
-            f"`git show {span.tip[:10]}` shows it",
-        )
-    if request.git:
-        patch = work.store.repo.call("diff", "--no-ext-diff", span.base, span.tip, "--")
-        return Patch(run=span.run, diff=patch)
-    return _result(review_of(work, span), stat=request.stat)
+    return _result(review_of(work, span_of(work, request.words)), stat=request.stat)
 
 
 _SOURCES = 6

@@ -21,7 +21,6 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
 from memrepo.actions.run.guard import PROPOSED
 from memrepo.actions.run.preconditions import CLAIMED
 from memrepo.actions.work import Work
-from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Step, traits_between
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
@@ -398,19 +397,13 @@ def _last_of(work: Work, memory: str) -> tuple[LandedOperation, frozenset[str]]:
     """Return the last decision that concerned a memory.
 
     If the memory's part of the commit can be reverted separately, limit the decision to the memory.
+    What was done by hand since is later work.
     """
     grep = f"^{PREFIX}Memory: {memory}$"
     walk = history.entries(work.store.repo, "--no-merges", "--grep", grep, work.tree.commit)
     for entry in walk:
-        if memory in entry.trailers.get("Memory", ()):
-            hand = _by_hand_since(work, memory, entry)
-            if hand is not None:
-                fix = f"`git revert {hand.commit[:10]}` undoes it"
-                if entry.trailer("Reason") not in CLAIMED:
-                    done = f"`memrepo revert {entry.commit[:10]}`"
-                    fix += f"; {done} reverts what memrepo did before: {visible(entry.subject)}"
-                name = f"{hand.commit[:10]} ({visible(hand.subject)})"
-                raise UsageError(f"{memory} was last changed by hand, in {name}", fix=fix)
+        is_decision = entry.trailer("Reason") not in CLAIMED
+        if is_decision and memory in entry.trailers.get("Memory", ()):
             several = entry.op in _PARTS or len(entry.trailers["Memory"]) > 1
             alone = several and entry.op not in _WHOLE
             return commit_landing(entry), frozenset({memory} if alone else ())
@@ -421,28 +414,6 @@ _PARTS = (*BULK_OPS, "revert", "import", "edit")
 """Operations whose memories can be reverted separately, or in the groups of `together`."""
 _WHOLE = ("resolve", "reject", "unreject", "run")
 """Operations that also write other files. No part of them can be reverted separately."""
-
-
-def _by_hand_since(work: Work, memory: str, entry: history.LogEntry) -> history.LogEntry | None:
-    """Return the newest manual commit that changed a memory after an operation, or None.
-
-    A commit that only records the authorship of a commit by hand does not count as an operation.
-    """
-    held = work.tree.state().memories.get(memory)
-    if held is None:
-        return None
-    repo = work.store.repo
-    stamped = entry.trailer("Reason") in CLAIMED
-    span = work.tree.commit if stamped else f"{entry.commit}..{work.tree.commit}"
-    for hand in history.entries(repo, "--no-merges", span, "--", held.path):
-        if not hand.trailer("Op") and hand.parents:
-            sides = (
-                repo.objects.file(commit, held.path) for commit in (hand.parents[0], hand.commit)
-            )
-            old, new = (codec.decode(held.path, d)[0] if d is not None else None for d in sides)
-            if old != new:
-                return hand
-    return None
 
 
 def _memory(work: Work, word: str) -> str:

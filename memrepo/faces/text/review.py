@@ -259,12 +259,8 @@ def discard(
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {message}"
 
 
-def diff(request: diffing.Request, result: diffing.Result | diffing.Patch, colour: bool) -> str:
-    """Format the changes in memories as text, as markdown or as a git patch."""
-    from memrepo.actions.review.diff import Patch
-
-    if isinstance(result, Patch):
-        return result.diff
+def diff(request: diffing.Request, result: diffing.Result, colour: bool) -> str:
+    """Format the changes in memories as text or as markdown."""
     if request.markdown:
         return review_markdown(result.review)
     return review_text(result.review, stat=request.stat, colour=colour)

@@ -3,8 +3,8 @@
 In files, only unambiguous dates are recognised: `03/04/2026` has two meanings and is ignored. Dates
 that do not exist are ignored too, and relative words (today, yesterday) are not resolved.
 
-In questions, relative days are resolved too: `last week`, `three days ago`, `on Monday`, with the
-words of other languages (section `dates` of their tables).
+In questions, relative days are resolved too: `yesterday`, `last week`, `on Monday`, with the words
+of other languages (section `dates` of their tables).
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from typing import Literal, NamedTuple
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.languages import ENGLISH, bare, entries, language_asked, small_words, tables
+from memrepo.text.languages import (
+    ENGLISH,
+    LANGUAGES,
+    bare,
+    entries,
+    language_asked,
+    small_words,
+    tables,
+)
 
 DateBasis = Literal["unit", "heading", "file", ""]
 
@@ -328,15 +336,19 @@ _Days = tuple[date, date]
 _Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date], _Days]]
 ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _WORD = regex(r"[^\W\d_]+")
-_NUMBERS = dict(
-    zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
-) | {"a": 1, "an": 1, "couple of": 2, "few": 3}
-_COUNT = rf"(?:a )?(?P<count>\d{{1,4}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
-_DAYS_AGO = dict.fromkeys(
-    ("today", "this morning", "this afternoon", "this evening", "tonight"), 0
-) | {"yesterday": 1, "last night": 1, "day before yesterday": 2}
-_HINTED = regex(r"\b(?:ago|last|night|past|previous|this)\b|days?\b")
-"""English words of relative phrases."""
+_PHRASES: Mapping[str, tuple[str, int]] = {
+    "last_week": ("week", 1),
+    "this_week": ("week", 0),
+    "last_month": ("month", 1),
+    "before_yesterday": ("day", 2),
+    "yesterday": ("day", 1),
+    "today": ("day", 0),
+}
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
+"""Letters that Unicode does not decompose into a letter and an accent."""
+_EAST = "\u3000"
+"""Scripts from here on have no blanks between words."""
+_FOREIGN = tuple(language for language in LANGUAGES if language != ENGLISH)
 
 
 class Timespan(NamedTuple):
@@ -353,7 +365,7 @@ def timespans(text: str, today: date | None) -> list[Timespan]:
         with suppress(ValueError):
             found.append(Timespan((date.fromisoformat(match[0]).isoformat(),) * 2))
     plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
-    rules = [*_ENGLISH_RULES, *(_foreign_rules() if today and _may_be_foreign(plain) else ())]
+    rules = [*_english_rules(), *(_foreign_rules() if _may_be_foreign(plain) else ())]
     plain, taken = _folded(plain), list[tuple[int, int]]()
     for pattern, days in rules if today else ():
         for match in pattern.finditer(plain):
@@ -373,7 +385,7 @@ def _may_be_foreign(plain: str) -> bool:
     if not plain.isascii():
         return True
     words = plain.split()
-    if _HINTED.search(plain) or not _only_english().isdisjoint(words):
+    if not _only_english().isdisjoint(words):
         return False
     return not _foreign_words().isdisjoint(words) or language_asked(words, plain) != ENGLISH
 
@@ -387,94 +399,28 @@ def _only_english() -> frozenset[str]:
 
 @cache
 def _foreign_words() -> frozenset[str]:
-    """Return the longer words for `last` and `ago` in other languages."""
-    keys = ("last", "last_behind", "last_few", "ago_behind", *_PHRASES)
-    found = [entry for key in keys for entry in entries("dates", key)]
+    """Return the longer words for `last` and for relative days in other languages."""
+    keys = ("last", "last_behind", *_PHRASES)
+    found = [entry for key in keys for entry in entries("dates", key, _FOREIGN)]
     return frozenset(w for one in found for w in _folded(one).split() if len(w) > 2)
 
 
-def _count(match: re.Match[str]) -> int:
-    word = match["count"]
-    return int(word) if word.isdecimal() else _NUMBERS.get(word) or _foreign_numbers()[word]
-
-
-def _ago(match: re.Match[str], today: date) -> _Days:
-    """Return the days that may be meant by so many units ago. Larger units are less precise."""
-    count, unit = _count(match), match["unit"]
-    unit = unit if unit in _LENGTHS else _foreign_units()[unit]
-    if unit != "week":
-        return _days_of(unit, today, count)
-    middle = today - timedelta(weeks=count)
-    return middle - timedelta(days=3), middle + timedelta(days=3)
-
-
-def _past(match: re.Match[str], today: date) -> _Days:
-    unit = match["unit"]
-    length = _LENGTHS[unit if unit in _LENGTHS else _foreign_units()[unit]]
-    return today - timedelta(days=_count(match) * length), today
-
-
 def _days_of(unit: str, today: date, back: int) -> _Days:
-    """Return the day, calendar week, weekend, month or year that is `back` units before today."""
-    monday = today - timedelta(days=today.weekday() + 7 * back)
-    match unit:
-        case "day":
-            return (today - timedelta(days=back),) * 2
-        case "week":
-            return monday, monday + timedelta(days=6)
-        case "weekend":
-            return monday + timedelta(days=5), monday + timedelta(days=6)
-        case "month":
-            year, month = divmod(today.year * 12 + today.month - 1 - back, 12)
-            last = calendar.monthrange(year, month + 1)[1]
-            return date(year, month + 1, 1), date(year, month + 1, last)
-        case _:
-            return date(today.year - back, 1, 1), date(today.year - back, 12, 31)
+    """Return the day, calendar week or month that is `back` units before today."""
+    if unit == "day":
+        return (today - timedelta(days=back),) * 2
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday() + 7 * back)
+        return monday, monday + timedelta(days=6)
+    year, month = divmod(today.year * 12 + today.month - 1 - back, 12)
+    last = calendar.monthrange(year, month + 1)[1]
+    return date(year, month + 1, 1), date(year, month + 1, last)
 
 
 def _on(weekday: int, today: date, *, before: bool) -> _Days:
     """Return the last such weekday. With `before`, today is none."""
     back = (today.weekday() - weekday) % 7
     return _days_of("day", today, back or 7 * before)
-
-
-_ENGLISH_RULES: tuple[_Rule, ...] = (
-    (
-        regex(rf"\b(?:{'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b"),
-        lambda match, today: _days_of("day", today, _DAYS_AGO[match[0]]),
-    ),
-    (regex(rf"\b{_COUNT} (?P<unit>day|week|month|year)s? ago\b"), _ago),
-    (
-        regex(rf"\b(?:last|past|previous) {_COUNT} (?P<unit>day|week|month|year)s?\b(?! of\b)"),
-        _past,
-    ),
-    (
-        regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b"),
-        lambda match, today: _days_of(match[2], today, match[1] != "this"),
-    ),
-    (
-        regex(rf"\b(this|last|on) ({'|'.join(WEEKDAYS)})\b"),
-        lambda match, today: _on(WEEKDAYS.index(match[2]), today, before=match[1] == "last"),
-    ),
-)
-
-_PHRASES: Mapping[str, tuple[str, int]] = {
-    "last_week": ("week", 1),
-    "this_week": ("week", 0),
-    "last_month": ("month", 1),
-    "yesterday": ("day", 1),
-    "today": ("day", 0),
-}
-_LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
-"""Letters that Unicode does not decompose into a letter and an accent."""
-_EAST = "\u3000"
-"""Scripts from here on have no blanks between words."""
-_EAST_UNITS = {
-    sign: unit
-    for unit, signs in (("day", "天日일"), ("week", "周週주"), ("month", "月달"), ("year", "年년"))
-    for sign in signs
-}
-_EAST_NUMBERS = {c: n for n, c in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
 
 
 def _folded(text: str) -> str:
@@ -487,16 +433,6 @@ def _rows(key: str) -> dict[str, int]:
     return {_folded(word): n for n, row in rows for word in row.split()}
 
 
-@cache
-def _foreign_numbers() -> Mapping[str, int]:
-    return {**{word: n + 1 for word, n in _rows("numbers").items()}, **_EAST_NUMBERS}
-
-
-@cache
-def _foreign_units() -> Mapping[str, str]:
-    return {_folded(w): unit for unit in _LENGTHS for w in entries("dates", unit)} | _EAST_UNITS
-
-
 def _any(phrases: Iterable[str]) -> str:
     """Return a pattern group that matches any of the phrases, trying longer ones first."""
     return f"(?:{'|'.join(sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p)))})"
@@ -504,11 +440,29 @@ def _any(phrases: Iterable[str]) -> str:
 
 def _whole(phrases: Iterable[str]) -> str:
     """Return a pattern that matches any of the phrases as whole words."""
-    every = set(phrases)
-    found = {_folded(phrase) for phrase in every}
+    found = set(map(_folded, phrases))
     east = [phrase for phrase in found if phrase[0] >= _EAST]
     forms = [rf"\b{_any(found.difference(east))}\b"] if found.difference(east) else []
     return "|".join([*forms, _any(east)] if east else forms) or "(?!)"
+
+
+def _phrase_rules(own: tuple[str, ...]) -> list[_Rule]:
+    """Return the rules for the phrases that some languages have for days, weeks and months."""
+
+    def rule(key: str, unit: str, back: int) -> _Rule:
+        form = re.compile(_whole(entries("dates", key, own)))
+        return form, lambda _, today: _days_of(unit, today, back)
+
+    return [rule(key, *days) for key, days in _PHRASES.items()]
+
+
+@cache
+def _english_rules() -> list[_Rule]:
+    def on(match: re.Match[str], today: date) -> _Days:
+        return _on(WEEKDAYS.index(match[2]), today, before=match[1] == "last")
+
+    weekday = re.compile(rf"\b(this|last|on) ({'|'.join(WEEKDAYS)})\b")
+    return [*_phrase_rules((ENGLISH,)), (weekday, on)]
 
 
 @cache
@@ -516,12 +470,7 @@ def _foreign_rules() -> list[_Rule]:
     """Return the rules of all other languages, in the order to apply them."""
     days = _rows("weekdays")
     day = rf"(?P<day>{_whole(days)})"
-    unit = rf"(?P<unit>{_any(word for word in _foreign_units() if word < _EAST)})\b"
-    numbers = _any(word for word in _foreign_numbers() if word < _EAST)
-    count = rf"\b(?P<count>\d{{1,4}}|{numbers})"
-    says = {key: _any(entries("dates", key)) for key in _KEYS}
-    far = rf"(?P<count>\d{{1,3}}|[{''.join(_EAST_NUMBERS)}]) ?[个かヶ개]?"
-    east = rf"{far}(?P<unit>[{''.join(_EAST_UNITS)}])[间間]? ?之?[前전]"
+    last, behind = (_any(entries("dates", key)) for key in ("last", "last_behind"))
 
     def on(match: re.Match[str], today: date, *, before: bool = False) -> _Days:
         return _on(days[match["day"]], today, before=before)
@@ -530,24 +479,13 @@ def _foreign_rules() -> list[_Rule]:
         monday, _ = _days_of("week", today, 1)
         return (monday + timedelta(days=days[match["day"]]),) * 2
 
-    def phrase(unit: str, back: int) -> Callable[[re.Match[str], date], _Days]:
-        return lambda _, today: _days_of(unit, today, back)
-
-    rules: list[tuple[str, Callable[[re.Match[str], date], _Days]]] = [
-        (rf"\b{says['ago_before']} {count} {unit}(?: {says['ago_behind']}\b)?", _ago),
-        (rf"{count} {unit} {says['ago_behind']}", _ago),
-        (rf"\b{says['last_few']} {count} {unit}", _past),
-        (rf"{count} {says['last_few']} {unit}", _past),
-        (east, _ago),
+    weekdays: list[tuple[str, Callable[[re.Match[str], date], _Days]]] = [
         (rf"上个?{day}", in_last_week),
-        (rf"\b{says['last']} {day}", partial(on, before=True)),
-        (rf"{day} {says['last_behind']}\b", partial(on, before=True)),
+        (rf"\b{last} {day}", partial(on, before=True)),
+        (rf"{day} {behind}\b", partial(on, before=True)),
         (day, on),
     ]
-    rules += [
-        (_whole(entries("dates", key)), phrase(*days_of)) for key, days_of in _PHRASES.items()
+    return [
+        *((re.compile(form), days_of) for form, days_of in weekdays),
+        *_phrase_rules(_FOREIGN),
     ]
-    return [(re.compile(form), days_of) for form, days_of in rules]
-
-
-_KEYS = ("last", "last_behind", "last_few", "ago_before", "ago_behind")

@@ -42,25 +42,35 @@ class BadValue(MemrepoError):
         super().__init__(f"{key}: {mismatch}", fix="docs/files.md lists every field")
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory to add, with its text and known fields. Dates are in ISO format."""
+class EntryFields(msgspec.Struct, frozen=True, kw_only=True):
+    """The text and the fields that a person or a program gives. Dates are in ISO format."""
 
-    text: str
-    type: str = "fact"
-    title: str = ""
-    subject: str = ""
-    predicate: str = ""
-    object: str = ""
-    layer: str = ""
-    tags: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    scope: str = ""
-    valid_from: str = ""
-    valid_until: str = ""
-    pinned: bool = False
-    critical: bool = False
-    cls: str = ""
-    """Decay class; empty for the default of the type."""
+    text: Annotated[str, option("the memory, or - for standard input", metavar="TEXT", piped=True)]
+    type: Annotated[str | None, option("kind of memory (fact)", "--type", choices=BY_HAND)] = None
+    title: Annotated[str, option("display name", "--title")] = ""
+    subject: Annotated[str, option("person or thing that the memory is about", "--subject")] = ""
+    predicate: Annotated[
+        str, option("property of the subject, such as email or task", "--predicate")
+    ] = ""
+    object: Annotated[str, option("value of that property", "--object")] = ""
+    layer: Annotated[
+        str | None, option("layer (default: from the type)", "--layer", choices=LAYERS)
+    ] = None
+    tags: Annotated[tuple[str, ...], option("a tag; may be repeated", "--tag")] = ()
+    entities: Annotated[
+        tuple[str, ...], option("an entity that the memory mentions", "--entity")
+    ] = ()
+    scope: Annotated[str, option("user:..., project:... or agent:...", "--scope")] = ""
+    valid_from: Annotated[str, option("valid from", "--valid-from", metavar="DATE")] = ""
+    valid_until: Annotated[str, option("valid until", "--valid-until", metavar="DATE")] = ""
+    pinned: Annotated[bool, option("exempt from ageing, eviction and pruning", "--pin")] = False
+    critical: Annotated[bool, option("needed in every session", "--critical")] = False
+    cls: Annotated[str, option("decay class", "--class", metavar="CLASS")] = ""
+
+
+class Entry(EntryFields, frozen=True, kw_only=True):
+    """A memory to add, with its source if it is known."""
+
     source: Source | None = None
 
 
@@ -101,9 +111,9 @@ class Drafts:
         return memory
 
     def _within(self, entry: Entry) -> Entry:
-        """Return the entry with the caller's own scope as the default."""
-        bound = self._work.call.scope
-        return replace(entry, scope=bound) if bound and not entry.scope else entry
+        """Return the entry with a type, and with the caller's own scope as the default."""
+        scope = entry.scope or self._work.call.scope
+        return replace(entry, type=entry.type or "fact", scope=scope)
 
     def _remember(self, memory: Memory) -> None:
         self._known[memory.own_hash].append(memory)
@@ -112,23 +122,19 @@ class Drafts:
                 self._known[wording].append(memory)
 
     def _memory(self, entry: Entry) -> Memory:
-        work, now = self._work, self._work.call.now
+        work, now, type_ = self._work, self._work.call.now, entry.type or ""
         id_ = manual_id(
-            created=now,
-            text=entry.text,
-            scope=entry.scope,
-            type_=entry.type,
-            taken=self._ids,
+            created=now, text=entry.text, scope=entry.scope, type_=type_, taken=self._ids
         )
-        if entry.type not in BY_HAND:
-            raise _not_one_of("type", entry.type, BY_HAND)
+        if type_ not in BY_HAND:
+            raise _not_one_of("type", type_, BY_HAND)
         if entry.layer and entry.layer not in LAYERS:
             raise _not_one_of("layer", entry.layer, LAYERS)
         refuse_tags(work, entry.tags)
-        home = "" if entry.type in ("note", "summary") else route(entry.type, work.config.profile)
+        home = "" if type_ in ("note", "summary") else route(type_, work.config.profile)
         fields: dict[str, object] = {
             "id": id_,
-            "type": entry.type,
+            "type": type_,
             **dict(_given(entry)),
             "home": home,
             "created": now,
@@ -142,9 +148,9 @@ class Drafts:
         captured = entry.source.captured if entry.source else ""
         path = work.tree.layout.memory(
             id_=id_,
-            type_=entry.type,
+            type_=type_,
             text=entry.title or entry.text,
-            layer=entry.layer,
+            layer=entry.layer or "",
             captured=captured or local_day(now, work.config.zone),
         )
         return Memory.of(path, without_empty(fields), body=entry.text)
@@ -170,19 +176,17 @@ def _same(memory: Memory, entry: Entry) -> bool:
     )
 
 
-def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
-    values = {
-        "title": entry.title,
-        "subject": entry.subject,
-        "predicate": entry.predicate,
-        "object": entry.object,
-        "scope": entry.scope,
-        "valid_from": entry.valid_from,
-        "valid_until": entry.valid_until,
-        "tags": list(entry.tags),
-        "entities": list(entry.entities),
-    }
-    yield from ((key, checked(key, value)) for key, value in values.items() if value)
+_STORED = (
+    *("title", "subject", "predicate", "object", "scope"),
+    *("valid_from", "valid_until", "tags", "entities"),
+)
+"""The given values that are fields of the memory as they are."""
+
+
+def _given(entry: EntryFields) -> Iterator[tuple[str, Any]]:
+    for key in _STORED:
+        if value := getattr(entry, key):
+            yield key, checked(key, list(value) if isinstance(value, tuple) else value)
 
 
 def refuse_tags(work: Work, tags: Iterable[str]) -> None:
@@ -216,30 +220,9 @@ def checked(key: str, value: Any) -> Any:
         raise BadValue(key, mismatch) from mismatch
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class Request(EntryFields, frozen=True, kw_only=True):
     """Arguments of `add`."""
 
-    text: Annotated[str, option("the memory, or - for standard input", metavar="TEXT", piped=True)]
-    type: Annotated[str | None, option("kind of memory (fact)", "--type", choices=BY_HAND)] = None
-    title: Annotated[str, option("display name", "--title")] = ""
-    subject: Annotated[str, option("person or thing that the memory is about", "--subject")] = ""
-    predicate: Annotated[
-        str, option("property of the subject, such as email or task", "--predicate")
-    ] = ""
-    object: Annotated[str, option("value of that property", "--object")] = ""
-    layer: Annotated[
-        str | None, option("layer (default: from the type)", "--layer", choices=LAYERS)
-    ] = None
-    tags: Annotated[tuple[str, ...], option("a tag; may be repeated", "--tag")] = ()
-    entities: Annotated[
-        tuple[str, ...], option("an entity that the memory mentions", "--entity")
-    ] = ()
-    scope: Annotated[str, option("user:..., project:... or agent:...", "--scope")] = ""
-    valid_from: Annotated[str, option("valid from", "--valid-from", metavar="DATE")] = ""
-    valid_until: Annotated[str, option("valid until", "--valid-until", metavar="DATE")] = ""
-    pinned: Annotated[bool, option("exempt from ageing, eviction and pruning", "--pin")] = False
-    critical: Annotated[bool, option("needed in every session", "--critical")] = False
-    cls: Annotated[str, option("decay class", "--class", metavar="CLASS")] = ""
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -268,10 +251,8 @@ class Repeated(Unchanged, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
     """Write the memory, unless an equal memory exists."""
     text = clean_text(request.text, "the text")
-    given = {**asdict(request), "text": text, "type": request.type or "fact"}
-    given["layer"] = given["layer"] or ""
-    del given["dry_run"], given["reason"]
-    entry = Entry(**given)
+    given = {name: getattr(request, name) for name in EntryFields.__struct_fields__}
+    entry = Entry(**{**given, "text": text})
     similar: list[tuple[Memory, float]] = []
 
     def draft(state: State) -> Step | Repeated:
@@ -281,7 +262,7 @@ def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
                 id=memory.id,
                 path=memory.path,
                 unchanged="says this already",
-                unused=tuple(_unused(memory, entry, request)),
+                unused=tuple(_unused(memory, entry)),
             )
         similar[:] = akin(memory, state.active)
         return Step(op="create", reason="added by hand", changes=(Create(memory=memory),))
@@ -299,11 +280,11 @@ def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
 _OPTIONS = {"tags": "--tag", "entities": "--entity"}
 
 
-def _unused(memory: Memory, entry: Entry, request: Request) -> Iterator[str]:
+def _unused(memory: Memory, entry: Entry) -> Iterator[str]:
     """Yield the options with values that the existing memory lacks."""
-    if request.type not in (None, memory.type):
+    if entry.type not in (None, memory.type):
         yield "--type"
-    if entry.layer not in ("", memory.layer):
+    if entry.layer not in (None, memory.layer):
         yield "--layer"
     for key, value in _given(entry):
         has = memory.fields.get(key)

@@ -14,7 +14,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from io import TextIOWrapper
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -138,7 +137,6 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
         else:
             _say(text)
         return Exit.DONE
-    _load_msgspec()
     if name == "help":
         from memrepo.faces.cli.help import page
 
@@ -163,25 +161,6 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
         answer = run_command(work, name, request)
     _print(call, name, request, answer)
     return answer.exit
-
-
-def _load_msgspec() -> None:
-    """Import msgspec faster, without loading two modules that it imports but hardly needs.
-
-    From Python 3.11 on, `typing` covers `typing_extensions`, which would import `inspect` and
-    `ast`. The module `uuid` uses `platform` only for the name of the system.
-    """
-    if "msgspec" in sys.modules:
-        return
-    system = SimpleNamespace(system=lambda: os.uname().sysname)
-    instead = {"typing_extensions": None, "platform": system}
-    instead = {name: stands for name, stands in instead.items() if name not in sys.modules}
-    sys.modules.update(instead)  # type: ignore[arg-type]
-    try:
-        import msgspec  # noqa: F401
-    finally:
-        for name in instead:
-            del sys.modules[name]
 
 
 def _call(options: argparse.Namespace, age: Callable[[], float]) -> Call:

@@ -23,9 +23,13 @@ _MODULES = {
 """The modules with the text functions of groups of verbs, if they are named differently."""
 
 
+_SILENT = ("merge-driver", "mcp", "serve")
+"""Commands whose output went to git, to a client or to a browser already."""
+
+
 def text_of(name: str, request: object, result: VerbResult, *, colour: bool = False) -> str:
     """Format the result of a verb or command as text."""
-    return str(wording(name)(request, result, colour=colour))
+    return wording(name)(request, result, colour=colour)
 
 
 def wording(name: str) -> Callable[..., str]:
@@ -34,6 +38,8 @@ def wording(name: str) -> Callable[..., str]:
     Its signature is `NAME(request, result, *, colour) -> str`, with `_` for each hyphen of the
     name.
     """
+    if name in _SILENT:
+        return lambda *_, **__: ""
     group = VERBS[name].module.split(".")[-2] if name in VERBS else "cli"
     word = name.replace("-", "_")
     module = _MODULES.get(word, _MODULES.get(group, group))

@@ -153,12 +153,6 @@ def import_(request: object, result: importing.Result, colour: bool) -> str:
     return f"{'dry run' if result.dry_run else head}: {message or 'nothing to import'}"
 
 
-def merge_driver(request: object, result: object, colour: bool) -> str:
-    """Return an empty string. Git reports the merge, and conflicts are reported as findings."""
-    del request, result, colour
-    return ""
-
-
 def sync(request: syncing.Request, result: syncing.Result, colour: bool) -> str:
     """Format the numbers of transferred commits, or the conflicts that a person must resolve."""
     if result.conflicts:
@@ -197,18 +191,6 @@ def demo(request: object, result: commands.Tour, colour: bool) -> str:
     """Format the last line of the tour, which follows the steps already printed."""
     kept = f"the repository is in {result.kept}" if result.kept else "the demo folder was removed"
     return f"\nThat was the tour; {kept}."
-
-
-def mcp(request: object, result: object, colour: bool) -> str:
-    """Return an empty string. The MCP client already received all output."""
-    del request, result, colour
-    return ""
-
-
-def serve(request: object, result: object, colour: bool) -> str:
-    """Return an empty string. The web pages already showed all output."""
-    del request, result, colour
-    return ""
 
 
 def purge(request: purging.Request, result: purging.Result, colour: bool) -> str:

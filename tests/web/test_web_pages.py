@@ -136,6 +136,20 @@ def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: T
         assert words in seen
 
 
+def test_what_came_last_night_names_notes_after_the_rest(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    (tmp_path / "ws/memory").mkdir(parents=True)
+    for day in range(1, 9):
+        (tmp_path / f"ws/memory/2026-02-0{day}.md").write_text(f"# Day\n\n- Rain, {day} mm.\n")
+    (tmp_path / "ws/MEMORY.md").write_text("# Memory\n\n- We decided to sell the boat in May.\n")
+    done(tmp_path, "init", "repo", "--from", "ws")
+    done(tmp_path / "repo", "run", now=MORNING)
+    seen = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
+    came = seen[seen.index("What came") : seen.index("What left")]
+    assert came.index("sell the boat") < came.index("Rain, ")
+
+
 def test_the_timeline_tells_runs_and_edits_by_day_each_with_its_diff(
     client: TestClient, repo: Path
 ) -> None:

@@ -119,7 +119,8 @@ def _night(work: Work, found: status.Result) -> Night:
     if found.last_run is None:
         return Night(ran)
     landed, left, small = list[NightRow](), list[NightRow](), 0
-    for one in review_of(work, span_of(work, (found.last_run.run,))).decisions:
+    decisions = review_of(work, span_of(work, (found.last_run.run,))).decisions
+    for one in sorted(decisions, key=lambda one: one.target.is_note):  # notes last: they are many
         if word := _CHANGES.get(one.kind):
             text = cut(plain(one.target), LABEL)
             row = NightRow(word, one.target.id, text, _sentence(one.changes[0]))

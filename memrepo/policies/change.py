@@ -1,9 +1,9 @@
-"""Decide whether a newer statement replaces or contradicts an older one.
+"""Decide whether a newer statement replaces, contradicts or continues an older one.
 
 A newer statement replaces an older one if it names what has ended or the value it replaces, or if
 it has another value for the same key under the same heading. It continues an older one if the two
-differ in one value only, or if it says that something is new and repeats what the older one is
-about. An older statement that is continued is history, but no error. In all other cases both hold.
+differ in one value only. An older statement that is continued is history, but no error. In all
+other cases both hold.
 
 The phrases of each language are in the section `change` of its table (docs/languages.md).
 """
@@ -31,8 +31,6 @@ MIN_COVER = 0.5
 """A statement that changes another must repeat at least this share of its words."""
 MAX_VALUES = 5
 """If more statements than this share a key or a sentence, they are items of a list."""
-MAX_LINES = 12
-"""Maximum lines of a text that are compared with those of another."""
 
 _WIDE = "\u3040-\u30ff\u3400-\u9fff"
 _TOKEN = regex(f"[{_WIDE}]|[^\\W_{_WIDE}]+(?:[-._/:@+#&'’][^\\W_{_WIDE}]+)*%?|[$€£¥]|[^\\w\\s]")
@@ -43,9 +41,8 @@ _MARKUP = regex(r"\*\*|__|~~|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|^\s*(?:[-*+]|
 _KEYED = regex(r"^[\W_]*([^\W_][^:\n]{0,58}?)\s*:\s+(\S.*)$", re.DOTALL)
 _STAMP = regex(r"^\s*[-*+]?\s*\[?\d{4}-\d\d-\d\d\]?\s*[:：—–-]*\s+(?=\S)")
 _ASIDE = regex(r"\s*\([^()]*\)\s*$")
-_CLAUSE = regex(r"[,;，；]\s*")
-_PARTS = regex(r" [,;.，；。!?—–] ")
 _BREAK = regex(r"[.;!?。；！？]\s+\S|[。；！？]\S|\n\s*\n")
+_PARTS = regex(r" [,;.，；。!?—–] ")
 _QUOTED = regex(r"[\"“„«「]\s*\S+(?:\s+\S+){2,}")
 _ELIDED = regex(r"(?<!\w)(\w|qu)['’](?=\w\w)", re.IGNORECASE)
 _SCRIPTS = (
@@ -60,16 +57,14 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The effect of a newer statement on an older one.
 
     `stated` is true if the newer statement names what has ended, and `is_next` if it only continues
-    the older one. Otherwise it has another value for the same key. `cover` is the share of the
-    older statement's words that it repeats. `is_event` is true if both statements may report events
-    that were true on their days.
+    the older one. Otherwise it has another value for the same key. `is_event` is true if both
+    statements may report events that were true on their days.
     """
 
     reason: str
     stated: bool = False
     is_next: bool = False
     is_event: bool = False
-    cover: float = 1.0
 
 
 class Table(msgspec.Struct, frozen=True, eq=False):
@@ -93,19 +88,18 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
 
 class Replaced(msgspec.Struct, frozen=True, gc=False):
-    """A value that a statement says was replaced, its replacement, and what else is named there."""
+    """A value that a statement says was replaced, and its replacement."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
-    rest: frozenset[str]
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
-    `ended` has the words of a statement that ends something, without the ending phrase, and `over`
-    those of each clause with such a phrase. `is_news` is whether it says that something is new or
-    over. `light` are its words without content.
+    `ended` has the content words of a statement that ends something, without the ending phrase, and
+    `over` the stems of each clause with such a phrase. `is_news` is whether it says that something
+    is new or over.
     """
 
     words: tuple[str, ...]
@@ -116,11 +110,10 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     value: tuple[str, ...]
     negations: int
     ended: frozenset[str] | None
-    over: tuple[tuple[str, ...], ...]
+    over: tuple[frozenset[str], ...]
     replaced: tuple[Replaced, ...]
     is_open: bool
     is_news: bool
-    light: frozenset[str]
 
     @property
     def numbered(self) -> frozenset[str]:
@@ -136,7 +129,6 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
     negations=0, ended=None, over=(), replaced=(), is_open=True, is_news=False,
-    light=frozenset(),
 )  # fmt: skip
 
 
@@ -232,10 +224,9 @@ def read(text: str) -> Reading:
     times = _times_of(words, of)
     ended, over = _ended_in(joined, of)
     replaced = tuple(_replaced_in(joined, of))
-    content = _content(words, of)
     return Reading(
         words=words,
-        content=content,
+        content=_content(words, of),
         names=names,
         times=times,
         key=key,
@@ -248,7 +239,6 @@ def read(text: str) -> Reading:
         or "？" in plain
         or bool(_QUOTED.search(plain) or of.open.search(joined)),
         is_news=bool(ended is not None or replaced or of.now.search(" ".join(tokens))),
-        light=frozenset(word for word in words if _stem(word) not in content),
     )
 
 
@@ -322,16 +312,18 @@ def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
     return key, value
 
 
-def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, tuple[tuple[str, ...], ...]]:
+def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, tuple[frozenset[str], ...]]:
     """Return the content words of a statement that ends another, and the words of such clauses."""
-    over = []
-    for clause in _PARTS.split(joined):
-        rest, count = of.ended.subn(_kept, clause)
-        if count:
-            over.append(_bare(rest, of))
-    if not over:
+    parts = [
+        _bare(rest, of)
+        for one in _PARTS.split(joined)
+        for rest, n in [of.ended.subn(_kept, one)]
+        if n
+    ]
+    if not parts:
         return None, ()
-    return _content(_bare(of.ended.sub(_kept, joined), of), of), tuple(over)
+    over = tuple(frozenset(map(_stem, part)) for part in parts if len(part) > 1)
+    return _content(_bare(of.ended.sub(_kept, joined), of), of), over
 
 
 def _kept(found: re.Match[str]) -> str:
@@ -348,15 +340,11 @@ def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
         for found in pattern.finditer(joined):
             groups, before = found.groupdict(), joined[: found.start()].split()
             old, new = _bare(groups["old"], of), groups.get("new")
-            named = {*groups.values()}
-            gaps = " ".join(part for part in found.groups() if part and part not in named)
-            around = f"{' '.join(before)} {gaps} {joined[found.end() :]}"
-            rest = _content(_bare(around, of), of)
             if new is not None:
-                yield Replaced(old, _bare(new, of), rest)
+                yield Replaced(old, _bare(new, of))
             elif before:
                 last = _bare(before[-1], of)
-                yield from (Replaced(old[:size], last, rest) for size in range(len(old), 0, -1))
+                yield from (Replaced(old[:size], last) for size in range(len(old), 0, -1))
 
 
 # -- comparing two -------------------------------------------------------------------------------
@@ -379,52 +367,25 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
     if _has_other_value(one, two, *headings):
         return StatementChange(reason="the same key has another value", is_event=is_event)
-    if _shared_with_next(one, two, new.body) > 1:
+    if _differ_in_value(one, two):
         reason = "a newer line says what came after it"
         return StatementChange(reason=reason, is_next=True, is_event=is_event)
     return None
 
 
-def line_after(old: tuple[str, str], new: tuple[str, str]) -> str:
-    """Return the line of a newer text that says what became of an older text, or an empty string.
-
-    Texts are given with their headings. Each line of the one is compared with each of the other.
-    """
-    for line in new[0].splitlines()[:MAX_LINES]:
-        two = read(line)
-        if two.is_open or not two.words:
-            continue
-        for one in map(read, old[0].splitlines()[:MAX_LINES]):
-            if one.is_open or not one.words or one.words == two.words:
-                continue
-            is_apart = one.content.isdisjoint(two.content) and one.times.isdisjoint(two.times)
-            if is_apart and one.key != two.key:
-                continue
-            if (
-                _change_that_ends(one, two, old[1], new[1])
-                or _has_other_value(one, two, old[1], new[1])
-                or _shared_with_next(one, two, line)
-            ):
-                return line
-    return ""
-
-
 def _change_that_ends(
     one: Reading, two: Reading, under_old: str, under_new: str
 ) -> StatementChange | None:
-    stems = set(map(_stem, one.words)) if two.over else set()
-    if any(len(clause) > 1 and stems == set(map(_stem, clause)) for clause in two.over):
+    if two.over and frozenset(map(_stem, one.words)) in two.over:
         return StatementChange(reason="a newer line says that it is over", stated=True)
     if one.times and two.times and not two.times <= one.times:
         return None
     if two.ended and one.ended is None:
         shared = two.ended & one.content
-        cover = len(shared) / max(len(one.content), 1)
-        is_whole = two.ended <= one.content and len(shared) > 1 and cover >= MIN_COVER
+        is_whole = two.ended <= one.content and len(shared) >= MIN_COVER * len(one.content)
         is_named = len(shared) > 2 or shared & (one.names | two.names)
-        if is_whole and (is_named or _are_near(under_old, under_new)):
-            reason = "a newer line says that it is over"
-            return StatementChange(reason=reason, stated=True, cover=cover)
+        if is_whole and len(shared) > 1 and (is_named or _are_near(under_old, under_new)):
+            return StatementChange(reason="a newer line says that it is over", stated=True)
     return next(filter(None, (_change_of_value(one, two, part) for part in two.replaced)), None)
 
 
@@ -433,8 +394,7 @@ def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementCha
 
     It replaces the value if it repeats half of what else the older one names, and more than its
     subject: whoever moved from Berlin to Paris may still have studied in Berlin. Numbers are of one
-    thing only. If it names only what the older one names too (`the team switched from Jira to
-    Linear`), it says what came after it.
+    thing only.
     """
     value, instead = part.old, part.new
     fresh = tuple(word for word in instead if word not in value)[:1]
@@ -450,24 +410,8 @@ def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementCha
     is_same = len(shared) > 1 or shared == known or any(map(str.isdigit, "".join(value)))
     if shared and is_same and len(shared) >= MIN_COVER * len(known):
         reason = "a newer line says that the old value was replaced"
-        return StatementChange(reason=reason, stated=True, cover=len(shared) / len(known))
-    named = _stem(value[-1]) in two.names and one.stems[0] in part.rest and part.rest <= known
-    if named and _is_present(one, value):
-        reason = "a newer line says what came after it"
-        return StatementChange(reason=reason, is_next=True, is_event=True)
+        return StatementChange(reason=reason, stated=True)
     return None
-
-
-def _is_present(one: Reading, value: tuple[str, ...]) -> bool:
-    """Return whether a statement tells no past event, and its value is no part of a longer name.
-
-    Of other languages than English, only a verb behind the value is recognised as past.
-    """
-    words, size = one.words, len(value)
-    at = next(at for at in range(len(words)) if words[at : at + size] == value)
-    follows = words[at + size : at + size + 1]
-    is_past = any(word.isascii() and len(word) > 4 and word.endswith("ed") for word in words)
-    return not is_past and (not follows or _stem(follows[0]) not in one.content)
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
@@ -497,50 +441,19 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     return not (first <= second or second <= first)
 
 
-def _shared_with_next(one: Reading, two: Reading, text: str) -> int:
-    """Count the content words shared with a newer statement that continues an older one, or 0.
-
-    It continues the older one if they differ in one value or in a negation only, or if it says that
-    something is new and repeats all of the older statement but one part after its first word.
-    """
-    if one.key and two.key and one.key != two.key:
-        return 0
-    first = read(_CLAUSE.split(text, 1)[0])
-    for other in (two, first) if first.words != two.words else (two,):
-        if one.content == other.content and one.times == other.times:
-            if one.negations % 2 != other.negations % 2:
-                return len(one.content)
-        elif _differ_in_value(one, other):
-            return len(one.content & other.content)
-    stems = one.stems
-    missing = [at for at, stem in enumerate(stems) if stem not in two.content]
-    if not two.is_news or len(stems) < 2 or stems[0] not in two.content:
-        return 0
-    if any(_holds(one.words, part.old) for part in two.replaced):
-        return 0  # they share a value that is over, and `_change_of_value` decides
-    is_one_part = not missing or missing[-1] - missing[0] == len(missing) - 1
-    is_covered = len(stems) - len(missing) >= MIN_COVER * len(stems)
-    is_other = one.numbered != two.numbered or not (is_one_part or two.ended is not None)
-    return 0 if is_other or not is_covered else len(one.content & two.content)
-
-
 def _differ_in_value(one: Reading, two: Reading) -> bool:
     """Return whether two statements are equal except for one value of the same kind.
 
     The value is not the subject, with which a statement begins. Of the words before a name there
-    are two with content.
+    are two with content. A key has its own rule.
     """
     shared = one.content & two.content
     if len(shared) < 2 or len(shared) < MIN_COVER * len(one.content):
         return False
-    if one.numbered != two.numbered:
+    if one.numbered != two.numbered or (one.key and two.key and one.key != two.key):
         return False
     blocks = SequenceMatcher(None, one.words, two.words, autojunk=False).get_opcodes()
-    apart = [
-        (one.words[i:j], two.words[m:n], i)
-        for tag, i, j, m, n in blocks
-        if tag != "equal" and not (i == j and two.light.issuperset(two.words[m:n]))
-    ]
+    apart = [(one.words[i:j], two.words[m:n], i) for tag, i, j, m, n in blocks if tag != "equal"]
     if len(apart) != 1:
         return False
     (old, new, at), *_ = apart

@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from memrepo.core.memory import Memory
-from memrepo.policies.change import line_after, read
+from memrepo.policies.change import change_of, read
 from memrepo.policies.standing import contradicts, newer_of
 from memrepo.text.dates import find_date, is_time_heading, month_names
 from memrepo.text.languages import ENGLISH, entries, fold
@@ -146,10 +146,6 @@ def later_line(
             score = 0.0
             if telling.search(fold(line)):
                 score = _score(topic, line, weights, is_near=is_same or is_next)
-                if not score and line_after(
-                    ("\n".join(topic.lines), topic.hit.context), (line, text.context)
-                ):
-                    score = max(weights.values(), default=1.0)
                 score = score or _rekeyed(topic, line, weights)
             if score or (is_next and any(map(str.isalnum, line))):
                 found.append((score, text, line))
@@ -248,5 +244,4 @@ def newer_first(
 
 
 def _follows(new: Memory, old: Memory) -> bool:
-    texts = [(memory.body, memory.text("context")) for memory in (old, new)]
-    return not (new.is_note or old.is_note) and bool(line_after(*texts))
+    return not (new.is_note or old.is_note) and change_of(old, new) is not None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain, combinations, takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -821,11 +821,8 @@ def _is_whole(lead: _Node | None, run: Sequence[_Node], heads: tuple[str, ...]) 
 
 
 def _are_apart(nodes: Sequence[_Node]) -> bool:
-    """Return whether some nodes are tasks or dated entries, or change what others say."""
-    if any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
-        return True
-    few = nodes if len(nodes) <= CARD_ITEMS else ()
-    return any(_tells_later(one.text, other.text) for one, other in combinations(few, 2))
+    """Return whether some nodes are tasks or dated entries."""
+    return any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes)
 
 
 def _are_steps(nodes: Sequence[_Node]) -> bool:
@@ -868,8 +865,6 @@ def _joins(fields: Sequence[_Node], node: _Node) -> bool:
     """Return whether a node is a field that still fits into a card with other fields."""
     is_one = _is_entry(fields, node)
     total = sum(len(n.text) for n in (*fields, node))
-    if any(_tells_later(other.text, node.text) for other in fields):
-        return False
     return is_one and total <= FIELDS_LENGTH and not node.block.task
 
 
@@ -912,17 +907,6 @@ def _names_a_thing(heads: tuple[str, ...]) -> bool:
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
     return heading_kind(heads[-1]) in ("", "reference", "project", "person")
-
-
-def _tells_later(one: str, other: str) -> bool:
-    """Return whether a line gives what another line is about another value or an end."""
-    from memrepo.policies.change import line_after  # most files are read without it
-
-    return bool(line_after((_bare(one), _LISTED), (_bare(other), _LISTED)))
-
-
-_LISTED = "list"
-"""A heading that lines of one list share."""
 
 
 CONTEXT_LENGTH, PART_LENGTH = 240, 80

@@ -203,9 +203,8 @@ class StatementIndex:
     def changed(self, claim: Memory) -> dict[str, FoundChange]:
         """Map neighbours of a statement to how the statement and the neighbour change each other.
 
-        Several undated values of one key form a list, so one more value changes nothing. If a
-        statement may end several others, only the one whose words it repeats best counts. If that
-        is a tie, none counts.
+        Several undated values of one key form a list, so one more value changes nothing. A
+        statement that may end several others ends none.
         """
         if read(claim.body).is_open or not self._held:
             return {}
@@ -219,7 +218,8 @@ class StatementIndex:
         ]
         if len(given) > MAX_VALUES or (len(given) > 1 and len(known) < len(given)):
             found = {id_: one for id_, one in found.items() if id_ not in given}
-        return _covered_best(found)
+        ended = [id_ for id_, one in found.items() if one.change.stated]
+        return {i: one for i, one in found.items() if len(ended) < 2 or i not in ended}
 
     def neighbours(self, claim: Memory) -> list[str]:
         """Return the ids of statements that share rare words with a claim, most relevant first."""
@@ -237,20 +237,3 @@ class StatementIndex:
         scores.pop(claim.id, None)
         best = heapq.nsmallest(MAX_COMPARED, ((-score, id_) for id_, score in scores.items()))
         return [id_ for _, id_ in best]
-
-
-def _covered_best(found: Mapping[str, FoundChange]) -> dict[str, FoundChange]:
-    """Drop changes that end a statement, except the change that covers its statement best.
-
-    If several are covered equally well, none of them is returned.
-    """
-    ended = {id_: one for id_, one in found.items() if one.change.stated}
-    if len(ended) < 2:
-        return dict(found)
-    best = max(one.change.cover for one in ended.values())
-    best_ids = [id_ for id_, one in ended.items() if one.change.cover == best]
-    return {
-        id_: one
-        for id_, one in found.items()
-        if id_ not in ended or (len(best_ids) == 1 and id_ == best_ids[0])
-    }

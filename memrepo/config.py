@@ -199,7 +199,6 @@ class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
     """How a model is asked.
 
     model: The model that the judge uses; the default is for the anthropic judge only.
-    verify_model: A cheaper model for the second question, whether evidence states a wording.
     max_tokens: Maximum length of an answer, in tokens.
     context: Maximum length of the documents in one question, in tokens. Local models may need 4000.
     effort: Effort level of the anthropic judge; default leaves it to the model.
@@ -208,7 +207,6 @@ class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     model: Text = "claude-sonnet-5-5"
-    verify_model: Text | None = None
     max_tokens: Whole = 16000
     context: Whole = 12000
     effort: Literal["default", "low", "medium", "high", "xhigh", "max"] = "medium"

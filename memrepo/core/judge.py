@@ -88,23 +88,6 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
             calls=self.calls + other.calls,
         )
 
-    def since(self, earlier: Usage) -> Usage:
-        """Return the usage since `earlier`, a previous value of the same counter."""
-        if self.calls == earlier.calls:
-            return Usage()
-        known = self.cost_usd is not None and earlier.cost_usd is not None
-        return Usage(
-            prompt=self.prompt - earlier.prompt,
-            completion=self.completion - earlier.completion,
-            cache_write=self.cache_write - earlier.cache_write,
-            cache_read=self.cache_read - earlier.cache_read,
-            source=self.source,
-            cost_usd=round((self.cost_usd or 0.0) - (earlier.cost_usd or 0.0), 8)
-            if known
-            else None,
-            calls=self.calls - earlier.calls,
-        )
-
     def tokens(self) -> dict[str, int | str]:
         """Return the token counts as a mapping for manifests and JSON output."""
         block: dict[str, int | str] = {

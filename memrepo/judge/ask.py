@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import ceil
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -60,11 +59,11 @@ class AnswerStore(Protocol):
     def unbilled(self) -> Usage:
         """Return the cost of stored answers that no run's manifest has recorded yet."""
 
-    def find(self, key: str) -> Mapping[str, object] | None:
-        """Return the stored record for an answer's key, or None."""
+    def find(self, key: str) -> str:
+        """Return the stored answer to a question; empty if there is none."""
 
-    def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
-        """Store answers by key, together with their cost."""
+    def keep(self, key: str, text: str, usage: Usage) -> None:
+        """Store an answer with its cost. An unusable answer has no text."""
 
 
 class CutOff(BadReply):
@@ -211,18 +210,14 @@ class Desk:
         return self._once(again)
 
     def _once(self, question: Question) -> Answer:
-        key = digest([self.name, question.key])
+        key = key_of(self.name, question.key)
         if key in self._answered:
             return self._answered[key]
-        kept = self.stored.find(key) if self.stored is not None else None
-        if kept is not None:
-            found = read_answer(str(kept.get("text", "")), question.kind)
-            if isinstance(found, Answer):
-                self._answered[key] = found
-                return found
-        self.asked += 1
+        kept = self.stored.find(key) if self.stored is not None else ""
+        self.asked += not kept
         try:
-            found = self._read(question, self._send(question), key)
+            reply = Reply(text=kept, usage=Usage()) if kept else self._send(question)
+            found = self._read(question, reply, key)
         except JudgeFailed as failed:
             self.refuse(question.kind, failed.message, failed.raw, failed.tried)
             raise
@@ -241,8 +236,8 @@ class Desk:
         found = read_answer(reply.text, question.kind)
         is_cut = reply.cut or (isinstance(found, Answer) and not found.whole)
         usable = isinstance(found, Answer) and not (reply.refusal or is_cut)
-        if self.stored is not None:
-            self.stored.keep({key: {"text": reply.text}} if usable else {}, reply.usage)
+        if self.stored is not None and reply.usage.calls:
+            self.stored.keep(key, reply.text if usable else "", reply.usage)
         if reply.refusal:
             raise BadReply(reply.refusal, raw=raw)
         if is_cut:
@@ -324,15 +319,17 @@ class Unanswered(MemrepoError):
 class Session(msgspec.Struct, frozen=True):
     """A back end whose answers come from the agent's own session, one question at a time.
 
-    Its cost is unknown to memrepo and counts as zero.
+    They are stored before they are used, so this one is only reached by open questions. Their cost
+    is unknown to memrepo and counts as zero.
     """
 
-    folder: Path
     name: str = "session/1"
 
     def ask(self, question: Question) -> Reply:
-        """Return the session's answer to a question. Raises Unanswered if there is none yet."""
-        path = self.folder / f"{question.key}.txt"
-        if not path.is_file():
-            raise Unanswered(question)
-        return Reply(text=path.read_text(encoding="utf-8"), usage=Usage())
+        """Raise Unanswered."""
+        raise Unanswered(question)
+
+
+def key_of(name: str, question: str) -> str:
+    """Return the key under which the answer of a judge to a question with a key is stored."""
+    return digest([name, question])

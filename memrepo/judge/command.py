@@ -70,14 +70,13 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A program that answers questions. The class implements `judge.ask.Backend`.
 
     Unless the program reports its usage, tokens are estimated by the text. `kind` names a
-    known program. `model` and `verify_model` are passed to the program.
+    known program, to which `model` is passed.
     """
 
     arguments: tuple[str, ...]
     timeout_s: float
     kind: str = ""
     model: str = ""
-    verify_model: str = ""
     price: None = None
 
     def refuse_without_key(self) -> None:
@@ -99,7 +98,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises BadReply if the question is too long for an argument, so only its batch fails.
         """
-        arguments = self._arguments(question)
+        arguments = (*self.arguments, *(("--model", self.model) if self.model else ()))
         sent = question.text.encode()
         if SYSTEM in arguments:
             fixed = f"{question.system}\n\n{question.spelled}"
@@ -134,11 +133,6 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             ),
             cut=envelope.get("stop_reason") == "max_tokens",
         )
-
-    def _arguments(self, question: Question) -> tuple[str, ...]:
-        verifying = question.kind == "verify" and self.verify_model
-        model = self.verify_model if verifying else self.model
-        return (*self.arguments, "--model", model) if model else self.arguments
 
     def _run(self, arguments: tuple[str, ...], sent: bytes) -> tuple[str, str, int]:
         with tempfile.TemporaryDirectory(prefix="memrepo-judge-") as folder:

@@ -94,7 +94,7 @@ def find_unsupported(
     for field, text in fields:
         if text != visible(text):
             yield UnsupportedPiece(field=field, piece=repr(text), kind="an invisible character")
-        for kind, piece in _foreign(text, known, title=field == "title"):
+        for kind, piece in _foreign(text, known):
             yield UnsupportedPiece(field=field, piece=piece, kind=kind)
 
 
@@ -236,7 +236,7 @@ def literals_of(text: str) -> list[str]:
     return [*dict.fromkeys((*quoted, *_literals(text)))]
 
 
-def _foreign(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple[str, str]]:
+def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for match in _QUOTED.finditer(text):
         quoted = loose(next(filter(None, match.groups())))
         if quoted and quoted not in known.loose:
@@ -257,7 +257,7 @@ def _foreign(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple
         if clock not in known.clocks and not _whole_hour(clock, known):
             yield "a time", clock
     yield from _foreign_figures(_unnumbered(_without_times(undated)), known)
-    yield from _foreign_names(text, known, title=title)
+    yield from _foreign_names(text, known)
 
 
 # -- identifiers and names -----------------------------------------------------------------------
@@ -305,16 +305,13 @@ def _pieces_held(literal: str, known: _ParsedGrounds) -> bool:
     return all(piece.islower() or known.holds(piece) for piece in words)
 
 
-def _foreign_names(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple[str, str]]:
+def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     """Yield (kind, word) pairs for capitalised words of a text that are not in the grounds.
 
     The first word of a sentence is exempt.
     """
-    raw = [match[0] for match in _WORD.finditer(text)]
     language = known.language(text)
     if language in _ALL_NOUNS:
-        return
-    if title and sum(word[:1].isupper() for word in raw) > len(raw) / 2:
         return
     for match in _WORD.finditer(text):
         word = match[0]

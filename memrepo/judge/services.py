@@ -51,17 +51,14 @@ def _sdk(package: str, extra: str) -> Untyped:
 class Service(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that all services share.
 
-    If `base_url` is empty, the SDK chooses it. `heard` is called for each part of an answer. If
-    `verify_model` is empty, `model` also answers verification questions.
+    If `base_url` is empty, the SDK chooses it. `heard` is called for each part of an answer.
     """
 
     model: str
     max_tokens: int
     timeout_s: float
     base_url: str = ""
-    verify_model: str = ""
     price: Price | None = None
-    verify_price: Price | None = None
     heard: Callable[[], object] = lambda: None
 
     def client(self) -> Untyped:
@@ -72,19 +69,13 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
         """Raise NoCredentials if no key and no private server is configured. Send no request."""
         self.client().close()
 
-    def model_for(self, question: Question) -> str:
-        """Return the model that answers a question."""
-        return (question.kind == "verify" and self.verify_model) or self.model
-
     def room(self, question: Question) -> int:
         """Return the maximum tokens of the answer to a question."""
         return min(self.max_tokens, question.room or self.max_tokens)
 
-    def usage(
-        self, model: str, *, fresh: int, output: int, cache_write: int = 0, cache_read: int = 0
-    ) -> Usage:
+    def usage(self, *, fresh: int, output: int, cache_write: int = 0, cache_read: int = 0) -> Usage:
         """Return the usage of one call, with its cost if the price of the model is known."""
-        price = self.verify_price if model != self.model else self.price
+        price = self.price
         counts = {"cache_write": cache_write, "cache_read": cache_read}
         return Usage(
             prompt=fresh + cache_write + cache_read,
@@ -223,7 +214,7 @@ class Claude(Service, frozen=True, kw_only=True):
         content: list[object] = [{"type": "text", "text": question.data}]
         schema: object = {"type": "json_schema", "schema": question.schema}
         return {
-            "model": self.model_for(question),
+            "model": self.model,
             "max_tokens": self.room(question),
             "system": [{"type": "text", "text": question.system, "cache_control": _CACHED}],
             "messages": [{"role": "user", "content": content}],
@@ -301,15 +292,13 @@ class Claude(Service, frozen=True, kw_only=True):
         texts = [b.get("text") for b in blocks if b.get("type") == "text"]
         return Reply(
             text="".join(text for text in texts if isinstance(text, str)),
-            usage=self._usage(message.get("usage"), str(message.get("model", ""))),
+            usage=self._usage(message.get("usage")),
             cut=reason in _CUT,
             refusal=refusal,
         )
 
-    def _usage(self, reported: object, model: str = "") -> Usage:
-        is_verifying = self.verify_model and model.startswith(self.verify_model)
+    def _usage(self, reported: object) -> Usage:
         return self.usage(
-            self.verify_model if is_verifying else self.model,
             fresh=_count(reported, "input_tokens"),
             output=_count(reported, "output_tokens"),
             cache_write=_count(reported, "cache_creation_input_tokens"),
@@ -376,7 +365,7 @@ class OpenAI(Service, frozen=True, kw_only=True):
                 parameters = self._parameters(question, messages)
                 fix = ""
                 try:
-                    return self._read(client.chat.completions.create(**parameters), question)
+                    return self._read(client.chat.completions.create(**parameters))
                 except openai.APITimeoutError as error:
                     what, cause = f"no output for {self.timeout_s:g} s", error
                     fix = "raise judge.timeout_s, or take a smaller model"
@@ -409,7 +398,7 @@ class OpenAI(Service, frozen=True, kw_only=True):
         if "stream_options" not in self.refused:
             more["stream_options"] = {"include_usage": True}
         return {
-            "model": self.model_for(question),
+            "model": self.model,
             "messages": messages,
             room: self.room(question),
             "stream": True,
@@ -428,7 +417,7 @@ class OpenAI(Service, frozen=True, kw_only=True):
             return True
         return False
 
-    def _read(self, stream: Untyped, question: Question) -> Reply:
+    def _read(self, stream: Untyped) -> Reply:
         """Combine the chunks of a streamed answer. All values from the server are validated."""
         texts: dict[str, str] = {"content": "", "refusal": ""}
         reason, reported = "", None
@@ -449,7 +438,6 @@ class OpenAI(Service, frozen=True, kw_only=True):
         return Reply(
             text=texts["content"],
             usage=self.usage(
-                self.model_for(question),
                 fresh=prompt_tokens - cached,
                 output=_count(reported, "completion_tokens"),
                 cache_read=cached,

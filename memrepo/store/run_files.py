@@ -14,13 +14,15 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from datetime import date
+from functools import reduce
+from operator import add
 from pathlib import Path
-from typing import Any
 
-from msgspec.structs import asdict
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.judge import Usage
-from memrepo.store.lock import lock_file, scratch
+from memrepo.store.lock import keep_newest, lock_file, scratch
 
 _LOCK_WAIT_S = 2.0
 
@@ -140,93 +142,87 @@ def run_command(
 
 # -- answers of interrupted runs -------------------------------------------------------------
 
-ANSWERS = "answers.jsonl"
-"""File with the paid answers that no run has used to the end."""
+ANSWERS = "answers"
+"""Folder with the paid answers that no run has used to the end, one file each."""
 MAX_ANSWERS = 1000
 """Maximum number of answers to store. The newest are kept."""
+
+
+class SavedAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The text of an answer, and its cost. `billed` is whether a manifest has recorded the cost."""
+
+    text: str = ""
+    usage: Usage = msgspec.field(default_factory=Usage)
+    billed: bool = False
 
 
 class SavedAnswers:
     """Paid answers by key, each saved to disk at once. Implements `judge.ask.AnswerStore`."""
 
     def __init__(self, store: Path) -> None:
-        self.path = store / ANSWERS
-        self._answers: dict[str, Mapping[str, object]] = {}
-        self._new: set[str] = set()
+        self._folder = store / ANSWERS
         self._used: set[str] = set()
-        self._unbilled = Usage()
-        for line in read_lines(self.path):
-            self._answers |= line.get("answers", {})
-            self._unbilled += usage_of(line.get("usage"))
+        self._new: set[str] = set()
+        self._there: dict[str, SavedAnswer] = {}
+        for path in sorted(self._folder.glob("*.json")):
+            try:
+                self._there[path.stem] = msgspec.json.decode(path.read_bytes(), type=SavedAnswer)
+            except (OSError, msgspec.MsgspecError):
+                continue  # the question is asked again
 
     def __len__(self) -> int:
-        return len(self._answers)
+        return sum(bool(answer.text) for answer in self._there.values())
 
     @property
     def unbilled(self) -> Usage:
         """Return the usage of all answers that are not yet recorded in a manifest."""
-        return self._unbilled
+        usages = (answer.usage for answer in self._there.values() if not answer.billed)
+        return reduce(add, usages, Usage())
 
     @property
     def used(self) -> int:
         """Return how many answers this process reused from an earlier one."""
         return len(self._used - self._new)
 
-    def find(self, key: str) -> Mapping[str, object] | None:
-        """Return the stored answer to a question, or None if there is none."""
-        found = self._answers.get(key)
-        self._used |= {key} if found is not None else set()
-        return found
+    def find(self, key: str) -> str:
+        """Return the stored answer to a question; empty if there is none."""
+        answer = self._there.get(key)
+        if answer is None or not answer.text:
+            return ""
+        self._used.add(key)
+        return answer.text
 
-    def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
-        """Save the answers to one question, and their usage, to disk."""
-        if not answers and not usage.calls:
+    def keep(self, key: str, text: str, usage: Usage) -> None:
+        """Save an answer and its usage to disk. An unusable answer costs too, but has no text."""
+        if not text and not usage.calls:
             return
-        self._answers |= answers
-        self._new |= answers.keys()
-        self._unbilled += usage
-        line = json.dumps({"answers": answers, "usage": asdict(usage)}, ensure_ascii=False)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as handle:
-            handle.write(f"{line}\n")
-            handle.flush()
-            os.fsync(handle.fileno())
+        before = self._there.get(key)
+        if before is not None and not before.billed:
+            usage += before.usage
+        self._new.add(key)
+        self._write(key, SavedAnswer(text=text, usage=usage))
+
+    def _write(self, key: str, answer: SavedAnswer) -> None:
+        self._there[key] = answer
+        self._folder.mkdir(parents=True, exist_ok=True)
+        new = scratch(self._folder, f".{key}.", msgspec.json.encode(answer))
+        new.replace(self._folder / f"{key}.json")
 
     def billed(self) -> None:
-        """Reset the unbilled usage once a manifest contains it. Keep the answers."""
-        self._unbilled = Usage()
-        kept = dict([*self._answers.items()][-MAX_ANSWERS:])
-        self.path.unlink(missing_ok=True)
-        if kept:
-            line = json.dumps({"answers": kept}, ensure_ascii=False)
-            write_file(self.path, f"{line}\n", within=None)
+        """Mark all usage as recorded, once a manifest contains it. Keep the answers."""
+        for key, answer in list(self._there.items()):
+            if not answer.text:
+                self._remove(key)
+            elif not answer.billed:
+                self._write(key, replace(answer, billed=True))
+        keep_newest(self._folder, "*.json", MAX_ANSWERS)
 
     def remove_used(self) -> None:
         """Delete the answers that this process used, because all their results have landed."""
-        done = self._used | self._new
-        self._answers = {k: v for k, v in self._answers.items() if k not in done}
+        for key in (self._used | self._new) & self._there.keys():
+            self._remove(key)
         self.billed()
 
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the JSON values of a file's lines, up to the first incomplete line."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return []
-    found = []
-    for line in text.splitlines():
-        try:
-            record = json.loads(line)
-        except ValueError:
-            break
-        if not isinstance(record, dict):
-            break
-        found.append(record)
-    return found
-
-
-def usage_of(record: Any) -> Usage:
-    """Convert a stored usage record to a Usage."""
-    values = record if isinstance(record, dict) else {}
-    return Usage(**{key: value for key, value in values.items() if key in Usage.__struct_fields__})
+    def _remove(self, key: str) -> None:
+        del self._there[key]
+        (self._folder / f"{key}.json").unlink(missing_ok=True)

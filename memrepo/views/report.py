@@ -27,8 +27,7 @@ def counts_in_words(counts: Mapping[str, int]) -> list[str]:
 
 def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
     """Return the counts of a run as (count, phrase) pairs for separate lines."""
-    kept = sum(counts.get(key, 0) for key in ("promoted", "merged", "compressed"))
-    every = {**counts, "kept": kept}
+    every = {**counts}
     if every.get("candidates") == every.get("units"):
         every.pop("candidates", None)  # all are new, which another line need not say
     return [

@@ -10,12 +10,11 @@ superseded memory that is found again remains superseded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from memrepo.actions.run.candidates import nominate
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.plan import Answers, Decisions, Input, RunPlan
+from memrepo.actions.run.plan import Answers, Decisions, Input, Nominee, RunPlan
 from memrepo.actions.run.retire import find_requests, retire, tick_boxes
 from memrepo.actions.run.settle import (
     OUTDATED,
@@ -24,6 +23,7 @@ from memrepo.actions.run.settle import (
     settle,
 )
 from memrepo.actions.run.shelf import arrange
+from memrepo.core.changes import Step, Update
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import as_tag, claim_id, note_id, text_hash
 from memrepo.core.judge import Statement
@@ -475,3 +475,28 @@ def _note(known: Known, one: PlacedNote, id_: str) -> Memory:
         "origin": "purifier",
     }
     return Memory.of(path, {k: v for k, v in fields.items() if v}, body=one.unit.text)
+
+
+def nominate(known: Known, nominees: Iterable[Nominee], statements: Sequence[Statement]) -> None:
+    """Add a step for each judged nominee. It names the memories made from the nominee.
+
+    One that produced no memory can be nominated again after more retrievals.
+    """
+    for nominee in nominees:
+        note = nominee.nomination.note
+        made = (
+            known.made[one.id]
+            for one in statements
+            if one.id in known.made and any(s.resource == note.path for s in one.sources)
+        )
+        ids = tuple(dict.fromkeys((*nominee.stated_by, *made)))
+        end = f"became {', '.join(ids)}" if ids else "not stored"
+        fields = {"promoted": True, "nominated": None} if ids else {"nominated": known.now}
+        known.add(
+            Step(
+                op="nominate",
+                reason=f"{nominee.nomination.record}: {end}",
+                changes=(Update(id=note.id, fields=fields),),
+                memories=(note.id, *ids),
+            )
+        )

@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from memrepo.actions.run.candidates import Nominee, in_scope, without_repeats
 from memrepo.actions.run.guard import decided_in
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import watched
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.plan import Input, RunPlan
+from memrepo.actions.run.overtake import StatementIndex, compared_in
+from memrepo.actions.run.plan import Input, Nominee, RunPlan
 from memrepo.actions.work import Work
-from memrepo.core.memory import CLAIM_TYPES, of_types
+from memrepo.core.memory import CLAIM_TYPES, Memory, of_types
 from memrepo.core.problems import Problem
-from memrepo.core.state import apply
+from memrepo.core.state import State, apply
+from memrepo.merge.statements import leave_out, statements, text_key
 from memrepo.policies.ageing import nominated
-from memrepo.read.choice import Candidate, ShelfChoice, choose, shelf_size
+from memrepo.read.choice import Candidate, ShelfChoice, candidates_of, choose, shelf_size
 from memrepo.read.intake import (
     Cursor,
     Intake,
@@ -157,4 +158,62 @@ def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
             last = work.tree.files[path].rstrip(b"\n").count(b"\n") + 1
             first = last - one.note.body.strip().count("\n")
             found.append(Nominee(nomination=one, blob=work.tree.blobs[path], lines=(first, last)))
+    return tuple(found)
+
+
+def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee, ...]:
+    """Return the nominees, leaving out statements that active memories already contain."""
+    claims = of_types(state.active, CLAIM_TYPES) if nominees else ()
+    known = {text_key(m.body): m.id for m in claims}
+    found = []
+    for nominee in nominees:
+        body = nominee.nomination.note.body.strip()
+        repeated = [
+            (one, known[key])
+            for one in statements(body)
+            for key in one.keys
+            if key in known and not one.is_run
+        ]
+        if repeated:
+            rest = leave_out(body, (one for one, _ in repeated))
+            ids = tuple(dict.fromkeys(id_ for _, id_ in repeated))
+            nominee = replace(nominee, stated_by=ids, rest=rest)
+        found.append(nominee)
+    return tuple(found)
+
+
+def in_scope(
+    state: State,
+    intake: Intake,
+    nominees: Sequence[Nominee] = (),
+    index: StatementIndex | None = None,
+) -> list[Candidate]:
+    """Return the candidates of this run: new units, and nominated notes.
+
+    A nominated note is always judged, because its retrieval counts are new information.
+    """
+    placed = tuple(intake.placed)
+    if not intake.whole:
+        placed = _with_changes(state, placed, index or StatementIndex())
+    nominated = tuple(nominee.placed() for nominee in nominees if nominee.text)
+    return candidates_of([*placed, *nominated])
+
+
+def _with_changes(
+    state: State, placed: tuple[Placed, ...], index: StatementIndex
+) -> tuple[Placed, ...]:
+    """Return the units, marking those that change a memory.
+
+    They are always judged, whatever their rank, also in a daily log.
+    """
+    if not placed:  # common case: avoid tokenising all statements
+        return ()
+    index.follow(compared_in(state))
+    found = []
+    for one in placed:
+        fields = {"sources": (one.source(),), "context": " › ".join(one.unit.headings) or None}
+        claim = Memory.of("", fields, body=one.unit.text)
+        changed = index.changed(claim).items()
+        ids = sorted(id_ for id_, change in changed if change.newer != "second")
+        found.append(replace(one, changes=tuple(ids)) if ids else one)
     return tuple(found)

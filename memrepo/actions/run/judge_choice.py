@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 SERVICES = ("anthropic", "openai")
 """Judges with a price per token."""
-SESSION = "judging"
-"""Folder with the answers of a judging session, in the common git directory."""
 
 
 class CannotJudge(MemrepoError):
@@ -67,7 +65,7 @@ def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
 
     prompts = own_prompts(work)
     if name == "session":
-        return Desk(Session(work.store.folder / SESSION), prompts=prompts)
+        return Desk(Session(), prompts=prompts)
     backend, limits = _backend(work, name), limits_of(work, choice)
     if backend.price is None and any(limit.usd is not None for limit in limits):
         raise CannotJudge(
@@ -102,7 +100,6 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
     keys, elsewhere = work.config.judge, outside(work)
     default = DEFAULTS["judge.model"]
     model = "" if keys.model == default else keys.model
-    verify_model = keys.verify_model or ""
     if name not in SERVICES:
         from memrepo.judge.command import READY, Command
 
@@ -111,14 +108,12 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
             timeout_s=keys.timeout_s,
             kind=name if name in READY else "",
             model=model if name in READY else "",
-            verify_model=verify_model if name in READY else "",
         )
     from memrepo.judge.services import Claude, OpenAI
 
     base = elsewhere.get("judge.base_url" if name == "anthropic" else "judge.openai_base_url")
     shared: dict[str, Any] = {
         "model": model or default if name == "anthropic" else model,
-        "verify_model": verify_model,
         "max_tokens": keys.max_tokens,
         "timeout_s": keys.timeout_s,
         "price": price_of(work, keys.model),
@@ -128,7 +123,6 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
     if name == "anthropic":
         return Claude(
             **shared,
-            verify_price=price_of(work, verify_model),
             effort=keys.effort.removeprefix("default"),
         )
     if not model:

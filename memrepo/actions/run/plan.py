@@ -13,20 +13,24 @@ from typing import Any
 
 import msgspec
 
-from memrepo.actions.run.candidates import Nominee
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import StatementIndex
 from memrepo.config import Config, parse_config
 from memrepo.core.changes import Step
+from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.judge import Statement
 from memrepo.core.manifest import Consumed, Receipt, Recorded
 from memrepo.core.problems import Problem
 from memrepo.core.state import EMPTY, State
+from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE
+from memrepo.policies.ageing import SKILLS, Nomination
 from memrepo.policies.rules import RunMode
 from memrepo.read.choice import NOTHING, Candidate, ShelfChoice
-from memrepo.read.intake import Cursor, Intake, Reader, SourceText
+from memrepo.read.intake import Cursor, Intake, Placed, Reader, SourceText
+from memrepo.read.thoughts import MAX_TEXT, Unit
+from memrepo.text.dates import DateBasis
 
 
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +63,57 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     def judge_name(self) -> str:
         """Return the name of the judge, as recorded in the manifest."""
         return self.desk.name if self.desk is not None else OFFLINE
+
+
+_BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
+
+
+class Nominee(msgspec.Struct, frozen=True, kw_only=True):
+    """A nominated note, with its blob and the lines of its text in the file.
+
+    `stated_by` are the memories that already state parts of it. `rest` is the text without those
+    parts.
+    """
+
+    nomination: Nomination
+    blob: str
+    lines: tuple[int, int]
+    stated_by: tuple[str, ...] = ()
+    rest: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Return the part of the note to judge."""
+        body = self.nomination.note.body.strip() if self.rest is None else self.rest
+        return body[:MAX_TEXT]
+
+    def placed(self) -> Placed:
+        """Return the note as a unit in scope. A note without sources is dated by its creation."""
+        note, text = self.nomination.note, self.text
+        words = digest([note.path, normal_claim(text)])
+        created, last = note.time("created"), next(reversed(note.sources), None)
+        day = format_time(created)[:10] if created else ""
+        captured, basis = day, _BASES["file"]
+        if last is not None:
+            captured, basis = last.captured, _BASES.get(last.captured_from, "")
+        return Placed(
+            unit=Unit(
+                resource=note.path,
+                kind="section",
+                text=text,
+                lines=self.lines,
+                headings=tuple(filter(None, (note.text("title"),))),
+                captured=captured if basis else "",
+                captured_from=basis,
+                text_hash=text_hash(text),
+                hash=f"un-{words[:16]}",
+            ),
+            resource=note.path,
+            blob=self.blob,
+            committed=day,
+            retrieved=self.nomination.record,
+            hint="method" if self.nomination.destination == SKILLS else "",
+        )
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run import run
-from memrepo.actions.run.judge_choice import SESSION
 from memrepo.actions.run.preconditions import refuse_other_owner
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import record_run
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import clean_text
 from memrepo.core.errors import UsageError
+from memrepo.core.judge import Usage
+from memrepo.store.run_files import SavedAnswers
 
 if TYPE_CHECKING:
     from memrepo.judge.interface import Question
@@ -79,9 +80,9 @@ def do(work: Work, request: Request) -> Result:
         text = _answer(work, request.file)
         if request.dry_run:
             return Result(question=waiting)
-        folder = work.store.folder / SESSION
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{waiting.id}.txt").write_text(text, encoding="utf-8")
+        from memrepo.judge.ask import Session, key_of
+
+        SavedAnswers(work.store.folder).keep(key_of(Session().name, waiting.id), text, Usage())
         after = _go_on(work, request)
         return replace(after, told=tuple(one for one in after.told if one not in before.told))
     return _go_on(work, request)
@@ -110,8 +111,6 @@ def _go_on(work: Work, request: Request) -> Result:
     except Unanswered as unanswered:
         return Result(question=_question(unanswered.question), told=unanswered.told)
     if not request.dry_run:
-        for path in (at.store.folder / SESSION).glob("*.txt"):
-            path.unlink()
         found = record_run(at, lambda: found, mode="incremental")
     # Every question restarts the run, so reused answers are not worth reporting.
     return Result(run=replace(found, reused=0), told=found.told or (), exit=found.exit)

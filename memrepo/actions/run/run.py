@@ -19,7 +19,7 @@ from memrepo.actions.run.decide import decide
 from memrepo.actions.run.gather import gather_sources, read_commit
 from memrepo.actions.run.guard import leave_out_rejected, mark_removals, marked_in
 from memrepo.actions.run.ingest import Ingested, take_in
-from memrepo.actions.run.judge import judge
+from memrepo.actions.run.judge import estimate_of, judge
 from memrepo.actions.run.judge_choice import PAID, JudgeChoice, deadline, desk_of, kind_of
 from memrepo.actions.run.land import (
     draft,
@@ -352,8 +352,6 @@ def _report(first: Work) -> Report:
 
 def _estimated(work: Work, request: Request) -> Result:
     """Return an estimate of the run's questions, without locking, asking or writing anything."""
-    from memrepo.actions.run.estimate import estimate_of
-
     at = work.refreshed()
     _asked(work, request)
     found = estimate_of(at, _choice(at, request))

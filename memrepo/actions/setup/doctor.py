@@ -15,7 +15,7 @@ from memrepo.actions.landing import missing_pages
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.estimate import estimate_of
+from memrepo.actions.run.judge import estimate_of
 from memrepo.actions.run.judge_choice import (
     PAID,
     JudgeChoice,

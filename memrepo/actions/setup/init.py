@@ -228,7 +228,7 @@ def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
     ready = next((one.judge for one in judges if one.ready), "")
     if not ready:
         return ""
-    from memrepo.actions.run.estimate import estimate_of
+    from memrepo.actions.run.judge import estimate_of
 
     try:
         return estimate_of(at, JudgeChoice(judge=ready)).estimated

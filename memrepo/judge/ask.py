@@ -59,10 +59,10 @@ class AnswerStore(Protocol):
     def unbilled(self) -> Usage:
         """Return the cost of stored answers that no run's manifest has recorded yet."""
 
-    def find(self, key: str) -> str:
-        """Return the stored answer to a question; empty if there is none."""
+    def find(self, key: str) -> str | None:
+        """Return the stored answer to a question, or None if there is none."""
 
-    def keep(self, key: str, text: str, usage: Usage) -> None:
+    def keep(self, key: str, text: str | None, usage: Usage) -> None:
         """Store an answer with its cost. An unusable answer has no text."""
 
 
@@ -213,10 +213,10 @@ class Desk:
         key = key_of(self.name, question.key)
         if key in self._answered:
             return self._answered[key]
-        kept = self.stored.find(key) if self.stored is not None else ""
-        self.asked += not kept
+        kept = self.stored.find(key) if self.stored is not None else None
+        self.asked += kept is None
         try:
-            reply = Reply(text=kept, usage=Usage()) if kept else self._send(question)
+            reply = self._send(question) if kept is None else Reply(text=kept, usage=Usage())
             found = self._read(question, reply, key)
         except JudgeFailed as failed:
             self.refuse(question.kind, failed.message, failed.raw, failed.tried)
@@ -237,7 +237,7 @@ class Desk:
         is_cut = reply.cut or (isinstance(found, Answer) and not found.whole)
         usable = isinstance(found, Answer) and not (reply.refusal or is_cut)
         if self.stored is not None and reply.usage.calls:
-            self.stored.keep(key, reply.text if usable else "", reply.usage)
+            self.stored.keep(key, reply.text if usable else None, reply.usage)
         if reply.refusal:
             raise BadReply(reply.refusal, raw=raw)
         if is_cut:

@@ -149,9 +149,12 @@ MAX_ANSWERS = 1000
 
 
 class SavedAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The text of an answer, and its cost. `billed` is whether a manifest has recorded the cost."""
+    """The text of an answer, None if it was unusable, and its cost.
 
-    text: str = ""
+    `billed` is whether a manifest has recorded the cost.
+    """
+
+    text: str | None = None
     usage: Usage = msgspec.field(default_factory=Usage)
     billed: bool = False
 
@@ -171,7 +174,7 @@ class SavedAnswers:
                 continue  # the question is asked again
 
     def __len__(self) -> int:
-        return sum(bool(answer.text) for answer in self._there.values())
+        return sum(answer.text is not None for answer in self._there.values())
 
     @property
     def unbilled(self) -> Usage:
@@ -184,17 +187,17 @@ class SavedAnswers:
         """Return how many answers this process reused from an earlier one."""
         return len(self._used - self._new)
 
-    def find(self, key: str) -> str:
-        """Return the stored answer to a question; empty if there is none."""
+    def find(self, key: str) -> str | None:
+        """Return the stored answer to a question, or None if there is none."""
         answer = self._there.get(key)
-        if answer is None or not answer.text:
-            return ""
+        if answer is None or answer.text is None:
+            return None
         self._used.add(key)
         return answer.text
 
-    def keep(self, key: str, text: str, usage: Usage) -> None:
+    def keep(self, key: str, text: str | None, usage: Usage) -> None:
         """Save an answer and its usage to disk. An unusable answer costs too, but has no text."""
-        if not text and not usage.calls:
+        if text is None and not usage.calls:
             return
         before = self._there.get(key)
         if before is not None and not before.billed:
@@ -211,7 +214,7 @@ class SavedAnswers:
     def billed(self) -> None:
         """Mark all usage as recorded, once a manifest contains it. Keep the answers."""
         for key, answer in list(self._there.items()):
-            if not answer.text:
+            if answer.text is None:
                 self._remove(key)
             elif not answer.billed:
                 self._write(key, replace(answer, billed=True))

@@ -46,10 +46,3 @@ def test_a_lesson_drawn_from_a_fact_is_a_memory_of_its_own(tmp_path: Path) -> No
     )
     assert (lesson.type, fact.type) == ("lesson", "constraint")
     assert {m.text("home") for m in (lesson, fact)} == {"LTMEMORY.md"}
-
-
-WISH = "I hope to sail around the Isle of Skye in my own wooden boat one day."
-
-
-def dreams(*days: str) -> str:
-    return "# Dreams\n\n" + "".join(f"## {day}\n\n{WISH}\n\n" for day in days)

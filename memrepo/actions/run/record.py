@@ -98,8 +98,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     quarantined: tuple[Mapping[str, str], ...] = ()
     landed: bool = False
     """Whether a chain of decisions was committed."""
-    taken_over: str = ""
-    """Message about taking over the runs from another clone."""
     views: tuple[str, ...] = ()
     """The changed pages."""
     claims_total: int | None = None

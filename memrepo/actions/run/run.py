@@ -31,10 +31,8 @@ from memrepo.actions.run.land import (
 from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.preconditions import (
     claim_edits,
-    refuse_emptied,
     refuse_other_owner,
     report_clock,
-    take_over,
     upgrade_due,
 )
 from memrepo.actions.run.record import (
@@ -98,9 +96,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     force: Annotated[bool, option("run also close to a reconciliation", "--force")] = False
-    take_over: Annotated[
-        bool, option("make this clone the one that runs (run.owner)", "--take-over")
-    ] = False
     dry_run: DryRun = False
     estimate: Annotated[
         bool,
@@ -123,7 +118,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result:
     """Run once and report the result. Raise immediately if another run is active."""
     work.require_writable()
-    refuse_other_owner(work, take_over=request.take_over)
+    refuse_other_owner(work)
     mode = request.mode or "incremental"
     if request.estimate:
         return _estimated(work, request)
@@ -150,8 +145,6 @@ def run_once(first: Work, request: Request) -> Result:
     with first.store.running():
         with first.store.writing():
             first.store.refuse_unfit()
-        taken = take_over(first) if request.take_over and not request.dry_run else ""
-        refuse_emptied(first, limited=plan.has_own_limit)
         done = _run(first, request, plan)
         if done.landed:
             from memrepo.actions.recall.recall import embed
@@ -159,7 +152,7 @@ def run_once(first: Work, request: Request) -> Result:
             first.store.maintain()
             embed(first.refreshed())
     notices = (*done.notices, *first.store.notices)
-    return replace(done, taken_over=taken, report=report, notices=notices)
+    return replace(done, report=report, notices=notices)
 
 
 def _run(first: Work, request: Request, plan: RunPlan) -> Result:

@@ -105,7 +105,7 @@ def _go_on(work: Work, request: Request) -> Result:
     asked = run.Request(
         mode="incremental", judge="session", dry_run=request.dry_run, reason=request.reason
     )
-    refuse_other_owner(at, take_over=False)
+    refuse_other_owner(at)
     try:
         found = run.run_once(at, asked)
     except Unanswered as unanswered:

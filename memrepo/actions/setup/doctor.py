@@ -22,7 +22,6 @@ from memrepo.actions.run.judge_choice import (
     kind_of,
     refuse_unable,
 )
-from memrepo.actions.run.preconditions import find_emptying_commit
 from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.setup.survey import uncommitted_rejected
@@ -383,14 +382,14 @@ def _purged(work: Work, fix: bool) -> CheckFinding:
 
 @_check("runs", whole=True)
 def _runs(work: Work, fix: bool) -> CheckFinding:
-    runs, emptying = work.landed(), find_emptying_commit(work)
+    runs, memories = work.landed(), work.tree.state().memories
     in_effect = sum(run.in_effect for run in runs)
     parts = [f"{counted(in_effect, 'run', 'runs')} in effect"]
     if len(runs) > in_effect:
         parts.append(f"{len(runs) - in_effect} reverted")
-    if emptying is not None:
-        parts.insert(0, f"{emptying.commit[:10]} removed every memory from the tree, by hand")
-    return CheckFinding(ok=emptying is None, message="; ".join(parts))
+    is_empty = bool(in_effect) and not memories
+    parts += ["no memory is left in the tree (`git log -- memories`)"] if is_empty else []
+    return CheckFinding(ok=not is_empty, message="; ".join(parts))
 
 
 @_check("schedule")

@@ -65,8 +65,7 @@ def run(request: object, result: records.Result, colour: bool) -> str:
     """Format the result of a run. The configuration sets the level of detail."""
     if result.report == "silent":
         return ""
-    lines = [result.taken_over] if result.taken_over else []
-    lines.append(result.headline)
+    lines = [result.headline]
     if result.report == "full":
         lines += result.details
     return "\n".join(lines)

@@ -67,8 +67,6 @@ class PurgeReceipt(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     key: str
     values: tuple[Keyed, ...]
-    words: tuple[str, ...] = ()
-    """HMACs of words that occurred only in the value."""
     reason: str = ""
     commits: int = 0
     """The number of rewritten commits."""

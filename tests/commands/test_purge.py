@@ -272,6 +272,8 @@ def test_a_kill_while_it_takes_its_place_is_finished_by_the_next_command(
     repo: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def kill(*_: object) -> None:
+        for name in ("refs/heads/main.lock", "packed-refs.lock", "index.lock"):
+            (repo / ".git" / name).write_text("")
         raise Killed
 
     with monkeypatch.context() as patch:
@@ -281,23 +283,6 @@ def test_a_kill_while_it_takes_its_place_is_finished_by_the_next_command(
     done(repo, "add", "The first thing written after a power cut.", now=LATER)
     assert traces(repo) == []
     assert given(repo, "", "purge", "verify").data["verified"]
-    assert_sound(repo)
-
-
-def test_locks_that_a_killed_git_left_stop_nothing(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def kill(*_: object) -> None:
-        for name in ("refs/heads/main.lock", "packed-refs.lock", "index.lock"):
-            (repo / ".git" / name).write_text("")
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(purges, "_clean_files", kill)
-        with pytest.raises(Killed):
-            given(repo, VALUE, "purge")
-    done(repo, "add", "The first thing written after a power cut.", now=LATER)
-    assert traces(repo) == []
     assert_sound(repo)
 
 

@@ -305,20 +305,6 @@ def test_a_file_of_ours_that_cannot_be_read_stops_no_sync(machines: tuple[Path, 
 # -- what is refused ---------------------------------------------------------------------------
 
 
-def test_an_unrelated_history_is_refused(tmp_path: Path) -> None:
-    hubs.begin(tmp_path, "laptop")
-    other = tmp_path / "other"
-    done(tmp_path, "init", other, now=LATER)
-    git(other, "remote", "add", "origin", "../hub.git")
-    done(other, "add", "Something else.", now=LATER)
-    before = tip(other)
-    answer = memrepo(other, "sync")
-    assert answer.exit == 3
-    assert "no history in common" in answer.error["message"]
-    assert "git clone" in answer.error["fix"]
-    assert tip(other) == before
-
-
 def test_a_hub_that_lost_history_is_refused_until_a_person_says_so(
     machines: tuple[Path, Path],
 ) -> None:

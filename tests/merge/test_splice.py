@@ -90,36 +90,6 @@ def test_comments_of_both_sides_stand_where_they_stood(
 LIST = f"{B}tags:|  - a|  - b|"
 
 
-def test_a_comment_inside_a_list_of_ours_survives() -> None:
-    noted = f"{B}tags:|  - a  # the first|  # then|  - b|"
-    found = joined(LIST, noted, f"{LIST}z: 1|")
-    assert "# the first" in header(found)
-    assert "# then" in header(found)
-    assert "z: 1" in header(found)
-
-
-def test_a_comment_inside_a_list_of_the_other_file_survives_too() -> None:
-    older = f"{B}title: t|tags:|  - a|  # then|  - b|"
-    newer = version(f"{LIST}z: 1|".replace("|", "\n")).memory
-    assert newer is not None
-    found = joined(LIST, older, f"{LIST}z: 1|", newer.with_fields({"title": "t"}))
-    assert "# then" in header(found)
-    assert "title: t" in header(found)
-
-
-def test_who_only_restyled_gives_the_file_its_look() -> None:
-    base, dressed = version(HEAD), version("type:   fact\nid: mem-1111111111111111\n")
-    changed = version(f"{HEAD}title: t\n")
-    found = join_bytes(base, dressed, changed, changed.memory)
-    assert found is not None
-    assert found.data.decode().split("---\n")[1] == (
-        "type:   fact\ntitle: t\nid: mem-1111111111111111\n"
-    )
-    turned = join_bytes(base, changed, dressed, changed.memory)
-    assert turned is not None
-    assert "type:   fact" in turned.data.decode()
-
-
 def test_added_lines_take_the_line_ends_and_the_margin_of_the_file() -> None:
     base, ours = version(HEAD, end="\r\n"), version(f"{HEAD}b: 2\n", end="\r\n")
     found = join_bytes(base, version(f"{HEAD}a: 1\n"), ours, ours.memory)

@@ -113,7 +113,6 @@ def do(work: Work, request: Request) -> Result:
             by=work.actor,
             key=key_id,
             values=hidden,
-            words=tuple(sorted(mac(key, "word", word) for word in edit.words)),
             reason=request.reason,
             hits=result.hits,
         )
@@ -292,18 +291,15 @@ def verify(work: Work, word: str) -> Result:
 
 
 def _recognised(work: Work, known: Sequence[PurgeReceipt]) -> Edit:
-    """Return the values and lone words that the keys of receipts find in this clone."""
-    needles, words = dict[str, Needle](), set[str]()
+    """Return the values that the keys of receipts find in this clone."""
+    needles = dict[str, Needle]()
     keys = [_key(receipt) for receipt in known]
     for held in _everything(work):
         text = held.data.decode("utf-8", "surrogateescape")
         for receipt, key in zip(known, keys, strict=True):
             found = known_again(text, receipt.values, key)
             needles.update((needle.letters, needle) for needle in found)
-            if receipt.words and held.kind == "file":
-                folded = set(map(fold, WORD.findall(text)))
-                words.update(w for w in folded if mac(key, "word", w) in receipt.words)
-    return Edit(needles=tuple(needles.values()), words=frozenset(words))
+    return Edit(needles=tuple(needles.values()))
 
 
 def _key(receipt: PurgeReceipt) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from memrepo.actions.guard import refuse_lifting
 from memrepo.actions.landing import chain, derived_contents, listed_steps
@@ -35,28 +35,6 @@ from memrepo.merge.versions import Side
 from memrepo.store import history
 from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
 from memrepo.store.stream import NewCommit
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """A requested revert with its options. If `only` is empty, all memories are reverted."""
-
-    landing: LandedOperation
-    latest: bool
-    only: frozenset[str] = frozenset()
-    side: Side = ""
-    settle: bool = False
-    dry_run: bool = False
-    reason: str = ""
-
-    @property
-    def target(self) -> history.LogEntry:
-        """Return the commit to revert or, if there are several, the last one."""
-        return self.landing.entry
-
-    @property
-    def name(self) -> str:
-        """Return the run id or, if there is none, the short id of the commit."""
-        return self.landing.run or self.target.commit[:10]
 
 
 class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +64,32 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation to revert, how, and which memories of it. If `only` is empty, all of them."""
+
+    landing: LandedOperation
+    request: RevertRequest
+    only: frozenset[str] = frozenset()
+
+    @property
+    def target(self) -> history.LogEntry:
+        """Return the commit to revert or, if there are several, the last one."""
+        return self.landing.entry
+
+    @property
+    def name(self) -> str:
+        """Return the run id or, if there is none, the short id of the commit."""
+        return self.landing.run or self.target.commit[:10]
+
+
+class UndoneCommit(msgspec.Struct, frozen=True, kw_only=True):
+    """The commit that an undo reverts."""
+
+    commit: str
+    op: str
+    subject: str
+
+
 class Result(VerbResult, frozen=True, kw_only=True):
     """The reverted operation and the new commit. Nothing is reverted if there are conflicts."""
 
@@ -104,6 +108,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Memories whose later changes were reverted too, because of `--theirs`."""
     anew: bool = False
     """Whether the next run reads the input of the reverted run again."""
+    undone: UndoneCommit | msgspec.UnsetType = msgspec.UNSET
+    """What `undo` chose to revert."""
 
 
 def revert(work: Work, request: RevertRequest) -> Result:
@@ -113,16 +119,7 @@ def revert(work: Work, request: RevertRequest) -> Result:
     if request.only:
         tip = work.store.snapshot(landing.entry.commit).state()
         only = frozenset(find(tip, word).id for word in request.only)
-    wanted = Wanted(
-        landing=landing,
-        latest=landing.entry.commit == work.tree.commit,
-        only=only,
-        side=side_of(request),
-        settle=request.settle,
-        dry_run=request.dry_run,
-        reason=request.reason,
-    )
-    return take_back(work, wanted)
+    return take_back(work, Wanted(landing=landing, request=request, only=only))
 
 
 def take_back(work: Work, wanted: Wanted) -> Result:
@@ -136,48 +133,50 @@ def take_back(work: Work, wanted: Wanted) -> Result:
             fix="revert single runs or decisions instead:"
             f" `git log {commit}^1..{commit}^2` is this clone's, `^2..^1` the hub's",
         )
-    asked = wanted.only
+    asked, request, side = wanted.only, wanted.request, side_of(wanted.request)
     if asked:
         before, after = (
             work.store.snapshot(c).state() for c in (wanted.landing.before, target.commit)
         )
         wanted = replace(wanted, only=together(asked, before, after))
-    undone = _undone(work, wanted)
+    undone = _undone(work, wanted, side)
     found = Result(
         name=wanted.name,
         reverts=target.commit,
-        latest=wanted.latest,
+        latest=_is_latest(work, wanted),
         together=tuple(sorted(wanted.only - asked)),
     )
     if undone.clashes:
         return replace(found, conflicts=undone.clashes, exit=Exit.DECIDE)
     found = replace(found, files=len(undone.effect))
-    if wanted.side == "theirs":
-        kept = _undone(work, replace(wanted, side=""))
+    if side == "theirs":
+        kept = _undone(work, wanted)
         found = replace(found, overridden=tuple(sorted({clash.memory for clash in kept.clashes})))
-    if wanted.dry_run or not found.files:
+    if request.dry_run or not found.files:
         return found
     return replace(
         found,
         commits=(_commit(work, wanted, undone),),
-        anew=bool(wanted.landing.run) and not wanted.settle and not wanted.only,
+        anew=bool(wanted.landing.run) and not request.settle and not wanted.only,
         notices=tuple(work.store.notices),
     )
 
 
-def _undone(work: Work, wanted: Wanted) -> Reverted:
+def _is_latest(work: Work, wanted: Wanted) -> bool:
+    return wanted.target.commit == work.tree.commit
+
+
+def _undone(work: Work, wanted: Wanted, side: Side = "") -> Reverted:
     """Compute a revert on top of HEAD, with the pages that it changes, without writing anything."""
     store, run = work.store, wanted.landing.run
     span = wanted.landing.before, wanted.target.commit
     changed = store.work.changed(*span)
-    kept = {work.tree.layout.manifest(run)} if wanted.settle and run else set[str]()
+    kept = {work.tree.layout.manifest(run)} if wanted.request.settle and run else set[str]()
     before, after = (store.snapshot(commit).state() for commit in span)
     head = work.tree.state()
-    done = revert_change(
-        before, after, head, wanted.side, only=wanted.only, kept=kept, paths=changed
-    )
+    done = revert_change(before, after, head, side, only=wanted.only, kept=kept, paths=changed)
     pages: Mapping[str, bytes | None] = derived_contents(work, done.state)
-    if wanted.latest and not wanted.only and not work.tree.stones:
+    if _is_latest(work, wanted) and not wanted.only and not work.tree.stones:
         # Each byte is as it was, also of pages that a commit by hand left outdated.
         pages = {path: before.files.get(path) for path in changed if path not in kept}
     return replace(done, effect={**done.effect, **pages})
@@ -202,7 +201,7 @@ def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
     step = Step(
         op="revert",
         what=f"Revert{' part of' if wanted.only else ''}: {target.subject}",
-        reason=wanted.reason or "`memrepo revert`",
+        reason=wanted.request.reason or "`memrepo revert`",
         memories=tuple(memories),
     )
     lines = listed_steps([f"undone: {entry.subject}" for entry in steps])
@@ -230,7 +229,7 @@ def _recorded(work: Work, wanted: Wanted, undone: Reverted) -> Reverted:
         " ".join((f"Reverted: {wanted.name}", *sorted(wanted.only))),
         against,
         (head.memories[id_] for id_ in ids if id_ in head.memories),
-        reason=fold(wanted.reason, REASON_LENGTH) or "`memrepo revert`",
+        reason=fold(wanted.request.reason, REASON_LENGTH) or "`memrepo revert`",
         by=work.actor,
         at=work.call.now,
     )
@@ -249,21 +248,7 @@ class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class UndoneCommit(msgspec.Struct, frozen=True, kw_only=True):
-    """The commit that an undo reverts."""
-
-    commit: str
-    op: str
-    subject: str
-
-
-class UndoResult(Result, frozen=True, kw_only=True):
-    """The result of an undo."""
-
-    undone: UndoneCommit
-
-
-def undo(work: Work, request: UndoRequest) -> UndoResult:
+def undo(work: Work, request: UndoRequest) -> Result:
     """Revert the newest operation, following first parents.
 
     Raises NotOurs if a commit by hand is newer.
@@ -271,14 +256,9 @@ def undo(work: Work, request: UndoRequest) -> UndoResult:
     work.begin_write(dry_run=request.dry_run)
     landing = last_operation(work)
     target = landing.entry
-    wanted = Wanted(
-        landing=landing,
-        latest=target.commit == work.tree.commit,
-        dry_run=request.dry_run,
-        reason=request.reason or "undone",
-    )
+    how = RevertRequest(dry_run=request.dry_run, reason=request.reason or "undone")
     undone = UndoneCommit(commit=target.commit, op=target.op, subject=visible(target.subject))
-    return UndoResult(**asdict(take_back(work, wanted)), undone=undone)
+    return replace(take_back(work, Wanted(landing=landing, request=how)), undone=undone)
 
 
 # -- what a word names ----------------------------------------------------------------------------

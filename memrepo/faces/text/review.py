@@ -189,10 +189,11 @@ def _clashing(result: reverting.Result) -> str:
     return "\n".join(lines)
 
 
-def undo(request: reverting.UndoRequest, result: reverting.UndoResult, colour: bool) -> str:
+def undo(request: object, result: reverting.Result, colour: bool) -> str:
     """Format the undone step, or the conflicts that prevent an undo."""
-    short = result.undone.commit[:10]
-    what, body = f"{result.undone.subject} ({short})", revert(request, result, colour=colour)
+    subject = result.undone.subject if result.undone else ""
+    short = result.reverts[:10]
+    what, body = f"{subject} ({short})", revert(request, result, colour=colour)
     if result.conflicts:
         return f"{what}\n{body}\nchoose with `memrepo revert {short} --ours` or `--theirs`"
     if not result.commits:

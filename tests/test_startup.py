@@ -39,7 +39,7 @@ ELSEWHERE = {
     "memrepo.policies.entities",
     "memrepo.policies.hotcache",
     "memrepo.policies.importance",
-    "memrepo.actions.recall.thread",
+    "memrepo.actions.recall.around",
     "memrepo.policies.upkeep",
     "memrepo.store.settings",
     "memrepo.store.history",

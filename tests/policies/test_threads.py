@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.actions.recall.thread import Turn, assign, threads_of, title_of
+from memrepo.actions.recall.around import Turn, assign, threads_of, title_of
 from memrepo.core.memory import Memory
 from memrepo.policies.importance import lexicon
 

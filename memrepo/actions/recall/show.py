@@ -9,10 +9,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.past.log import find_present
+from memrepo.actions.recall.around import threads_around
 from memrepo.actions.recall.lookup import as_json, heading, moment_of, touch, work_at
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import Derived, facts
-from memrepo.actions.recall.thread import threads_around
 from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory

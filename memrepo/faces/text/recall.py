@@ -12,11 +12,10 @@ from memrepo.text.sentences import excerpt
 from memrepo.text.words import terms
 
 if TYPE_CHECKING:
+    from memrepo.actions.recall import around
     from memrepo.actions.recall import recent as looking
-    from memrepo.actions.recall import related as relating
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
-    from memrepo.actions.recall import thread as reading
     from memrepo.actions.recall.recall import Derived, Hit, Later
     from memrepo.policies.importance import Scored
 
@@ -272,8 +271,19 @@ def _importance(found: Scored) -> Iterator[str]:
         yield f"{'keywords:':<15}{', '.join(map(visible, found.keywords))}"
 
 
-def _threads(result: reading.Threads) -> str:
-    """Format threads, one per line, with time, number of members and title."""
+def _when(begin: str, end: str, zone: str) -> str:
+    """Format the start and end times of a thread, or report that no time is known."""
+    if not begin or not end:
+        return "no time known"
+    first, last = _local(begin, zone), _local(end, zone)
+    same = _local(end, zone, "%H:%M") if first[:10] == last[:10] else last
+    return first + (f" to {same}" if end != begin else "")
+
+
+def thread(request: around.ThreadRequest, result: around.Threads, colour: bool) -> str:
+    """Format the members of one thread in order, or the list of threads, one per line."""
+    if request.id:
+        return _one_thread(result)
     lines = [counted(result.count, "thread", "threads")]
     times = [_when(row.begin, row.end, result.zone) for row in result.threads]
     wide, most = (
@@ -288,28 +298,12 @@ def _threads(result: reading.Threads) -> str:
     return "\n".join(lines)
 
 
-def _when(begin: str, end: str, zone: str) -> str:
-    """Format the start and end times of a thread, or report that no time is known."""
-    if not begin or not end:
-        return "no time known"
-    first, last = _local(begin, zone), _local(end, zone)
-    same = _local(end, zone, "%H:%M") if first[:10] == last[:10] else last
-    return first + (f" to {same}" if end != begin else "")
-
-
-def thread(request: reading.Request, result: reading.Result | reading.Threads, colour: bool) -> str:
-    """Format the members of one thread in order, or the list of all threads."""
-    from memrepo.actions.recall.thread import Threads
-
-    if isinstance(result, Threads):
-        return _threads(result)
-    lines = [f"{result.id}  {visible(result.title)}", _when(result.begin, result.end, result.zone)]
-    if result.key:
-        lines.append(f"session {visible(result.key)}")
-    lines += [
-        f"see also {id_}  {visible(title)}"
-        for id_, title in zip(result.linked, result.linked_titles, strict=True)
-    ]
+def _one_thread(result: around.Threads) -> str:
+    asked, *linked = result.threads
+    lines = [f"{asked.id}  {visible(asked.title)}", _when(asked.begin, asked.end, result.zone)]
+    if asked.key:
+        lines.append(f"session {visible(asked.key)}")
+    lines += [f"see also {other.id}  {visible(other.title)}" for other in linked]
     for memory in result.memories:
         lines += ["", f"{memory.get('id', '')}  {visible(memory.get('title', ''))}".rstrip()]
         lines += [f"  {visible(line)}".rstrip() for line in memory["text"].split("\n")]
@@ -331,7 +325,7 @@ def topics(request: looking.TopicsRequest, result: looking.Topics, colour: bool)
     return "\n".join(lines)
 
 
-def related(request: relating.Request, result: relating.Related, colour: bool) -> str:
+def related(request: around.RelatedRequest, result: around.Related, colour: bool) -> str:
     """Format the memories linked to a memory, grouped by their distance in links."""
     lines = [f"{result.id}  {result.label}"]
     depth = 1

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from memrepo.actions.lifecycle.session import MAX_TOKENS, context
 from memrepo.actions.past import log, why
 from memrepo.actions.past.log import Commit
-from memrepo.actions.recall import related
+from memrepo.actions.recall import around
 from memrepo.actions.recall import search as searching
 from memrepo.actions.recall import show as showing
 from memrepo.actions.recall.recall import RECALL_STATUSES
@@ -394,7 +394,7 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
 
 def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
     """Yield linked memories, then similar ones, as (relation, id, label) tuples."""
-    linked = _ask(work, "related", related.Request(id=id_)).related
+    linked = _ask(work, "related", around.RelatedRequest(id=id_)).related
     yield from ((row.type, row.id, row.label) for row in linked)
     state, known = work.tree.state(), {row.id for row in linked}
     subject = state.memories[id_].text("subject").casefold()

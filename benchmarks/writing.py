@@ -11,8 +11,8 @@ from benchmarks.memories import START, memories
 from memrepo.actions.landing import prepare
 from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.messages import Context
+from memrepo.store.objects import Chain, write_stream
 from memrepo.store.repo import Repository, open_repository
-from memrepo.store.stream import Chain, write_stream
 
 
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:

@@ -14,7 +14,7 @@ import yaml
 from driving import begin, done, git
 
 from memrepo.assets import asset
-from memrepo.store.lock import lock
+from memrepo.store.git import lock
 
 ROOT = Path(__file__).resolve().parents[1]
 BROKEN = "---\ntype: fact\nconfidence: high\n---\n\nText.\n"

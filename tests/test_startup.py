@@ -43,7 +43,7 @@ ELSEWHERE = {
     "memrepo.policies.upkeep",
     "memrepo.store.settings",
     "memrepo.store.history",
-    "memrepo.store.stream",
+    "memrepo.store.objects",
 }
 """What neither a search nor a hook needs: writing, the past, and the policies of runs."""
 CODE = """

@@ -43,8 +43,8 @@ from memrepo.policies.rules import PageRules
 from memrepo.views.pages import render_views
 
 if TYPE_CHECKING:
+    from memrepo.store.objects import NewCommit
     from memrepo.store.repo import Repository
-    from memrepo.store.stream import NewCommit
 
 
 class SecretInText(MemrepoError):

@@ -24,8 +24,8 @@ from memrepo.core.secrets import redact
 from memrepo.core.state import State, play
 from memrepo.policies.rules import HotRules
 from memrepo.store.errors import BranchMoved
+from memrepo.store.objects import RUN, Chain, NewCommit
 from memrepo.store.repo import Repository
-from memrepo.store.stream import RUN, Chain, NewCommit
 
 TRIES = 3
 """How often a change is computed again because another commit landed in the meantime."""

@@ -208,11 +208,11 @@ class Work:
     @property
     def author(self) -> str:
         """Return the git author for new commits: the agent if one acts, otherwise the person."""
-        from memrepo.store import settings, stream
+        from memrepo.store import objects, settings
 
         kind, _, name = self.call.actor.partition(":")
         if kind in ("", "human"):
-            return settings.author(self.store.repo) or stream.COMMITTER
+            return settings.author(self.store.repo) or objects.COMMITTER
         words = name.replace("-", " ").replace("_", " ").split()
         title = " ".join(word[:1].upper() + word[1:] for word in words) or "Agent"
         setting = outside(self).get("agents.author")

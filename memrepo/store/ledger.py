@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from memrepo.core.access import Accesses, Event, fold, united
-from memrepo.store.lock import keep_newest, lock
+from memrepo.store.git import keep_newest, lock
 from memrepo.store.repo import Repository
 
 BUFFER = "access.jsonl"

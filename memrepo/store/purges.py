@@ -33,10 +33,9 @@ from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import Watch
 from memrepo.merge.purging import Edit, File
 from memrepo.store.errors import CannotWork, GitFailed, StoreError
-from memrepo.store.git import PURGED, Git, purged_folder, user_folder
-from memrepo.store.lock import git_alive, scratch
+from memrepo.store.git import PURGED, Git, git_alive, purged_folder, scratch, user_folder
+from memrepo.store.objects import Chain, NewCommit
 from memrepo.store.remote import RECORDS
-from memrepo.store.stream import Chain, NewCommit
 
 if TYPE_CHECKING:
     from memrepo.store.git import Repo

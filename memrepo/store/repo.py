@@ -32,20 +32,24 @@ from memrepo.store.errors import (
 from memrepo.store.git import (
     Git,
     Repo,
+    branch_of,
     found_at,
+    git_alive,
     isolate,
+    lock,
     opened,
     refuse_no_git,
+    refuse_unfit,
     replacement_of,
     seconds,
+    uninterrupted,
 )
-from memrepo.store.lock import branch_of, git_alive, lock, refuse_unfit, uninterrupted
 from memrepo.store.tree import BlobFiles, Snapshot
 from memrepo.store.worktree import ChangedFile, WorkTree
 
 if TYPE_CHECKING:
     from memrepo.store.database import MemoryCache
-    from memrepo.store.stream import Chain
+    from memrepo.store.objects import Chain
 
 WRITE_WAIT_S = 60.0
 LOOSE = 256
@@ -238,8 +242,8 @@ class Repository:
         """Write a chain of commits on its own base, without a ref, and return its tip."""
         import tempfile
 
+        from memrepo.store.objects import COMMITTER, write_stream
         from memrepo.store.settings import author
-        from memrepo.store.stream import COMMITTER, write_stream
 
         before = set(self.repo.git_dir.glob("fast_import_crash_*"))
         no_id = "0" * len(self.work.blob_id(b""))

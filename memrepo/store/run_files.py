@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.judge import Usage
-from memrepo.store.lock import keep_newest, lock_file, scratch
+from memrepo.store.git import keep_newest, lock_file, scratch
 
 _LOCK_WAIT_S = 2.0
 

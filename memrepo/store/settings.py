@@ -23,8 +23,7 @@ from pathlib import Path
 
 from memrepo.core.ids import digest
 from memrepo.core.layout import AREAS, Layout
-from memrepo.store.git import Repo, spelled
-from memrepo.store.lock import lock
+from memrepo.store.git import Repo, lock, spelled
 
 WORKSPACE = "memrepo.workspace"
 _NOT_SET = 5

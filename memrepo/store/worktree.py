@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.store.errors import FilesInTheWay
-from memrepo.store.lock import index_lock
+from memrepo.store.git import index_lock
 from memrepo.store.tree import is_text
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from memrepo.store.repo import open_repository
 HOLDER = """
 import sys
 from pathlib import Path
-from memrepo.store.lock import lock
+from memrepo.store.git import lock
 with lock(Path(sys.argv[1]), sys.argv[2]):
     print("held", flush=True)
     sys.stdin.readline()

@@ -16,8 +16,8 @@ from memrepo.core.layout import Layout
 from memrepo.core.times import parse_time
 from memrepo.store.errors import BranchMoved
 from memrepo.store.git import opened
+from memrepo.store.objects import Chain, NewCommit
 from memrepo.store.repo import Repository, open_repository
-from memrepo.store.stream import Chain, NewCommit
 
 WRITERS = (("run",), ("ingest",), ("revert", "--reason", "test"))
 

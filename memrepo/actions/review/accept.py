@@ -41,7 +41,7 @@ from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
 from memrepo.store.history import DISCARDS
-from memrepo.store.stream import NewCommit
+from memrepo.store.objects import NewCommit
 
 _RUN = f"the pending run, or `{REMOVALS}` for all memories marked for removal"
 

@@ -26,7 +26,7 @@ from memrepo.core.times import format_time, local_day
 from memrepo.read.intake import Cursor, SourceText
 from memrepo.read.sources import kind_of
 from memrepo.store import history, settings
-from memrepo.store.lock import scratch
+from memrepo.store.git import scratch
 from memrepo.store.workspace import (
     Unread,
     WorkspaceFiles,

@@ -31,9 +31,9 @@ from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Failure
+from memrepo.store.git import keep_newest
 from memrepo.store.history import RECORD
 from memrepo.store.ledger import ledger_of
-from memrepo.store.lock import keep_newest
 from memrepo.views.report import counts_in_words
 
 # -- drafts ----------------------------------------------------------------------------------------

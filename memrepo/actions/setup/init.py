@@ -29,6 +29,7 @@ from memrepo.read.sources import VAULT_CLAIMS, VAULT_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.errors import NotARepository
 from memrepo.store.git import top_of
+from memrepo.store.objects import COMMITTER, Chain, NewCommit
 from memrepo.store.repo import Repository, find_layout, open_or_create, refuse_other_root
 from memrepo.store.settings import (
     append_local,
@@ -39,7 +40,6 @@ from memrepo.store.settings import (
     person,
     wrong_hooks,
 )
-from memrepo.store.stream import COMMITTER, Chain, NewCommit
 from memrepo.store.workspace import (
     MAX_ENTRIES,
     Unread,

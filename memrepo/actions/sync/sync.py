@@ -34,7 +34,7 @@ from memrepo.store.errors import (
     StoreError,
     problem,
 )
-from memrepo.store.objects import FILES, TreeEntry
+from memrepo.store.objects import FILES, SYNC, Chain, NewCommit, TreeEntry
 from memrepo.store.remote import (
     RECORDS,
     Hub,
@@ -44,7 +44,6 @@ from memrepo.store.remote import (
     merge_trees,
     pause,
 )
-from memrepo.store.stream import SYNC, Chain, NewCommit
 from memrepo.store.tree import is_text
 from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views

@@ -34,7 +34,7 @@ from memrepo.merge.tombstones import (
 from memrepo.merge.versions import Side
 from memrepo.store import history
 from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
-from memrepo.store.stream import NewCommit
+from memrepo.store.objects import NewCommit
 
 
 class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -381,7 +381,7 @@ def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
             path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
             path.write_text(trace, encoding="utf-8")
             message = f"the traceback is in {path}"
-            from memrepo.store.lock import keep_newest
+            from memrepo.store.git import keep_newest
 
             keep_newest(folder, "bug-*.txt", 50)
     except OSError:

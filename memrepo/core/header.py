@@ -12,7 +12,7 @@ keys would share lines. An edit replaces the lines of the keys that it changes, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -254,25 +254,6 @@ def _syntax(lines: Sequence[str], error: Exception) -> _Fault:
     return _Fault(_SYNTAX, f"{reason}, expected `key: value`", line, column)
 
 
-class _Open:
-    """A list or mapping that is being read. `key` is that of the value to come in a mapping."""
-
-    def __init__(self, path: Path, *, is_list: bool, flow: bool) -> None:
-        self.path, self.flow, self.key = path, flow, ""
-        self.node: Any = [] if is_list else {}
-        self.has_key = is_list
-
-    def put(self, value: Node) -> None:
-        if isinstance(self.node, list):
-            self.node.append(value)
-        else:
-            self.node[self.key], self.has_key = value, False
-
-    @property
-    def step(self) -> str | int:
-        return len(self.node) if isinstance(self.node, list) else self.key
-
-
 class _Reader:
     """Builds the entries of a header from the events of libyaml, with positions."""
 
@@ -280,76 +261,84 @@ class _Reader:
         self.lines = lines
         self.entries: list[Entry] = []
         self.places: dict[Path, tuple[int, int]] = {}
-        self.indent = self.last = self.first = 0
-        self._open: list[_Open] = []
+        self.indent = self.last = 0
+        self._events: Iterator[Any] = iter(())
         self._ends: dict[int, int] = {}
         self._inside: set[int] = set()
 
     def read(self) -> None:
         """Read the lines. Raise _Fault or yaml.YAMLError."""
         import yaml
-        from yaml.events import CollectionEndEvent, DocumentStartEvent, NodeEvent
 
         for number, line in enumerate(self.lines):
             if strange := _STRANGE.search(line):
                 found = f"found the character U+{ord(strange[0]):04X}, expected printable text"
                 raise _Fault(_SYNTAX, found, number, strange.start())
         text = "".join(f"{line}\n" for line in self.lines)
+        self._events = yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
         is_open = False
-        for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
-            if isinstance(event, NodeEvent):
-                self._node(event)
-            elif isinstance(event, CollectionEndEvent):
-                self._close(event)
-            elif isinstance(event, DocumentStartEvent):
+        for event in self._events:
+            mark: Any = event.start_mark
+            line, column = mark.line, mark.column
+            if isinstance(event, yaml.DocumentStartEvent):
                 if is_open:
                     message = "found a second document, expected `key: value`"
-                    mark: Any = event.start_mark
-                    raise _Fault(_SYNTAX, message, mark.line, mark.column)
+                    raise _Fault(_SYNTAX, message, line, column)
                 is_open = True
+            elif isinstance(event, yaml.NodeEvent):
+                if not isinstance(event, yaml.MappingStartEvent) or event.flow_style:
+                    what = "a list or one {...}"
+                    if isinstance(event, yaml.ScalarEvent):
+                        what = shown(event.value)
+                    message = f"found {what}, expected lines `key: value`"
+                    raise _Fault("frontmatter-not-mapping", message, line, column)
+                self.indent = column
+                self._node(event, ())
 
-    def _node(self, event: Any) -> None:
+    def _node(self, event: Any, path: Path) -> Node:
+        """Return the node that an event begins, and read all its events."""
         line, column = event.start_mark.line, event.start_mark.column
-        value = getattr(event, "value", None)
         if event.anchor is not None or getattr(event, "tag", None) is not None:
             message = "found an anchor, an alias or a tag, expected a plain value"
             raise _Fault("frontmatter-anchor", message, line, column)
-        is_list = type(event).__name__ == "SequenceStartEvent"
-        if not self._open:
-            if value is not None or is_list or event.flow_style:
-                what = shown(value) if value is not None else "a list or one {...}"
-                message = f"found {what}, expected lines `key: value`"
-                raise _Fault("frontmatter-not-mapping", message, line, column)
-            self.indent = column
-            self._open.append(_Open((), is_list=False, flow=False))
-            return
-        above = self._open[-1]
+        self.places[path] = line + FIRST_LINE, column + 1
+        value = getattr(event, "value", None)
         if value is not None:
             self._end(event)
-        if not above.has_key:
-            self._key(event, above, line, column)
-            return
-        path = (*above.path, above.step)
-        self.places[path] = line + FIRST_LINE, column + 1
-        if value is not None:
-            self._put(value)
-        elif len(self._open) > MAX_DEPTH:
+            return str(value)
+        if len(path) > MAX_DEPTH:
             message = f"found nesting deeper than {MAX_DEPTH} levels, expected less"
             raise _Fault(_SYNTAX, message, line, column)
-        else:
-            self._open.append(_Open(path, is_list=is_list, flow=event.flow_style))
+        items: list[Node] = []
+        members: dict[str, Node] = {}
+        is_list = type(event).__name__ == "SequenceStartEvent"
+        while "EndEvent" not in type(inner := next(self._events)).__name__:
+            if is_list:
+                items.append(self._node(inner, (*path, len(items))))
+                continue
+            key = self._key(inner, members, is_flow=event.flow_style)
+            members[key] = self._node(next(self._events), (*path, key))
+            if not path:
+                first, last = inner.start_mark.line + FIRST_LINE, self.last + FIRST_LINE
+                self.entries.append(Entry(key, members[key], first, last))
+        if event.flow_style:
+            self.last = inner.end_mark.line
+        return items if is_list else members
 
-    def _key(self, event: Any, above: _Open, line: int, column: int) -> None:
-        key = getattr(event, "value", None)
-        if key is None or (not above.flow and "?" in self.lines[line][:column]):
+    def _key(self, event: Any, known: Collection[str], *, is_flow: bool) -> str:
+        line, column = event.start_mark.line, event.start_mark.column
+        key: str | None = getattr(event, "value", None)
+        if key is None or (not is_flow and "?" in self.lines[line][:column]):
             message = "found a key that is not a word, expected `key: value`"
             raise _Fault(_SYNTAX, message, line, column)
-        if key in above.node:
+        if event.anchor is not None or event.tag is not None:
+            message = "found an anchor, an alias or a tag, expected a plain value"
+            raise _Fault("frontmatter-anchor", message, line, column)
+        if key in known:
             message = f"found {shown(key)} again, expected it once"
             raise _Fault("frontmatter-duplicate-key", message, line, column)
-        above.key, above.has_key = key, True
-        if len(self._open) == 1:
-            self.first = line
+        self._end(event)
+        return key
 
     def _end(self, event: Any) -> None:
         """Note where a scalar ends: only punctuation can stand between it and a comment."""
@@ -361,20 +350,6 @@ class _Reader:
         self._inside.update(range(first + is_block, last))
         self._ends[last] = column
         self.last = last
-
-    def _close(self, event: Any) -> None:
-        closed = self._open.pop()
-        if closed.flow:
-            self.last = event.end_mark.line
-        if self._open:
-            self._put(closed.node)
-
-    def _put(self, value: Node) -> None:
-        above = self._open[-1]
-        if len(self._open) == 1:
-            first, last = self.first + FIRST_LINE, self.last + FIRST_LINE
-            self.entries.append(Entry(above.key, value, first, last))
-        above.put(value)
 
     def comments(self) -> dict[int, str]:
         """Return the comments by line number."""

@@ -139,9 +139,9 @@ def _follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
     # Read everything stored in the same file before the first row is written. Once SQLite spills
     # its pages to disk, other connections must wait for this one.
     cached: Mapping[str, Memory] = {}
-    if has_new_stones and known and tree.repository:
+    if has_new_stones and known and tree.cache:
         rows = base.execute("SELECT blob, path FROM block WHERE part = 0 AND id != ''")
-        cached = tree.repository.cache.read(dict(rows))
+        cached = tree.cache().read(dict(rows))
     files = _memory_changes(base, tree, edited, changed)
     if known:
         _delete(base, files)

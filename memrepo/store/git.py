@@ -81,7 +81,7 @@ _MERGE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
 
 
 @contextmanager
-def called() -> Iterator[None]:
+def _called() -> Iterator[None]:
     """Run the block, and raise StoreError("no-git") if the git program cannot be started."""
     try:
         yield
@@ -148,9 +148,9 @@ class Git:
         self, *words: str, env: Mapping[str, str] | None = None, **options: Any
     ) -> tuple[int, str, str]:
         """Run git and return its exit code, output and errors. Raises GitFailed after a signal."""
-        with called():
+        with _called():
             done: subprocess.CompletedProcess[bytes] = subprocess.run(
-                self.command(words),
+                self._command(words),
                 capture_output=True,
                 check=False,
                 env={**in_english(), **(env or {})},
@@ -161,8 +161,19 @@ class Git:
             raise GitFailed(verb_of(words), err, done.returncode)
         return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), err
 
-    def command(self, words: Iterable[str]) -> list[str]:
-        """Return the whole command line of a git command, with our settings."""
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start git with pipes. The caller has to end the process."""
+        pipe = subprocess.PIPE
+        with _called():
+            return subprocess.Popen(
+                self._command(words),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=subprocess.DEVNULL,
+                env=in_english(),
+            )
+
+    def _command(self, words: Iterable[str]) -> list[str]:
         words = [*words]
         # Our settings must not hide the user's configuration from `git config`.
         settings = () if words[:1] == ["config"] else SETTINGS

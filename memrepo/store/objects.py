@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import IO, TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO, Protocol
 
 import msgspec
 
@@ -27,7 +27,6 @@ from memrepo.store.errors import GitFailed, Missing
 
 if TYPE_CHECKING:
     from memrepo.core.state import Effect
-    from memrepo.store.git import Git
 
 FILE = "100644"
 FILES = (FILE, "100755")
@@ -60,10 +59,20 @@ class TreeEntry(msgspec.Struct, frozen=True):
 ABSENT = TreeEntry("000000", "")
 
 
+class _Git(Protocol):
+    """What starts git: `store.git.Git`."""
+
+    closed: bool
+
+    def call(self, *words: str, check: bool = True, accepted: int = 0) -> str: ...
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]: ...
+
+
 class ObjectReader:
     """Access to a repository's objects, by id or by any other name that git resolves."""
 
-    def __init__(self, git: Git) -> None:
+    def __init__(self, git: _Git) -> None:
         self._git = git
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
@@ -224,13 +233,7 @@ class ObjectReader:
             # A forked child process would receive the answers of its parent.
             self._process, self._owner = None, os.getpid()
         if self._process is None:
-            from memrepo.store.git import called, in_english
-
-            pipe, words = subprocess.PIPE, self._git.command(("cat-file", "--batch"))
-            with called():
-                self._process = subprocess.Popen(
-                    words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=in_english()
-                )
+            self._process = self._git.start("cat-file", "--batch")
         return self._process
 
     def stop(self) -> None:

@@ -152,7 +152,7 @@ class Repository:
                 del self._snapshots[next(iter(self._snapshots))]
             files = BlobFiles(self.repo, *key)
             self._snapshots[key] = Snapshot(
-                commit=commit, layout=key[1], files=files, repository=self
+                commit=commit, layout=key[1], files=files, cache=lambda: self.cache
             )
         return self._snapshots[key]
 

@@ -5,7 +5,7 @@ Nothing is read from the work tree. Symlinks and submodules are never followed. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from memrepo.core.memory import Memory
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
+    from memrepo.store.database import MemoryCache
     from memrepo.store.git import Repo
-    from memrepo.store.repo import Repository
 
 _MANY = 50
 """Minimum number of files for which starting two more processes saves time."""
@@ -137,7 +137,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     commit: str
     layout: Layout
     files: BlobFiles
-    repository: Repository | None = None
+    cache: Callable[[], MemoryCache] | None = None
 
     @property
     def blobs(self) -> Mapping[str, str]:
@@ -162,8 +162,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 _DECODED.pop(key, None)
         found = {key: _DECODED[key] for key in wanted if key in _DECODED}
         fresh = [key for key in wanted if key not in found]
-        if len(fresh) >= _MANY and self.repository is not None:
-            stored = self.repository.cache.read({blob: path for path, blob in fresh})
+        if len(fresh) >= _MANY and self.cache is not None:
+            stored = self.cache().read({blob: path for path, blob in fresh})
             for path, blob in fresh:
                 if (memory := stored.get(blob)) is not None:
                     memory = memory if memory.path == path else replace(memory, path=path)
@@ -183,7 +183,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def cache_memories(self) -> None:
         """Store the decoded memories in the memory cache for later runs."""
-        if self.repository is None or "_state" not in self.__dict__:
+        if self.cache is None or "_state" not in self.__dict__:
             return
         files = self.memory_files
         known = {
@@ -191,7 +191,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             for (path, blob), (memory, problems) in [*_DECODED.items()]
             if memory is not None and not problems and files.get(path) == blob
         }
-        self.repository.cache.store(known, {*files.values()})
+        self.cache().store(known, {*files.values()})
 
     def state(self) -> State:
         """Return the state of all decoded memories. Problems of the tree come first."""
@@ -224,7 +224,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 commit=self.commit,
                 layout=self.layout,
                 files=self.files,
-                repository=self.repository,
+                cache=self.cache,
                 of=self,
                 scope=scope,
             )

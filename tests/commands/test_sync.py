@@ -503,7 +503,7 @@ def test_a_newer_format_on_the_hub_is_not_written(machines: tuple[Path, Path]) -
     before = tip(laptop)
     answer = memrepo(laptop, "sync")
     assert answer.exit == 3
-    assert "format 3" in answer.error["message"]
+    assert "format = 3" in answer.error["message"]
     assert (tip(laptop), tip(laptop.parent / "hub.git", "main")) == (before, tip(desk))
 
 

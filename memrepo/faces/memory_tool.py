@@ -93,8 +93,8 @@ class MemoryTool(BetaAbstractMemoryTool):
         """Carry out a command of any kind, and return what the SDK's own tool answers."""
         try:
             with Work(self._now()) as work:
-                said = _LINE_BREAK.sub(" ", _answer(work, command))
-            return "\r\n".join(map(harmless, said.split("\r\n")))
+                text = _LINE_BREAK.sub(" ", _answer(work, command))
+            return "\r\n".join(map(harmless, text.split("\r\n")))
         except ToolError as error:
             raise ToolError(harmless(f"{error}")) from error
         except CodecError as error:

@@ -151,15 +151,15 @@ def _conversation(
     for line in dict.fromkeys(line for line in stored if line.strip()):
         key = f"{id_}#{normalise(line)[:80]}" if id_ else ""
         yield ImportRecord(path=path, text=line.strip(), key=key, written=written)
-    said = (" ".join(m.text.split()) for m in messages if m.role in ("user", "human"))
-    if bullets := [f"- {text[:MAX_MESSAGE]}" for text in said if text]:
+    texts = (" ".join(m.text.split()) for m in messages if m.role in ("user", "human"))
+    if bullets := [f"- {text[:MAX_MESSAGE]}" for text in texts if text]:
         title = talk.get("title") or talk.get("name")
         yield ImportRecord(
             path=path,
             text="\n".join(bullets),
             type="note",
             key=id_,
-            said=start,
+            stated=start,
             written=written,
             fields={"title": title, "tags": ["conversation"]},
         )

@@ -370,13 +370,13 @@ class _Import(msgspec.Struct):
             return None
         fields = self._fields(record)
         written = self._moment(record, "written", record.written)
-        said = written
-        if record.said != record.written:  # a bad value is reported once
-            said = self._moment(record, "said", record.said) or written
+        stated = written
+        if record.stated != record.written:  # a bad value is reported once
+            stated = self._moment(record, "stated", record.stated) or written
         captured, captured_from = record.captured, record.captured_from
-        if not captured and said is not None:
-            captured, captured_from = format_time(said), "unit"
-            captured = captured[:10] if said.time() == time() else captured
+        if not captured and stated is not None:
+            captured, captured_from = format_time(stated), "unit"
+            captured = captured[:10] if stated.time() == time() else captured
         if "T" in captured:
             captured = local_day(parse_time(captured), self.terms.zone)
         file = f"{self.terms.format}://{record.path}"

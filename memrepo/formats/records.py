@@ -35,12 +35,12 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A memory read from another program's files.
 
     `path` and `lines` are its place in the imported files. `key` is its id there, and `names` are
-    other names that links use. `captured` is an ISO date. `said` and `written` are the values that
-    the program stores for when the text was said and when it was last written. `fields` has values
-    for memrepo's fields as the program spells them, and `at` the lines of its keys. `links` are
-    (memrepo link type, name) pairs. `replaces` and `replaced_by` are names of records. `evidence`
-    is the source that the program states for the text. `places` of the workspace, with resources as
-    names there, replace the record itself as evidence. A record
+    other names that links use. `captured` is an ISO date. `stated` and `written` are the values
+    that the program stores for when the text was stated and when it was last written. `fields` has
+    values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links`
+    are (memrepo link type, name) pairs. `replaces` and `replaced_by` are names of records.
+    `evidence` is the source that the program states for the text. `places` of the workspace, with
+    resources as names there, replace the record itself as evidence. A record
     with `is_own` is a memory in memrepo's own format with its path there, and is imported
     unchanged.
     """
@@ -54,7 +54,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     layer: str = ""
     captured: str = ""
     captured_from: str = ""
-    said: object = None
+    stated: object = None
     written: object = None
     fields: Mapping[str, object] = msgspec.field(default_factory=dict)
     at: Mapping[str, int] = msgspec.field(default_factory=dict)

@@ -81,10 +81,6 @@ class BlobFiles(Mapping[str, bytes]):
         entry = self._repo.objects.at(self.commit, path)
         return entry.id if entry is not None and entry.mode in FILES else ""
 
-    def holds(self, path: str, mode: str) -> bool:
-        """Return whether a file with this path and mode would be listed."""
-        return mode in FILES and is_text(path) and self._layout.reads(path)
-
     def of(self, path: str, blob: str) -> bytes:
         """Return the bytes of a file whose blob id is known, without listing files."""
         return self._repo.read(blob, path)

@@ -199,22 +199,22 @@ def _updated() -> re.Pattern[str]:
     return re.compile(rf"^[\W_]*(?:{words})\W*[:：\d]")
 
 
-def date_until(text: str, said: str = "") -> str:
+def date_until(text: str, stated: str = "") -> str:
     """Return the day until which a statement of one line is true, or an empty string.
 
-    `said` is the day on which the statement was made, if that is known: a weekday (`until Friday`)
+    `stated` is the day of the statement, if that is known: a weekday (`until Friday`)
     is the next one after it. A text with two weekdays is about every week.
     """
     if "\n" in text:
         return ""
     found = [day for start, _, day in _dates(text) if _until().search(text[:start].casefold())]
-    if found or not said:
+    if found or not stated:
         return max(found, default="")
     plain = _folded(text.casefold())
     named = list(_weekdays().finditer(plain))
     if len(named) != 1 or not named[0]["ends"] or _RECURRING.search(plain):
         return ""
-    day = date.fromisoformat(said)
+    day = date.fromisoformat(stated)
     ahead = (_weekday_numbers()[named[0]["day"]] - day.weekday() - 1) % 7 + 1
     return (day + timedelta(days=ahead)).isoformat()
 

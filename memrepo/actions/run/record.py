@@ -120,7 +120,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
         return event_name(self.status)
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """Return the decisions of the run as text."""
         return ", ".join(counts_in_words(self.counts)) or "no change"
 
@@ -173,19 +173,19 @@ def _headline(run: Result) -> str:
             return f"estimate: {run.estimated}{over}; no judge was called, nothing was written"
         case "dry-run":
             # Unjudged sources may add memories, so "no change" would be wrong.
-            said = [run.said] if run.run and not (files and run.said == "no change") else []
-            said += [later] if files else []
-            said = [*said, "nothing was written"] if said else ["nothing new"]
-            return f"dry run: {'; '.join(said)}"
+            parts = [run.summary] if run.run and not (files and run.summary == "no change") else []
+            parts += [later] if files else []
+            parts = [*parts, "nothing was written"] if parts else ["nothing new"]
+            return f"dry run: {'; '.join(parts)}"
         case "held":
             changes = counted(run.pending, "change is", "changes are")
             what = changes if run.pending else "the changes are"
             how = "`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides"
             return f"held: {why}; {what} pending on {_line(run.branch)} ({how}){rest}"
         case "partial":
-            return f"partial: {why}; {run.said} landed, the next run reads the rest"
+            return f"partial: {why}; {run.summary} landed, the next run reads the rest"
         case "ok" if run.run:
-            return f"run {run.run}: {run.said}"
+            return f"run {run.run}: {run.summary}"
         case "ok":
             return f"sources copied ({taken.summary}), no new statements"
         case "upgrade_required":
@@ -288,8 +288,8 @@ def explain_first(work: Work, run: Result) -> Iterator[str]:
     read = sum(1 for _ in work.tree.files.below(layout.area("sources")))
     made, files = counted(len(claims), "memory", "memories"), counted(read, "file", "files")
     yield ""
-    said = f"{made} of {counted(statements, 'statement', 'statements')} in {files}"
-    yield f"{said}: a run stores lasting facts, up to a"
+    parts = f"{made} of {counted(statements, 'statement', 'statements')} in {files}"
+    yield f"{parts}: a run stores lasting facts, up to a"
     others = f"the other {rest}" if claims else "all of them"
     found = f"; `memrepo search` finds {others}" if rest else ""
     yield f"share of each file (`run.shelf`){found}"
@@ -646,5 +646,5 @@ def do(work: Work, request: Request) -> LastRun:
         text += f"\n## Changes\n\n- `memrepo diff {run.run}` lists them\n"
     from memrepo.actions.setup.survey import budgets
 
-    text += f"\n## Spent\n\n- {budgets(work, 0, work.call.now).month.said}"
+    text += f"\n## Spent\n\n- {budgets(work, 0, work.call.now).month.text}"
     return LastRun(last=run, text=marked("report", text))

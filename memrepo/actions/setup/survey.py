@@ -125,7 +125,7 @@ class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
     today_tokens: int = 0
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Return a summary of today's and this month's cost, with the limits that are set."""
         month = _spent_text(self.usd, self.tokens)
         limits = [] if self.max_usd is None else [f"${self.max_usd:,.2f}"]

@@ -283,7 +283,7 @@ def _noted(result: standing.Result) -> Iterator[str]:
         much = hot.bullets > hot.budget
         over = ": over budget (`memrepo promote ID --off` removes one)" if much else ""
         yield f"first page {hot.bullets} of {hot.budget} bullets{over}"
-    yield f"spent      {month.said}"
+    yield f"spent      {month.text}"
     if result.hot_cache:
         yield f"first page in {result.hot_cache}: memrepo did not write {result.hot_place}"
     if result.hooks:

@@ -20,6 +20,7 @@ THURSDAY, FRIDAY = "2026-10-01", "2026-10-02"
         ("La oficina está cerrada hasta el viernes.", FRIDAY),
         ("Le bureau est fermé jusqu'à vendredi.", FRIDAY),
         ("O escritório fica fechado até sexta-feira.", FRIDAY),
+        ("哈娜休假到2026年10月3日。", "2026-10-03"),
         ("Офис закрыт до пятницы.", FRIDAY),
         ("The shop is open from Monday until Friday.", ""),
         ("It is open every week until Friday.", ""),

@@ -85,7 +85,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
         if not waits:
             nominate(known, given.nominees, answers.statements)
         found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)
-        found.warnings += tuple(find_requests(known, given, answers.statements))
+        found.warnings += tuple(find_requests(given))
         found.counts = {**_counts(given, known, judged), **given.counts}
     found.steps = (*given.moved, *known.steps)
     found.judgements = judged

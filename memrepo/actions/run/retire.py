@@ -8,14 +8,12 @@ person wrote, confirmed or pinned remain in recall and are marked.
 A task whose box was ticked is archived, and restored when the box is open again. The text of the
 line does not change, so other checks would miss it.
 
-Instructions in a text are reported to a person and never carried out, because a captured e-mail
-must not control the memory. Examples are directives in double brackets, "remember this", "don't
-forget" and "forget about X".
+Directives in double brackets are reported to a person and never carried out, because a captured
+e-mail must not control the memory.
 """
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,10 +26,8 @@ from memrepo.actions.run.plan import Input
 from memrepo.actions.run.settle import PENDING
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import visible
-from memrepo.core.judge import Statement
 from memrepo.core.memory import MAX_LISTED, Memory, Retired, Source, hashes_of, listed_places
 from memrepo.core.messages import cut
-from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.policies.claims import (
     find_reflecting,
@@ -191,69 +187,26 @@ def _retiring(known: Known, path: str, members: Sequence[Memory]) -> Step:
 
 # -- what a text asks of the memory ----------------------------------------------------------------
 
-_KEEP = regex(
-    r"(?:(?:^|[.!?:;,(\n][^\S\n]*|\bplease )remember this"
-    r"|\b(?:don['’]?t|do not) forget)\b(?! about\b)",
-    re.I,
-)
-_DROP = regex(r"(?<!n't )(?<!n’t )(?<!not )\bforget about (?:the |our |my )?([\w' -]{3,60})", re.I)
-_MAX_LENGTH, _MAX_NAMED = 80, 3
+_MAX_LENGTH = 80
 
 
-def find_requests(known: Known, given: Input, statements: Sequence[Statement]) -> Iterator[Problem]:
-    """Yield a warning for each instruction in a text that is read for the first time."""
+def find_requests(given: Input) -> Iterator[Problem]:
+    """Yield a warning for each directive in a text that is read for the first time."""
     placed = () if given.intake.whole else given.intake.placed
-    asking = [one for one in placed if _may_ask(one.unit.text)]
-    became: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in statements if asking else ():
-        for unit in one.units if one.id in known.made else ():
-            became[unit].append(known.made[one.id])
-    for place in asking:
-        text = place.unit.text
-        ids = became[place.resource, place.unit.hash]
-        yield from requests(place.resource, place.unit.lines[0], text, ids, known.state.memories)
-    for note in given.intake.notes:
-        line = note.unit.lines[0]
-        yield from requests(note.resource, line, note.unit.text, (), known.state.memories)
+    for place in (*placed, *given.intake.notes):
+        yield from requests(place.resource, place.unit.lines[0], place.unit.text)
 
 
-def requests(
-    path: str, line: int, text: str, became: Iterable[str], memories: Mapping[str, Memory]
-) -> Iterator[Problem]:
-    """Yield a warning for each instruction in a text, with the command to carry it out.
-
-    `became` are the memories made from it.
-    """
-    for directive in find_directives(text):
+def requests(path: str, line: int, text: str) -> Iterator[Problem]:
+    """Yield a warning for each directive in a text, with the command to carry it out."""
+    for directive in find_directives(text) if "[[" in text else ():
         word = f"[[{directive.verb}:{directive.target}]]".replace(":]]", "]]")
-        yield _request(path, line, word, f"`echo {shlex.quote(word)} | memrepo directives`")
-    if _KEEP.search(text):
-        ids = [i for i in became if i not in memories or not memories[i].is_note]
-        fix = " or ".join(f"`memrepo promote {id_}`" for id_ in ids[:_MAX_NAMED])
-        yield _request(path, line, "to be remembered", fix or "`memrepo add` what is meant")
-    for found in _DROP.finditer(text):
-        about = " ".join(found[1].split()).rstrip(" '-")
-        hits = sorted(
-            (m.path, m.id)
-            for m in memories.values()
-            if m.status == "active" and not m.is_note and about.casefold() in m.body.casefold()
+        yield Problem(
+            path=path,
+            line=line,
+            column=1,
+            rule=REQUEST,
+            severity="warning",
+            message=f"asks {cut(visible(word), _MAX_LENGTH)}: nothing was done, a person decides",
+            fix=f"`echo {shlex.quote(word)} | memrepo directives`",
         )
-        fix = " or ".join(f"`memrepo archive {id_}`" for _, id_ in hits[:_MAX_NAMED])
-        yield _request(path, line, f"to forget about {about}", fix or "no memory has this name")
-
-
-def _may_ask(text: str) -> bool:
-    """Return whether a text may contain an instruction, as a quick test before `requests`."""
-    return bool("[[" in text or _KEEP.search(text) or _DROP.search(text))
-
-
-def _request(path: str, line: int, what: str, fix: str) -> Problem:
-    return Problem(
-        path=path,
-        line=line,
-        column=1,
-        rule=REQUEST,
-        severity="warning",
-        message=f"asks {cut(visible(what), _MAX_LENGTH)}: nothing was done, a person decides",
-        fix=fix,
-    )

@@ -32,6 +32,7 @@ from memrepo.text.dates import (
     is_time_heading,
 )
 from memrepo.text.languages import patterns, small_words
+from memrepo.text.words import content_words
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block, ParsedFile
@@ -253,6 +254,12 @@ def _memory_header(resource: str, data: bytes) -> _Header | None:
     )
 
 
+def _repeats(description: str, text: str) -> bool:
+    """Return whether a paragraph says again what a description says."""
+    words = content_words(description)
+    return 2 * len(words & content_words(text)) > len(words)
+
+
 class _Node(msgspec.Struct, frozen=True, kw_only=True):
     """A markdown block with its text, and its rows if it is a table."""
 
@@ -314,6 +321,8 @@ class _FileReader(msgspec.Struct):
         if not is_one:  # a short description is a title, and a long one needs the text below
             is_title = width(header.description) <= FIELD_LENGTH
             first = next((u for u in units[:1] if u.kind == "paragraph" and not is_title), None)
+            if first and _repeats(header.description, first.text):
+                first = None
             length = len(header.description) + len(first.text) if first else MEMORY_LENGTH
             body, last, rest = "", header.last, units
             if first and length < MEMORY_LENGTH and not _ends_open(first.text):

@@ -74,13 +74,6 @@ def test_a_workspace_that_lost_everything_waits_for_a_person(
     assert standing(small_repo) == before
 
 
-def test_only_the_named_paths_are_taken_in(small_repo: Path) -> None:
-    workspaces.growing(workspace_of(small_repo), 1)
-    answer = done(small_repo, "ingest", "memory/2026-02-03.md")
-    assert (answer["added"], answer["changed"]) == (["sources/memory/2026-02-03.md"], [])
-    assert done(small_repo, "ingest")["changed"] == ["sources/MEMORY.md"]
-
-
 def test_a_dry_run_writes_nothing(small_repo: Path) -> None:
     workspaces.growing(workspace_of(small_repo), 3)
     before = standing(small_repo)
@@ -89,14 +82,6 @@ def test_a_dry_run_writes_nothing(small_repo: Path) -> None:
         "",
         ["sources/MEMORY.md", "sources/memory/2026-02-01.md"],
     )
-    assert standing(small_repo) == before
-
-
-def test_a_path_that_names_nothing_is_a_usage_error_with_a_suggestion(small_repo: Path) -> None:
-    before = standing(small_repo)
-    answer = memrepo(small_repo, "ingest", "MEMROY.md")
-    assert answer.exit == 2
-    assert answer.error["fix"] == "did you mean MEMORY.md?"
     assert standing(small_repo) == before
 
 

@@ -71,7 +71,6 @@ def test_what_no_pattern_names_is_named_with_its_share(
     assert told == {"count": 1, "paths": [name], "pct": share}
     again = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False)
     assert f"{share:g} % of the text\n  {name} (" in again.out
-    assert f"({share:g} % of the text): {name}" in again.err
 
 
 def test_a_pattern_that_names_it_takes_a_hidden_folder_or_a_repository_in(tmp_path: Path) -> None:

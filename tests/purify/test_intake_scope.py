@@ -13,7 +13,7 @@ UNITS = {"": frozenset(), "b1": frozenset("ab"), "b2": frozenset("abc"), "b3": f
 
 
 def recorded(run: str, *entries: Consumed) -> Recorded:
-    return Recorded(run=run, consumed=entries, refused=frozenset())
+    return Recorded(run=run, consumed=entries)
 
 
 def span(from_: str, to: str) -> Consumed:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path
-from posixpath import normpath
-from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.landing import prepare, retried
-from memrepo.actions.request import DryRun, Reason, VerbResult, option
+from memrepo.actions.request import DryRun, Reason, VerbResult
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import Delete, Plan, Step, Write
-from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.ids import digest, visible
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import visible
 from memrepo.core.messages import MAX_STEPS, Context, counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
@@ -39,7 +36,6 @@ from memrepo.store.workspace import (
 INBOX = "inbox/"
 MAX_GONE_PCT = 30
 NAMED = 3
-_REPORTED = "unmatched"
 _CLEAN = "clean"
 _PRIVATE = "private-1"
 """The version of the rules by which private text is left out of copies."""
@@ -85,13 +81,6 @@ class Ingested(msgspec.Struct, frozen=True, kw_only=True):
     removed: tuple[str, ...] = ()
     refused: tuple[Problem, ...] = ()
     unmatched: Unmatched = Unmatched()
-    news: tuple[Problem, ...] = ()
-    """Warnings about unmatched files that were not reported before."""
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """Return all problems that the ingest found."""
-        return self.refused + self.news
 
     @property
     def is_pending(self) -> bool:
@@ -113,7 +102,6 @@ def summary(added: Sequence[str], changed: Sequence[str], removed: Sequence[str]
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `ingest`."""
 
-    paths: Annotated[tuple[str, ...], option("only these files or folders", metavar="PATH")] = ()
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -129,7 +117,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     removed: tuple[str, ...]
     refused: tuple[Problem, ...]
     unmatched: Unmatched
-    news: tuple[Problem, ...]
 
 
 def do(work: Work, request: Request) -> Result:
@@ -141,14 +128,13 @@ def do(work: Work, request: Request) -> Result:
     done = take_in(
         at,
         dry_run=request.dry_run,
-        only=request.paths,
         reason=request.reason,
     )
     where = settings.workspace(at.store.repo) or at.store.root / at.tree.layout.area("sources")
     return Result(
         source=str(where),
         **msgspec.structs.asdict(done),
-        notices=(*done.problems, *at.store.notices),
+        notices=(*done.refused, *at.store.notices),
     )
 
 
@@ -156,7 +142,6 @@ def take_in(
     work: Work,
     *,
     dry_run: bool = False,
-    only: Sequence[str] | None = None,
     reason: str = "",
     for_run: bool = False,
 ) -> Ingested:
@@ -167,7 +152,7 @@ def take_in(
 
     def attempt() -> Ingested:
         at = work if for_run or work.tree.commit == work.store.head() else work.refreshed()
-        found = preview_ingest(at, only=only, dry_run=dry_run)
+        found = preview_ingest(at, dry_run=dry_run)
         if dry_run or not (found.fresh or found.done.removed):
             return found.done
         where = found.mirrored or at.tree.layout.area("sources")
@@ -189,9 +174,7 @@ class IngestPreview(msgspec.Struct, frozen=True, kw_only=True):
     times: Mapping[str, datetime]
 
 
-def preview_ingest(
-    work: Work, *, only: Sequence[str] | None = None, dry_run: bool = True
-) -> IngestPreview:
+def preview_ingest(work: Work, *, dry_run: bool = True) -> IngestPreview:
     """Return a preview of an ingest. Raises SourcesGone in the same cases as an ingest."""
     work.require_writable()
     found, mirrored = _desired(work, dry_run=dry_run)
@@ -199,52 +182,20 @@ def preview_ingest(
     area = layout.area("sources")
     wanted = {area + name: data for name, data in found.files.items()}
     before = work.tree.files.below(area)
-    there = {*found.files, *found.refused, *map(layout.source_name, before)}
-    names = tuple(_named(work, word, there) for word in only or ())
     gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
     ids = {path: work.store.work.blob_id(data) for path, data in wanted.items()}
     fresh = {path: data for path, data in wanted.items() if before.get(path) != ids[path]}
     unread = _unread(work)
-    if names:
-        fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
-        gone = [p for p in gone if _below(layout.source_name(p), names)]
     done = Ingested(
         added=tuple(sorted(p for p in fresh if p not in before)),
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
         refused=found.problems,
         unmatched=_unmatched(unread),
-        news=_news(work, unread, dry_run=dry_run),
     )
     stays = {p: blob for p, blob in before.items() if p not in gone}
     blobs = {**stays, **{p: ids[p] for p in fresh}}
     return IngestPreview(done=done, fresh=fresh, mirrored=mirrored, blobs=blobs, times=found.times)
-
-
-def _below(name: str, tops: tuple[str, ...]) -> bool:
-    return any(not top or name == top or name.startswith(f"{top}/") for top in tops)
-
-
-def _named(work: Work, word: str, there: Collection[str]) -> str:
-    """Return the workspace name to which PATH refers, or an empty string for all files.
-
-    A relative path is resolved from the workspace first, then from the current folder. Raises
-    UsageError if nothing matches.
-    """
-    root, sources = settings.workspace(work.store.repo), work.tree.layout.area("sources")
-    bases = [base.resolve() for base in (root, work.store.root / sources) if base is not None]
-    placed = (work.call.where / word).resolve()
-    tops = [] if Path(word).is_absolute() else [normpath(word)]
-    tops += [placed.relative_to(b).as_posix() for b in bases if placed.is_relative_to(b)]
-    for top in tops:
-        name = "" if top == "." else top
-        if any(_below(known.rstrip("/"), (name,)) for known in there):
-            return name
-    near = get_close_matches(tops[-1] if tops else word, sorted(there), n=1)
-    raise UsageError(
-        f"memrepo ingest: {word} is not a file that runs may read, nor a folder of such files",
-        fix=f"did you mean {near[0]}?" if near else "name it by its path in the workspace",
-    )
 
 
 def _desired(work: Work, *, dry_run: bool) -> tuple[WorkspaceFiles, str]:
@@ -318,29 +269,6 @@ def _unmatched(unread: Unread) -> Unmatched:
     names = sorted({*unread.unmatched})
     pct = unread.percent(denied=False)
     return Unmatched(count=len(names), paths=tuple(names[:_IN_JSON]), pct=pct)
-
-
-def _news(work: Work, unread: Unread, *, dry_run: bool) -> tuple[Problem, ...]:
-    """Return a warning about unmatched files if they differ from those last reported.
-
-    A digest of the last report is stored next to the index. `status` always reports the files.
-    """
-    path, names = work.store.folder / _REPORTED, sorted({*unread.unmatched})
-    now = digest(tuple(names)) if names else ""
-    if now == (path.read_text(encoding="ascii") if path.is_file() else ""):
-        return ()
-    if not dry_run:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(now, encoding="ascii")
-    warning = Problem(
-        path=next(iter(names), ""),
-        rule="source-unmatched",
-        severity="warning",
-        message=f"found {_unmatched(unread).summary}; runs do not read them",
-        fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
-        "or in sources.deny to silence this warning",
-    )
-    return (warning,) if names else ()
 
 
 def _commit(work: Work, found: IngestPreview, reason: str, *, lands: bool) -> Ingested:

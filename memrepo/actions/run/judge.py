@@ -266,7 +266,7 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
         base=here,
         head=here,
         ingest=news.done,
-        notices=news.done.problems,
+        notices=news.done.refused,
     )
     if kind not in PAID:
         return found

@@ -186,8 +186,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
         first.store.refuse_switched()
         if ready and first.store.head() != base:  # another commit landed: start on top of it
             claim_edits(first)
-            again = take_in(first.refreshed())
-            taken = replace(again, news=taken.news)
+            taken = take_in(first.refreshed())
             ready = ""
         there = first.at_commit(ready) if ready else first.refreshed()
         found = propose(there, plan)
@@ -257,7 +256,7 @@ def _result(
         status = "ok" if landed or taken.commit else "skipped"
     waits = [one for one in waiting_of(at, plan.mode) if one.branch == branch] if branch else []
     why = found.wait or (waits[-1].entry.trailer("Reason") if waits else "") or partial
-    problems = (*taken.problems, *found.problems, *found.warnings)
+    problems = (*taken.refused, *found.problems, *found.warnings)
     entries = history.entries(at.store.repo, f"{since}..{head}") if head != since else ()
     used = plan.desk.usage if plan.desk is not None else Usage()
     return Result(

@@ -182,7 +182,7 @@ def do(work: Work, request: Request) -> Result:
         left_alone_pct=unread.percent(),
         judges=judges,
         first_cost=_first_cost(at, judges),
-        notices=(*brought.problems, *ingested.problems, *unknown, *store.notices),
+        notices=(*brought.problems, *ingested.refused, *unknown, *store.notices),
     )
 
 

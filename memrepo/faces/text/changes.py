@@ -47,7 +47,7 @@ def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -
     """Format the numbers of new, changed and removed sources."""
     message = summary(result.added, result.changed, result.removed)
     lines = [f"{result.source}: {message or 'nothing new'}"]
-    if result.unmatched.count and not result.news:
+    if result.unmatched.count:
         lines.append(f"not read: {result.unmatched.summary}")
     if result.commit:
         lines.append(f"committed as {result.commit[:10]}")

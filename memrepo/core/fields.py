@@ -270,19 +270,23 @@ MergeRule = Literal["newest", "union", "min", "max"]
 class Field(msgspec.Struct, frozen=True):
     """A field of the header: its meaning, how two clones merge it, and who sets it.
 
-    `is_by_person` is whether a person may set the field by hand. `name`, `type` and `default` come
-    from the attribute of the record that the field annotates.
+    `is_by_person` is whether a person may set the field by hand. A mapping that has only the key
+    `inner` is read as its value. `name`, `type` and `default` come from the attribute of the record
+    that the field annotates.
     """
 
     doc: str
     merge: MergeRule = "newest"
     is_by_person: bool = False
+    inner: str = ""
     name: str = ""
     type: Any = None
     default: Any = None
 
     def read(self, node: Node) -> Any:
         """Convert a node to a value of the field. Raise ValueMismatch if it is not one."""
+        if isinstance(node, dict) and [*node] == [self.inner]:
+            node = node[self.inner]
         return read_value(self.type, node)
 
     def write(self, value: Any) -> Node:

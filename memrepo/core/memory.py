@@ -440,7 +440,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     ] = ""
     confidence: Annotated[Share, Field("Stored confidence, 0 to 1.")] = 1.0
     importance: Annotated[Importance | None, Field("How much it matters.")] = None
-    decay: Annotated[Name, Field("Decay class of a memory that is not a note.", **_OWN)] = ""
+    decay: Annotated[
+        Name, Field("Decay class of a memory that is not a note.", inner="class", **_OWN)
+    ] = ""
     tier: Annotated[
         str, one_of("hot", "warm", "gist", "forgotten"), Field("Retention tier of a note.")
     ] = "hot"

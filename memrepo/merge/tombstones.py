@@ -12,7 +12,7 @@ rejected line, item, row or sentence is removed from any memory that contains it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -562,6 +562,17 @@ def tombstone_bytes(stone: Tombstone) -> bytes:
         if value and name != "statement":
             lines += entry_lines(name, [*value] if isinstance(value, (list, tuple)) else value)
     return "\n".join([*lines, "---", "", stone.statement, ""]).encode("utf-8", "surrogatepass")
+
+
+def lifted_changes(state: State, ids: Collection[str]) -> dict[str, bytes | None]:
+    """Return the files of the records of changes without those of some memories."""
+    files: dict[str, bytes | None] = {}
+    for stone in tombstones_in(state).found.values():
+        rest = tuple(one for one in stone.changes if one[: len("mem-") + 16] not in ids)
+        if rest != stone.changes:
+            data = tombstone_bytes(replace(stone, changes=rest)) if rest else None
+            files[path_of(state.layout, stone.key)] = data
+    return files
 
 
 def join_tombstones(one: Tombstone, other: Tombstone) -> Tombstone:

@@ -67,6 +67,17 @@ def test_what_was_reverted_is_a_file_and_lifting_it_lets_it_be_proposed(small_re
     assert sorted(memories(small_repo)) == before
 
 
+def test_a_part_of_a_revert_that_is_reverted_leaves_the_record(small_repo: Path) -> None:
+    one, *others = sorted(memories(small_repo))
+    (reverted,) = done(small_repo, "revert")["commits"]
+    for n, ids in enumerate(([one], others)):
+        words = [word for id_ in ids for word in ("--memory", id_)]
+        done(small_repo, "revert", reverted, *words, now=LATER)
+        stones = done(small_repo, "reject", "--list")["rejected"]
+        assert [s["changes"] for s in stones] == ([others] if n == 0 else [])
+    assert sorted(memories(small_repo)) == [one, *others]
+
+
 @pytest.mark.parametrize("program", ["git", "an early version"])
 def test_a_revert_without_a_file_counts_too(small_repo: Path, program: str) -> None:
     if program == "git":

@@ -27,6 +27,7 @@ from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, REASON_LENGTH, fold, message
 from memrepo.merge.reversal import RevertConflict, Reverted, revert_change, together
 from memrepo.merge.tombstones import (
+    lifted_changes,
     path_of,
     tombstone_bytes,
     tombstone_of_changes,
@@ -117,8 +118,11 @@ def revert(work: Work, request: RevertRequest) -> Result:
     work.begin_write(dry_run=request.dry_run)
     landing, only = find_target(work, request.target)
     if request.only:
-        tip = work.store.snapshot(landing.entry.commit).state()
-        only = frozenset(find(tip, word).id for word in request.only)
+        tip, before = (
+            work.store.snapshot(commit).state() for commit in (landing.entry.commit, landing.before)
+        )
+        every = replace(tip, memories={**before.memories, **tip.memories})
+        only = frozenset(find(every, word).id for word in request.only)
     return take_back(work, Wanted(landing=landing, request=request, only=only))
 
 
@@ -219,9 +223,14 @@ def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
 
 
 def _recorded(work: Work, wanted: Wanted, undone: Reverted) -> Reverted:
-    """Add the record of what was reverted, so that no run proposes it again."""
+    """Add the record of what was reverted, so that no run proposes it again.
+
+    If a part of a revert is reverted, its record loses that part.
+    """
     head, target = work.tree.state(), wanted.target
     against = traits_between(undone.state.memories, head.memories)
+    if target.op == "revert" and wanted.only:
+        return _with(undone, lifted_changes(undone.state, wanted.only))
     if target.op not in PROPOSED or not against:
         return undone
     ids = sorted({one[: len("mem-") + 16] for one in against})
@@ -233,9 +242,12 @@ def _recorded(work: Work, wanted: Wanted, undone: Reverted) -> Reverted:
         by=work.actor,
         at=work.call.now,
     )
-    file = {path_of(head.layout, stone.key): tombstone_bytes(stone)}
-    state = replace(undone.state, files=undone.state.files.edited(file))
-    return replace(undone, state=state, effect={**undone.effect, **file})
+    return _with(undone, {path_of(head.layout, stone.key): tombstone_bytes(stone)})
+
+
+def _with(undone: Reverted, files: Mapping[str, bytes | None]) -> Reverted:
+    state = replace(undone.state, files=undone.state.files.edited(files))
+    return replace(undone, state=state, effect={**undone.effect, **files})
 
 
 # -- undo ---------------------------------------------------------------------------------------

@@ -22,13 +22,6 @@ from memrepo.merge.versions import FileVersion, join_versions
 from memrepo.store.errors import problem
 
 
-class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The merged content. `open_` lists what a person must check, if anything."""
-
-    data: bytes
-    open_: tuple[str, ...] = ()
-
-
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo merge-driver`."""
 
@@ -55,41 +48,42 @@ def do(work: Work, request: Request) -> Result:
     base, theirs = (
         (work.call.where / name).read_bytes() for name in (request.base, request.theirs)
     )
-    found = join(request.path, base or None, ours, theirs)
-    if found.data != ours:
-        target.write_bytes(found.data)
+    data, notes = join(request.path, base or None, ours, theirs)
+    if data != ours:
+        target.write_bytes(data)
     return Result(
         path=request.path,
-        open=found.open_,
-        exit=Exit.NO if found.open_ else Exit.DONE,
-        notices=tuple(problem("git-merge-conflict", request.path, what=w) for w in found.open_),
+        open=tuple(notes),
+        exit=Exit.NO if notes else Exit.DONE,
+        notices=tuple(problem("git-merge-conflict", request.path, what=note) for note in notes),
     )
 
 
-def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> MergedFile:
-    """Merge three versions of one file. A `base` of None means that both sides added the file."""
+def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> tuple[bytes, list[str]]:
+    """Merge three versions of one file. Return it, and what a person must check in it.
+
+    A `base` of None means that both sides added the file.
+    """
     layout = next((Layout(p) for p in (ADOPTED_PREFIX, "") if Layout(p).owns(path)), None)
     if layout is None:
-        return MergedFile(data=ours, open_=("both sides changed a file that is not memrepo's",))
+        return ours, ["both sides changed a file that is not memrepo's"]
     if not layout.is_memory(path):
         whole = join_file(layout, path, base, ours, theirs)
-        notes = (f"{whole.conflict}: one side's version is used",) if whole.conflict else ()
-        return MergedFile(data=ours if whole.data is None else whole.data, open_=notes)
+        notes = [f"{whole.conflict}: one side's version is used"] if whole.conflict else []
+        return ours if whole.data is None else whole.data, notes
     return _memory(path, base, ours, theirs)
 
 
-def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> MergedFile:
+def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> tuple[bytes, list[str]]:
     old, mine, other = (_version(path, data) for data in (base, ours, theirs))
     ids = {v.memory.id for v in (mine, other) if v is not None and v.memory is not None}
     if len(ids) > 1:
-        return MergedFile(
-            data=ours, open_=("the two sides have different memories under one name",)
-        )
+        return ours, ["the two sides have different memories under one name"]
     joined = join_versions(old, mine, other)
     notes = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
     if not notes:
         notes = [f"both sides changed {key}: one wording is used" for key in joined.lost]
-    return MergedFile(data=joined.version.data if joined.version else ours, open_=tuple(notes))
+    return joined.version.data if joined.version else ours, notes
 
 
 def _version(path: str, data: bytes | None) -> FileVersion | None:

@@ -76,27 +76,20 @@ class MergeClash(msgspec.Struct, frozen=True, kw_only=True):
     theirs: str
 
 
-class PreparedMerge(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge that is ready to be written, or the conflicts that prevent it."""
-
-    chain: Chain | None
-    merged: tuple[Merged, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    clashes: tuple[MergeClash, ...] = ()
-
-
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a sync: the numbers of pulled and pushed commits, and the merge if any.
+    """The outcome of a sync: the numbers of pulled and pushed commits, and what was merged.
 
     `commit` is the new commit of both sides, or empty if nothing is to be written. `head` is the
-    previous HEAD of this clone.
+    previous HEAD of this clone. If there are `clashes`, a person must decide.
     """
 
-    commit: str
+    commit: str = ""
     head: str = ""
     pulled: int = 0
     pushed: int = 0
-    joined: PreparedMerge | None = None
+    merged: tuple[Merged, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    clashes: tuple[MergeClash, ...] = ()
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,20 +138,19 @@ def do(work: Work, request: Request) -> Result:
             work.store.recover()
             purged = _settle_purges(work, hub)
         outcome = _converge(work, hub, request)
-        if outcome.joined is not None and outcome.joined.clashes:
+        if outcome.clashes:
             return Result(
                 remote=hub.name,
                 branch=hub.branch,
-                conflicts=outcome.joined.clashes,
+                conflicts=outcome.clashes,
                 fix=CLASHING,
                 exit=Exit.DECIDE,
             )
         if outcome.pulled and not request.dry_run:
             work.store.maintain()
-    joined = outcome.joined or PreparedMerge(chain=None)
     notices = (
         *purged,
-        *joined.problems,
+        *outcome.problems,
         *unknown_person(work.refreshed()),
         *work.store.notices,
     )
@@ -168,7 +160,7 @@ def do(work: Work, request: Request) -> Result:
         commit=outcome.commit,
         pulled=outcome.pulled,
         pushed=outcome.pushed,
-        merged=joined.merged,
+        merged=outcome.merged,
         notices=notices,
     )
 
@@ -237,24 +229,24 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
     pulled = count(repo, tip, head)
     if at.store.is_ancestor(head, tip):
         return Outcome(commit=tip, head=head, pulled=pulled)
-    joined = join(at, tip, hub.name, taken=side_of(request), reason=request.reason)
-    if joined.chain is None:
-        return Outcome(commit="", joined=joined)
+    found, chain = join(at, tip, hub.name, taken=side_of(request), reason=request.reason)
+    if chain is None:
+        return found
     if request.dry_run:
-        return Outcome(commit="", pulled=pulled, pushed=count(repo, head, tip) + 1, joined=joined)
-    new = at.store.prepare(joined.chain)
-    return Outcome(
-        commit=new, head=head, pulled=pulled, pushed=count(repo, new, tip), joined=joined
-    )
+        return replace(found, pulled=pulled, pushed=count(repo, head, tip) + 1)
+    new = at.store.prepare(chain)
+    return replace(found, commit=new, head=head, pulled=pulled, pushed=count(repo, new, tip))
 
 
 # -- the merge of two histories ------------------------------------------------------------------
 
 
-def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> PreparedMerge:
+def join(
+    work: Work, hub: str, name: str, *, taken: Side = "", reason: str = ""
+) -> tuple[Outcome, Chain | None]:
     """Merge this clone's HEAD onto the hub's tip. The side `taken` wins all conflicts.
 
-    Raises CannotWork or OtherFormat.
+    Return no chain if a person must decide. Raises CannotWork or OtherFormat.
     """
     store, head = work.store, work.tree.commit
     bases = sorted(store.common_ancestors([head, hub]))
@@ -268,7 +260,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     if (open_ or decide) and not taken:
         found = (MergeConflict(kind="both-changed", path=path) for path in open_)
         clashes = (_clash(work, states, bases, hub, c) for c in (*decide, *found))
-        return PreparedMerge(chain=None, clashes=tuple(clashes))
+        return Outcome(clashes=tuple(clashes)), None
     if decide:
         side: Side = "theirs" if taken == "ours" else "ours"  # the hub is first
         result = merge_states(
@@ -286,14 +278,13 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
         *result.problems,
         *_forgotten(result, first, second),
     )
-    return PreparedMerge(
-        chain=_chain(work, hub, result, NewCommit(message="", effect=effect, picks=picks), reason),
-        merged=tuple(
-            Merged(id=id_, path=after.memories[id_].path if id_ in after.memories else "")
-            for id_ in result.both
-        ),
-        problems=notices,
+    merged = tuple(
+        Merged(id=id_, path=after.memories[id_].path if id_ in after.memories else "")
+        for id_ in result.both
     )
+    commit = NewCommit(message="", effect=effect, picks=picks)
+    chain = _chain(work, hub, result, commit, reason)
+    return Outcome(merged=merged, problems=notices), chain
 
 
 def _merge_others(

@@ -24,14 +24,7 @@ AT_ONCE = 4
 """Hooks that run beside each other: more than a small machine has processors for."""
 ROOT = Path(__file__).resolve().parents[1]
 HOOK = """
-import atexit, os, sys, threading
-from memrepo.faces.hook import GIVEN_UP
-
-@atexit.register
-def abort_under_a_thread():  # as libraries of other languages do
-    if any(thread.name == GIVEN_UP for thread in threading.enumerate()):
-        os.abort()
-
+import sys
 from memrepo.actions.setup import agent as hosts
 if deadline := float(sys.argv.pop(1)):
     hosts.DEADLINES.update(dict.fromkeys(hosts.DEADLINES, deadline))

@@ -58,8 +58,6 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     edit: Callable[[str], str | None] = nothing
     clock: Callable[[], datetime] | None = None
     """Returns the current time, for verbs that run for long."""
-    age: Callable[[], float] = float
-    """Returns the age of the interface's process in seconds, or 0 if unknown."""
     expect: str = ""
     """The commit id or prefix that HEAD must match for a write; empty to accept any HEAD."""
     scope: str = ""

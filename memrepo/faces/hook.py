@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-import time
+import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from threading import Thread
-from threading import enumerate as enumerate_threads
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec.structs import replace
@@ -26,7 +22,6 @@ from memrepo.actions.setup.agent import (
     DEADLINES,
     EVERYWHERE,
     NO_SCOPE,
-    PATIENCE,
     is_hook,
 )
 from memrepo.actions.verbs import perform
@@ -199,31 +194,24 @@ def _take_in_broken_off(work: Work) -> None:
         _take_in(work, place)
 
 
-GIVEN_UP = "memrepo-hook"
-"""Name of the thread that works on an event. The program does not wait for an overdue thread."""
-_SPARE = 1.5
-"""Seconds of the host's time limit that are reserved for the end of the program."""
-_LEAST = 0.1
-
-
-class _Late(Exception):
-    """Raised when an answer is not ready at its deadline."""
+class _Late(BaseException):
+    """Raised when an answer is not ready at its deadline, through whatever catches exceptions."""
 
 
 def hook(call: Call, host: str, scope: str = "") -> str:
     """Answer an event of an agent's program (the host). Report errors as a message to the user.
 
-    Work that misses its deadline is abandoned. An abandoned write is either complete or absent. The
+    Work that misses its deadline is broken off. Such a write is either complete or absent. The
     hook of all projects (`EVERYWHERE`) leaves a project to the hook that is installed there.
     """
-    name, began = "", time.monotonic() - call.age()
+    name = ""
     try:
-        name, event = _event(host, _within("prompt", began, call.read))
+        name, event = _event(host, _within("prompt", call.read))
         there = _scope_at(event.folder) if scope in ("", EVERYWHERE) else scope
         if event.kind not in DEADLINES or (scope == EVERYWHERE and there):
             return ""
         call = replace(call, scope=narrowed(call.scope, "" if there == NO_SCOPE else there))
-        return _answer(host, name, _within(event.kind, began, lambda: _handle(call, host, event)))
+        return _answer(host, name, _within(event.kind, lambda: _handle(call, host, event)))
     except MemrepoError as error:
         note = fenced(fold(error.message, 300))
     except _Late as error:
@@ -235,20 +223,6 @@ def hook(call: Call, host: str, scope: str = "") -> str:
     return _answer(host, name, note=note)
 
 
-def leave(code: int) -> None:
-    """End the process immediately if abandoned work is still running.
-
-    If Python shuts down while a thread is running, the process may end with a signal after the
-    answer. The host would then see a second result.
-    """
-    if not any(thread.name == GIVEN_UP for thread in enumerate_threads()):
-        return
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
-
-
 def _handle(call: Call, host: str, event: HookEvent) -> str:
     with Work(as_program(call, host)) as work:
         return happened(work, event)
@@ -258,28 +232,20 @@ def _bug(error: Exception) -> str:
     return f"a bug: {type(error).__name__}"
 
 
-def _within(kind: str, began: float, asked: Callable[[], str]) -> str:
-    """Call a function in a thread and return its result. Raise _Late at the deadline.
+def _within(kind: str, asked: Callable[[], str]) -> str:
+    """Call a function and return its result. Raise _Late at the deadline of a kind of event."""
+    limit = DEADLINES[kind]
 
-    A slow start of the program shortens the deadline, because the host counts from that start.
-    """
-    left = began + DEADLINES[kind] + PATIENCE - _SPARE - time.monotonic()
-    limit = min(DEADLINES[kind], max(left, _LEAST))
-    found: list[str | Exception] = []
+    def late(*_: object) -> NoReturn:
+        raise _Late(f"gave up after {limit:.1f} s")
 
-    def ask() -> None:
-        try:
-            found.append(asked())
-        except Exception as error:  # noqa: BLE001 - the waiting thread raises it
-            found.append(error)
-
-    thread = Thread(target=ask, name=GIVEN_UP, daemon=True)
-    thread.start()
-    thread.join(limit)
-    answer = found[0] if found else _Late(f"gave up after {limit:.1f} s")
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        return asked()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _scope_at(folder: str) -> str:

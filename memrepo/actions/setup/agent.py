@@ -75,7 +75,7 @@ INSTALLED = ("claude-code", "openclaw", "codex")
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 120.0}
 """The timeout of a hook in seconds, by event. Nobody waits for the end of a session."""
-PATIENCE = 5
+PATIENCE = 10
 """Seconds that a host waits beyond the timeout, for the program to start and read its input."""
 CLAUDE_EVENTS = {
     "SessionStart": "start",

@@ -12,7 +12,7 @@ import gc
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
@@ -57,16 +57,13 @@ _NO_YEAR = 9000
 """Times from this year on are refused, because adding centuries would pass Python's last year."""
 
 
-def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float) -> int:
-    """Run one command line and return its exit code.
-
-    `age` returns the seconds since the process started.
-    """
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
     _collect_seldom()
     _print_any_letter()
     as_json = "--json" in (sys.argv[1:] if argv is None else argv)
     try:
-        return int(_main(argv, age))
+        return int(_main(argv))
     except MemrepoError as error:
         _complain(error.message, error.fix, error.exit_code, as_json)
         return int(error.exit_code)
@@ -125,7 +122,7 @@ def _collect_seldom() -> None:
     atexit.register(gc.freeze)
 
 
-def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
+def _main(argv: Sequence[str] | None) -> Exit:
     options = globals_parser().parse_args(
         [_decoded(w) for w in (sys.argv[1:] if argv is None else argv)]
     )
@@ -146,7 +143,7 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
     from memrepo.actions.work import Work
 
     try:
-        call = _call(options, age)
+        call = _call(options)
     except FileNotFoundError:
         raise UsageError(
             "memrepo: the current folder was deleted", fix="`cd` to a folder that exists"
@@ -163,7 +160,7 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
     return answer.exit
 
 
-def _call(options: argparse.Namespace, age: Callable[[], float]) -> Call:
+def _call(options: argparse.Namespace) -> Call:
     from pathlib import Path
 
     from memrepo.actions.work import Call
@@ -182,7 +179,6 @@ def _call(options: argparse.Namespace, age: Callable[[], float]) -> Call:
         read=_read,
         tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
         edit=_edit,
-        age=age,
     )
 
 

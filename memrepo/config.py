@@ -201,7 +201,6 @@ class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
     model: The model that the judge uses; the default is for the anthropic judge only.
     max_tokens: Maximum length of an answer, in tokens.
     context: Maximum length of the documents in one question, in tokens. Local models may need 4000.
-    effort: Effort level of the anthropic judge; default leaves it to the model.
     timeout_s: Seconds to wait for the answer of a service.
     prices: US dollars per million tokens by model: input, output, cache write, cache read.
     """
@@ -209,7 +208,6 @@ class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
     model: Text = "claude-sonnet-5-5"
     max_tokens: Whole = 16000
     context: Whole = 12000
-    effort: Literal["default", "low", "medium", "high", "xhigh", "max"] = "medium"
     timeout_s: Seconds = 600
     prices: Prices = field(
         default_factory=lambda: {  # as published in October 2026

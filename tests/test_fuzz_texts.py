@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memrepo.actions.exchange.import_ import FORMATS
 from memrepo.checks import find_problems
 from memrepo.checks.rules import Scene
 from memrepo.core import codec, corrections, secret_kinds
 from memrepo.core.header import split
 from memrepo.core.secrets import redact
-from memrepo.formats.registry import FORMATS
 from memrepo.merge.statements import leave_out, plain, statements
 from memrepo.merge.tombstones import read_tombstone
 from memrepo.read.documents import read_lines

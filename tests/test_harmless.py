@@ -61,7 +61,6 @@ LINES = [
     ["check", "--all"],
     ["doctor", "--quick"],
     ["topics"],
-    ["export", "jsonl", "out", "--dry-run"],
     ["show", f"no such {HARM.replace(chr(0), '')}"],
     ["edit", "mem-0123456789abcdef", "--set", f"{HARM.replace(chr(0), '')}=1"],
     ["diff", f"x{HARM.replace(chr(0), '')}"],

@@ -85,11 +85,11 @@ tiers
 decay stats
 decay prune --dry-run
 health
-export jsonl ../out --dry-run
+export jsonl ../out
 check
 check --all
 hooks status
-hooks install --dry-run
+hooks install
 agent install generic --into .. --dry-run
 completion bash
 """.splitlines()

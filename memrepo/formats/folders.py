@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from memrepo.core.jsontext import mappings, read_object
-from memrepo.core.memory import CLAIM_TYPES, Gist, Source
+from msgspec.structs import replace
+
+from memrepo.core.jsontext import read_object
+from memrepo.core.memory import CLAIM_TYPES, Gist
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.records import (
@@ -17,18 +19,13 @@ from memrepo.formats.records import (
     ImportRecord,
     Page,
     Skipped,
+    is_markdown,
     items,
     log_notes,
     read_pages,
     refused,
 )
 from memrepo.text.dates import date_of_path, find_date, is_date_heading
-from memrepo.text.words import content_words
-
-
-def is_markdown(path: str) -> bool:
-    """Return whether a path is a markdown file outside hidden folders."""
-    return path.endswith(".md") and not any(part.startswith(".") for part in path.split("/"))
 
 
 def _json_object(files: Files, path: str) -> tuple[dict[str, Any], list[Problem]]:
@@ -43,12 +40,8 @@ def _json_object(files: Files, path: str) -> tuple[dict[str, Any], list[Problem]
 _PROFILES = {"USER.md": "user", "IDENTITY.md": "identity"}
 """The files about the person and the agent, and the layers of their items."""
 _DIARY = ("DREAMS.md", "dreams.md")
-_RECALL = "memory/.dreams/short-term-recall.json"
-_REPORTS = "memory/dreaming/"
-_PROMOTED = regex(
-    r"\s*[-*+]\s+(?P<text>\S.*?)\s+\[score=[\d.]{1,20} [^\[\]\n]{0,200}"
-    r"source=(?P<path>[^\[\]\s:]{1,300}):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\]\s*"
-)
+_PROMOTED = regex(r"\[score=[^\[\]\n]{0,300}source=([^\[\]\s:]{1,300}):[\d-]{1,15}\]\s*$")
+"""What dreaming writes behind a bullet that it promotes: its score, and the lines it is from."""
 _RULE = regex(r"\s{0,3}(?:-\s?){3,}\s*")
 _WHEN = regex(r"\s*[*_]([^*_]{4,80})[*_]\s*")
 _COMMENT = regex(r"\s*<!--[^>]{0,300}-->\s*")
@@ -56,25 +49,16 @@ _COMMENT = regex(r"\s*<!--[^>]{0,300}-->\s*")
 
 def wants_openclaw(path: str) -> bool:
     """Return whether a file belongs to the memory of a workspace."""
-    if path == _RECALL:
-        return True
-    return is_markdown(path) and (
-        path.startswith("memory/") or path in ("MEMORY.md", *_PROFILES, *_DIARY)
+    return (
+        is_markdown(path)
+        and not path.startswith("memory/dreaming/")  # reports of phases, which repeat the logs
+        and (path.startswith("memory/") or path in ("MEMORY.md", *_PROFILES, *_DIARY))
     )
 
 
 def read_openclaw(files: Files) -> Iterator[Found]:
     """Read a workspace's long-term memory, topic files, daily logs and diary."""
-    reports = sum(path.startswith(_REPORTS) for path in files)
-    yield Skipped("reports_passed_over", reports)
-    recall, problems = _json_object(files, _RECALL)
-    yield from problems
-    entries = recall.get("entries")
-    recalled = mappings(list(entries.values()) if isinstance(entries, dict) else entries)
-    counts = (entry.get("recallCount") for entry in recalled)
-    yield Skipped("recalls_passed_over", sum(n for n in counts if type(n) is int))
-    logs = {p: d for p, d in files.items() if p.endswith(".md") and not p.startswith(_REPORTS)}
-    pages, problems = read_pages(logs)
+    pages, problems = read_pages(files)
     yield from problems
     for page in pages:
         if page.path in _DIARY:
@@ -82,34 +66,15 @@ def read_openclaw(files: Files) -> Iterator[Found]:
         elif page.day and page.path.startswith("memory/"):
             yield from log_notes(page)
         else:
-            promoted = {record.lines: record for record in _promoted(page)}
-            yield from promoted.values()
+            days = {
+                number: date_of_path(match[1])
+                for number, line in page.prose()
+                if (match := _PROMOTED.search(line))
+            }
             for found in items(page, layer=_PROFILES.get(page.path, "")):
-                if not (isinstance(found, ImportRecord) and found.lines in promoted):
-                    yield found
-
-
-def _promoted(page: Page) -> Iterator[ImportRecord]:
-    """Yield the bullets that dreaming promoted, citing lines of the daily log as evidence."""
-    for number, line in page.prose():
-        match = _PROMOTED.fullmatch(line)
-        if match is None:
-            continue
-        first, last = sorted((int(match["first"]), int(match["last"] or match["first"])))
-        day = date_of_path(match["path"])
-        yield ImportRecord(
-            path=page.path,
-            text=match["text"],
-            lines=(number, number),
-            captured=day,
-            captured_from="file",
-            evidence=Source(
-                resource=f"openclaw://{match['path']}",
-                captured=day,
-                captured_from="file" if day else "",
-                lines=(first, last),
-            ),
-        )
+                if isinstance(found, ImportRecord) and (day := days.get(found.lines[0], "")):
+                    found = replace(found, captured=day, captured_from="file")
+                yield found
 
 
 def _dreams(page: Page) -> Iterator[ImportRecord]:
@@ -164,8 +129,6 @@ def read_memory_fs(files: Files) -> Iterator[Found]:
     counter, more = _json_object(files, path)
     yield from (*problems, *more)
     counted = {PurePosixPath(k).stem: v for k, v in counter.items() if isinstance(v, dict)}
-    totals = (entry.get("total") for entry in counted.values())
-    yield Skipped("retrievals_passed_over", sum(n for n in totals if type(n) is int))
     for name in sorted(notes):
         versions, known = notes[name], counted.get(name, {})
         tier = next((tier for tier in _TIERS if tier in versions), next(iter(versions)))
@@ -221,20 +184,13 @@ def read_claude_code(files: Files) -> Iterator[Found]:
     """Read memory files, one record each, and the items of the index and of topic files.
 
     A memory file has name, description and type in its header. `MEMORY.md` is an index: lines that
-    link to a memory file are not records, but descriptions of that memory. Older folders contain
-    topic files without a header.
+    link to a memory file are not records. Older folders contain topic files without a header.
     """
     pages, problems = read_pages(files)
     yield from problems
-    descriptions: dict[str, str] = {}
-    for page in (page for page in pages if page.stem == "MEMORY"):
-        for line in page.body.split("\n"):
-            if link := _INDEXED.search(line):
-                text = line[link.end() :].strip().lstrip("-:\u2013\u2014").strip()
-                descriptions.setdefault(_linked(page, link[1]), text)
     for page in pages:
         if page.text("name") or page.text("description"):
-            yield _claude_memory(page, descriptions.get(page.path, ""))
+            yield _claude_memory(page)
             continue
         for found in items(page):
             link = _INDEXED.search(found.text) if isinstance(found, ImportRecord) else None
@@ -246,25 +202,26 @@ def _linked(page: Page, target: str) -> str:
     return str(PurePosixPath(page.path).parent / target)
 
 
-def _claude_memory(page: Page, indexed: str) -> ImportRecord:
+def _claude_memory(page: Page) -> ImportRecord:
     metadata = page.values.get("metadata")
     nested = metadata if isinstance(metadata, dict) else {}
     kind = page.text("type") or str(nested.get("type", ""))
     type_, layer = _KINDS.get(kind, ("fact", ""))
     description = page.text("description")
-    known = content_words(f"{page.text('name')} {description} {page.body}")
-    more = indexed if not content_words(indexed) <= known else ""
-    text = "; ".join(filter(None, (description, more))) or indexed
     return ImportRecord(
         path=page.path,
-        text=page.body or description or indexed,
+        text=page.body or description,
         type=type_,
         layer=layer,
         key=page.stem,
         names=page.names(),
         lines=page.lines,
         written=nested.get("modified"),
-        fields={"title": page.text("name"), "description": text, "tags": [kind] if kind else []},
+        fields={
+            "title": page.text("name"),
+            "description": description,
+            "tags": [kind] if kind else [],
+        },
         at=page.at,
         links=page.links(),
     )

@@ -392,7 +392,7 @@ class _Import(msgspec.Struct):
             captured=captured,
             captured_from=captured_from if captured else "",
         )
-        sources = tuple(s for s in (evidence, record.evidence) if s is not None)
+        sources: tuple[Source, ...] = (evidence,)
         if record.places:
             sources = tuple(dict.fromkeys(self._places(record, text)))
             captured = max((s.captured[:10] for s in sources), default="")
@@ -450,8 +450,6 @@ class _Import(msgspec.Struct):
                 self.fresh[id_] = self.fresh[id_].with_fields({"links": tuple(links[:MAX_ITEMS])})
             for name in record.replaces:
                 self._supersede(id_, self.names.get(name, ""))
-            for name in record.replaced_by:
-                self._supersede(self.names.get(name, ""), id_)
 
     def _supersede(self, id_: str, old: str) -> None:
         """Mark one new memory as superseded by another.

@@ -191,7 +191,6 @@ def _claim(line: JsonLine, against: Mapping[str, list[str]]) -> Iterator[Found]:
         },
         links=tuple(dict.fromkeys(links)),
         replaces=tuple(texts(claim.get("supersedes"))),
-        replaced_by=tuple(texts(claim.get("supersededBy"))),
         places=tuple(dict.fromkeys(places)),
     )
 

@@ -8,7 +8,7 @@ counted.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote
@@ -37,12 +37,10 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     `path` and `lines` are its place in the imported files. `key` is its id there, and `names` are
     other names that links use. `captured` is an ISO date. `stated` and `written` are the values
     that the program stores for when the text was stated and when it was last written. `fields` has
-    values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links`
-    are (memrepo link type, name) pairs. `replaces` and `replaced_by` are names of records.
-    `evidence` is the source that the program states for the text. `places` of the workspace, with
-    resources as names there, replace the record itself as evidence. A record
-    with `is_own` is a memory in memrepo's own format with its path there, and is imported
-    unchanged.
+    values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links` are
+    (memrepo link type, name) pairs. `replaces` are names of records. `places` of the workspace,
+    with resources as names there, replace the record itself as evidence. A record with `is_own` is
+    a memory in memrepo's own format with its path there, and is imported unchanged.
     """
 
     path: str
@@ -60,9 +58,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     at: Mapping[str, int] = msgspec.field(default_factory=dict)
     links: tuple[tuple[str, str], ...] = ()
     replaces: tuple[str, ...] = ()
-    replaced_by: tuple[str, ...] = ()
     places: tuple[Source, ...] = ()
-    evidence: Source | None = None
     is_own: bool = False
     own_path: str = ""
 
@@ -102,6 +98,37 @@ def left_out(path: str, key: str, message: str, *, line: int = 0) -> Problem:
         severity="warning",
         fix="set it on the memory by hand, if it matters",
     )
+
+
+class Format(NamedTuple):
+    """A format that can be imported: its description, file predicate and reader."""
+
+    what: str
+    wants: Callable[[str], bool]
+    reader: Callable[[Files], Iterable[Found]]
+    is_database: bool = False
+    """Whether the files are SQLite databases. The reader gets a snapshot of each."""
+
+    def read(self, files: Files) -> tuple[Found, ...]:
+        """Read files by name.
+
+        A file on which the reader fails by itself is left out and named, and the others are read.
+        If the fault is in no single file, all are refused.
+        """
+        faults: dict[str, str] = {}
+        try:
+            return tuple(self.reader(files))
+        except Exception as error:  # noqa: BLE001 a fault in one file must not stop an import
+            fault = type(error).__name__
+        for path, data in files.items():
+            try:
+                tuple(self.reader({path: data}))
+            except Exception as error:  # noqa: BLE001
+                faults[path] = type(error).__name__
+        faults = faults or dict.fromkeys(files, fault)
+        rest = {path: data for path, data in files.items() if path not in faults}
+        refusals = [refused(p, f"found text that cannot be read ({e})") for p, e in faults.items()]
+        return (*refusals, *(self.read(rest) if rest else ()))
 
 
 def read_json(path: str, data: bytes) -> Any | Problem:

@@ -149,11 +149,8 @@ class Claude(Service, frozen=True, kw_only=True):
     """Claude through the Messages API. The class implements `judge.ask.Backend`.
 
     Replies must match the schema. Instructions are marked for the prompt cache.
-    `timeout_s` limits how long a server may ask memrepo to wait before a retry. If `effort` is
-    empty, the model's default applies.
+    `timeout_s` limits how long a server may ask memrepo to wait before a retry.
     """
-
-    effort: str = ""
 
     @property
     def name(self) -> str:
@@ -218,7 +215,7 @@ class Claude(Service, frozen=True, kw_only=True):
             "max_tokens": self.room(question),
             "system": [{"type": "text", "text": question.system, "cache_control": _CACHED}],
             "messages": [{"role": "user", "content": content}],
-            "output_config": {"format": schema, **({"effort": self.effort} if self.effort else {})},
+            "output_config": {"format": schema, "effort": "medium"},
         }
 
     @property

@@ -181,16 +181,16 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
     composed: Whether each run rebuilds the page from the current memories (classic: false).
     layers: Whether runs and sessions write `memory/hygiene.json` and `memory/LAYER.md`, which git
         ignores (classic: true).
-    max_lines: Maximum number of lines that the host loads from the page.
-    max_bytes: Maximum number of bytes that the host loads from the page.
     """
 
     budget: Whole = 30
     composed: Flag = True
     layers: Flag = False
     path: Literal["MEMORY.md", "HOT.md"] = "MEMORY.md"
-    max_lines: Whole = 200
-    max_bytes: Whole = 24 * 1024
+    max_lines: int = 200
+    """How many lines of the page a host loads."""
+    max_bytes: int = 24 * 1024
+    """How many bytes of the page a host loads."""
     sessions: int = 3
     """How many sessions must retrieve a memory before it is promoted."""
     idle: int = 3

@@ -136,7 +136,6 @@ HOOKS = (
 _MARK = b"#!/bin/sh\n# memrepo:"
 HOOK_CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'
 _LEGACY = ".legacy"  # where the pre-commit framework moves a hook that it calls first
-_ASIDE = ".before-memrepo"  # where an early memrepo moved a hook, which it called first
 
 
 def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
@@ -170,9 +169,6 @@ _FOREIGN = "belongs to another program"
 
 
 def _hook_state(path: Path, wanted: bytes) -> str:
-    aside = path.with_name(path.name + _ASIDE)
-    if aside.exists():
-        return f"does not call {aside.name} any more: make that the hook, or delete it"
     call = f"hooks run {path.name}".encode()
     for place in (path, path.with_name(path.name + _LEGACY)):
         found = place.read_bytes() if place.is_file() else b""
@@ -192,27 +188,20 @@ def other_hooks_path(repo: Repo) -> str:
     return "" if place.resolve() == _hooks_folder(repo).resolve() else found
 
 
-def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]:
+def install_hooks(repo: Repo, shim: Path) -> list[str]:
     """Install memrepo's hooks. Return those left to another program that does not call memrepo."""
     folder, left = _hooks_folder(repo), []
     for name in HOOKS:
         path = folder / name
         if path.exists() and not (path.is_file() and path.read_bytes().startswith(_MARK)):
             left += [name] * bool(_hook_state(path, shim.read_bytes()))
-        elif not dry_run:
+        else:
             folder.mkdir(exist_ok=True)
             path.unlink(missing_ok=True)  # never write through a link
             path.write_bytes(shim.read_bytes())
             path.chmod(0o755)
-    if not dry_run:
-        name_program(repo)
+    name_program(repo)
     return left
-
-
-def hooks_aside(repo: Repo) -> list[str]:
-    """Return the names of hooks that an early memrepo moved aside, and that nothing calls now."""
-    names = (name + _ASIDE for name in HOOKS)
-    return [name for name in names if (_hooks_folder(repo) / name).exists()]
 
 
 def name_program(repo: Repo) -> None:

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
-from msgspec.structs import asdict
 
 from memrepo import __version__
 from memrepo.core.jsontext import spell_lines
@@ -239,7 +238,7 @@ def candidate_records(
 def _record(
     unit: Unit, ranked: RankedUnit, verdict: VerdictWord, export: Export
 ) -> dict[str, object]:
-    run, scores = export.run, promotion_scores(ranked.rank, ranked.type, verdict)
+    run, (scores, strength) = export.run, promotion_scores(ranked.rank, verdict)
     captured = unit.captured[:10]
     return {
         "candidate_id": candidate_id(source=unit.resource, line=unit.lines[0], text=unit.text),
@@ -254,8 +253,8 @@ def _record(
             }
         ],
         "verdict": verdict,
-        "strength": scores.strength,
-        "scores": asdict(scores),
+        "strength": strength,
+        "scores": scores,
         "rationale": ",".join(ranked.reasons),
         "merge_candidate_ids": [],
         "compress_target": None,

@@ -4,8 +4,8 @@ Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction app
 with one stable id. Records are sorted by id, not by time. Memories written by hand have their own
 file as provenance.
 
-No judge gives scores any more. The six of Pass 1 follow from a statement's rank on the shelf and
-its type. The eight of Pass 2 follow from a memory's evidence:
+No judge gives scores any more. The six of Pass 1 follow from a statement's rank on the shelf. The
+eight of Pass 2 follow from a memory's evidence:
 
 | score | formula |
 |---|---|
@@ -302,37 +302,25 @@ def contradiction_records(export: Export) -> list[dict[str, object]]:
 
 HALF_LIFE_DAYS = 180.0
 UNDATED_FRESHNESS = 0.5
-_ACTS = frozenset(("constraint", "procedure", "method", "commitment", "decision"))
-_PERSONAL = frozenset(("identity", "preference", "relationship"))
 _JUDGED = frozenset(("purifier", "promotion", "import"))
 """The origins of memories that have scores. Those written by hand have none."""
 
 
-class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The six scores of Pass 1, each from 0 to 1."""
-
-    durability: float
-    future_judgment_value: float
-    action_value: float
-    identity_relationship_weight: float
-    cross_time_persistence: float
-    noise_risk: float
-
-    @property
-    def strength(self) -> float:
-        """Return the sum of the first five scores minus the noise risk (-1 to 5)."""
-        values: list[float] = [getattr(self, name) for name in self.__struct_fields__]
-        return round(sum(values[:5]) - values[5], 4)
+_DIMENSIONS = (
+    "durability",
+    "future_judgment_value",
+    "action_value",
+    "identity_relationship_weight",
+    "cross_time_persistence",
+)
 
 
-_DIMENSIONS = PromotionScores.__struct_fields__
+def promotion_scores(rank: float, verdict: VerdictWord) -> tuple[dict[str, float], float]:
+    """Return the six scores of a statement, and the strength that they come to.
 
-
-def promotion_scores(rank: float, type_: str, verdict: VerdictWord) -> PromotionScores:
-    """Return the six scores of a statement, with a strength that agrees with the verdict.
-
-    The strength is at least 2.0 for promoted statements, and from 0.5 to 1.5 for deferred ones. For
-    rejected ones, it is lower.
+    The strength is the sum of five equal scores minus the noise risk. It agrees with the verdict:
+    at least 2.0 for promoted statements, from 0.5 to 1.5 for deferred ones, lower for rejected
+    ones.
     """
     if verdict == "promote":
         strength, noise = min(2.1 + 0.3 * max(rank - FAIR, 0.0), 4.4), 0.1
@@ -340,21 +328,9 @@ def promotion_scores(rank: float, type_: str, verdict: VerdictWord) -> Promotion
         strength, noise = 0.2, 0.8
     else:
         strength, noise = min(max(0.7 + 0.2 * (rank - POOR), 0.6), 1.4), 0.35
-    weights = [
-        1.2,
-        1.1,
-        0.8 * (2 if type_ in _ACTS else 1),
-        0.6 * (2 if type_ in _PERSONAL else 1),
-        0.9,
-    ]
-    left, values = strength + noise, [0.0] * 5
-    for _ in range(3):  # move any excess over 1.0 to the other dimensions
-        room = [w if v < 1.0 else 0.0 for w, v in zip(weights, values, strict=True)]
-        spread = [left * part / sum(room) for part in room]
-        values = [min(1.0, value + more) for value, more in zip(values, spread, strict=True)]
-        left = strength + noise - sum(values)
-    scores = {name: round(value, 2) for name, value in zip(_DIMENSIONS, values, strict=False)}
-    return PromotionScores(**scores, noise_risk=noise)
+    score = round((strength + noise) / 5, 2)
+    scores = {**dict.fromkeys(_DIMENSIONS, score), "noise_risk": noise}
+    return scores, round(5 * score - noise, 4)
 
 
 def verdict_of(rank: float) -> VerdictWord:
@@ -372,7 +348,7 @@ def scores_of(claim: Claim) -> Scores:
     doubt = 0.2 if memory.standing == "unresolved" else 0.0
     supersedes = bool(memory.texts("supersedes"))
     pressure = 0.6 if memory.standing == "contested" else 0.3 if supersedes else 0.0
-    strength = promotion_scores(claim.judged.rank, memory.type, "promote").strength
+    _, strength = promotion_scores(claim.judged.rank, "promote")
     clarity = 0.9 if memory.text("predicate") else 0.7 if memory.text("subject") else 0.6
     merged = any(s.kind == "merged" for s in memory.sources)
     return Scores(

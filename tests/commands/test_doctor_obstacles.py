@@ -113,16 +113,3 @@ def test_a_missing_object_is_one_finding_that_names_the_memory(small_repo: Path)
     words = f"git -C {copy} cat-file blob {blob} | git -C {small_repo} hash-object -w --stdin"
     subprocess.run(words, shell=True, check=True, capture_output=True)
     assert without(failing(small_repo)) == set()
-
-
-def test_a_file_of_settings_that_is_not_read_any_more_is_named(
-    small_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    assert "settings" not in failing(small_repo)
-    old = tmp_path / "config" / "memrepo" / "config.toml"
-    old.parent.mkdir(parents=True)
-    old.write_text('[judge]\ncommand = "mine"\n')
-    said = failing(small_repo)["settings"]["message"]
-    assert str(old) in said
-    assert "git config --global memrepo.KEY" in said

@@ -12,11 +12,10 @@ import pytest
 import workspaces
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
+from memrepo.actions.exchange.import_ import FORMATS as REGISTRY
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
-from memrepo.formats.records import Files, ImportRecord
-from memrepo.formats.registry import FORMATS as REGISTRY
-from memrepo.formats.registry import Format
+from memrepo.formats.records import Files, Format, ImportRecord
 
 FORMATS = sorted(foreign_memory.FOLDERS)
 
@@ -150,10 +149,7 @@ def test_a_memory_folder_of_claude_code(repo: Path, tmp_path: Path) -> None:
     found = {m.text("title") or m.body: m for m in memories(repo).values()}
     tests, freeze = found["real-database-in-tests"], found["release-freeze"]
     assert (tests.type, freeze.type) == ("preference", "fact")
-    # What the index says besides stands behind it.
-    assert tests.text("description").endswith(
-        "mocks hid a broken migration; no mocks in integration tests"
-    )
+    assert "mocks hid a broken migration" in tests.text("description")
     assert [(k.type, k.target) for k in tests.fields["links"]] == [("references", freeze.id)]
     assert freeze.captured == "2026-03-01"
     assert found["The staging host is rebooted every Sunday night."].text("subject") == (
@@ -179,12 +175,9 @@ def test_a_vault(repo: Path, tmp_path: Path) -> None:
 def test_an_openclaw_workspace(repo: Path, tmp_path: Path) -> None:
     answer = done(repo, "import", "openclaw", folder(tmp_path, "openclaw"))
     assert answer["problems"] == []
-    assert answer["counts"]["reports_passed_over"] == 1
-    assert answer["counts"]["recalls_passed_over"] == 5
     found = {m.body: m for m in memories(repo).values()}
     promoted = found["The seed order goes to Holt each January."]
-    assert promoted.sources[1].resource == "openclaw://memory/2026-02-04.md"
-    assert (promoted.sources[1].lines, promoted.captured) == ((5, 6), "2026-02-04")
+    assert promoted.captured == "2026-02-04"
     assert "The rotary hoe is stored with an empty tank." in found
     (log,) = [m for m in found.values() if m.text("title") == "09:10 Orders"]
     assert log.body.startswith("- The seed order goes to Holt each January.\n- Holt confirmed it")
@@ -197,7 +190,7 @@ def test_an_openclaw_workspace(repo: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("inside", [False, True])
 def test_memory_fs(repo: Path, tmp_path: Path, inside: bool) -> None:
     where = folder(tmp_path, "memory-fs")
-    answer = done(repo, "import", "memory-fs", where / "memory_fs" if inside else where)
+    done(repo, "import", "memory-fs", where / "memory_fs" if inside else where)
     found = {m.text("title"): m for m in memories(repo).values()}
     assert {m.type for m in found.values()} == {"note"}
     gate = found["my-checkpoint"]
@@ -212,7 +205,6 @@ def test_memory_fs(repo: Path, tmp_path: Path, inside: bool) -> None:
     assert found["2026-02-28-pump"].captured == "2026-02-28"
     assert found["old-talk"].text("tier") == "forgotten"
     assert gate.flag("user_marked") is gate.flag("promoted") is not inside
-    assert answer["counts"].get("retrievals_passed_over", 0) == (0 if inside else 5)
 
 
 Change = Callable[[dict[str, Any]], None]

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 import pytest
 from foreign_memory import FOLDERS
 
+from memrepo.actions.exchange.import_ import FORMATS
 from memrepo.core.changes import Update
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply, read_state
 from memrepo.formats.plan import ImportTerms, take
-from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
 from memrepo.views.bundles import jsonl
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from test_every_format import EMPTY, EXAMPLES, NOW, imported
 
+from memrepo.actions.exchange.import_ import FORMATS
 from memrepo.core.state import apply
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.records import ImportRecord
-from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
 
 Break = Callable[[bytes], bytes | None]

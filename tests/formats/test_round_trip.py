@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from strategies import cases, memories
 
+from memrepo.actions.exchange.import_ import FORMATS
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
-from memrepo.formats import registry
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.merge.closure import close
 from memrepo.views.bundles import jsonl
@@ -30,7 +30,7 @@ def sound(found: list[Memory]) -> State:
 
 def come(state: State, format_: str, files: dict[str, bytes]) -> State:
     """Return a state after an import of what the format wants of the files."""
-    one = registry.FORMATS[format_]
+    one = FORMATS[format_]
     terms = ImportTerms(format=format_, profile="personal", now=NOW)
     read = one.read({name: data for name, data in files.items() if one.wants(name)})
     found = take(state, read, terms)

@@ -16,7 +16,6 @@ from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import strip_deceptive
-from memrepo.core.judge import Profile
 from memrepo.core.layout import AREAS, stamped, standing_of
 from memrepo.core.memory import STATUSES
 from memrepo.core.problems import Problem
@@ -28,10 +27,8 @@ from memrepo.store.ledger import ledger_of
 from memrepo.store.settings import append_local, workspace
 from memrepo.views.artifacts import Exported, artifacts
 from memrepo.views.bundles import (
-    HYGIENE,
     REFCOUNT,
     REPORT,
-    SIZE,
     Logged,
     hygiene_files,
     jsonl,
@@ -41,8 +38,6 @@ from memrepo.views.bundles import (
     report,
 )
 from memrepo.views.claims import Export
-
-PROFILES = ("personal", "business")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,18 +53,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     dir: Annotated[str, option("the folder to write, outside the repository", metavar="DIR")]
-    profile: Annotated[
-        Profile | None,
-        option(
-            "profile of the artifacts (default: the repository's)", "--profile", choices=PROFILES
-        ),
-    ] = None
     all: Annotated[
         bool, option("jsonl: include superseded, archived and forgotten memories", "--all")
     ] = False
     force: Annotated[bool, option("write into a folder that is not empty", "--force")] = False
     at: At = ""
-    dry_run: Annotated[bool, option("print what would be written", "--dry-run")] = False
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
@@ -81,7 +69,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     files: tuple[str, ...]
     counts: Mapping[str, int]
     left_out: Mapping[str, int]
-    dry_run: bool
     warnings: tuple[Problem, ...]
     heading: tuple[str, ...] = ()
     """The time of the exported state, if it is not the current time."""
@@ -98,8 +85,7 @@ def do(work: Work, request: Request) -> Result:
     left_out = dict(made.left_out)
     if resting := len(whole.memories) - len(state.memories):
         left_out["not active"] = resting
-    if not request.dry_run:
-        place(where, made.files)
+    place(where, made.files)
     return Result(
         format=request.format,
         path=str(where),
@@ -107,7 +93,6 @@ def do(work: Work, request: Request) -> Result:
         files=tuple(sorted(made.files)),
         counts=dict(made.counts),
         left_out=left_out,
-        dry_run=request.dry_run,
         warnings=made.problems,
         heading=tuple(heading(there, request.at)),
         notices=(*state.problems, *made.problems),
@@ -192,8 +177,7 @@ def _shown(state: State, request: Request) -> State:
 
 def _artifacts(work: Work, request: Request, state: State) -> Exported:
     config = work.config
-    profile = request.profile or config.profile
-    export = Export(state, profile=profile, zone=config.zone, now=work.call.now)
+    export = Export(state, profile=config.profile, zone=config.zone, now=work.call.now)
     return artifacts(export, config.source_rules())
 
 
@@ -206,16 +190,7 @@ def _hygiene(work: Work, state: State) -> Exported:
     files = hygiene_files(
         state.memories, ledger_of(work.store).accesses(), _logged(work), work.call.now
     )
-    size = len(files[HYGIENE])
-    large = Problem(
-        path=HYGIENE,
-        rule="hygiene-large",
-        severity="warning",
-        message=f"has {size} bytes, expected at most {SIZE}: many memories were used",
-        fix="nothing to do",
-    )
-    problems = (large,) if size > SIZE else ()
-    return Exported(files=files, counts={"files": len(files)}, left_out={}, problems=problems)
+    return Exported(files=files, counts={"files": len(files)}, left_out={})
 
 
 def _logged(work: Work) -> Iterator[Logged]:

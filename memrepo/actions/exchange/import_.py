@@ -24,11 +24,45 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
 from memrepo.core.times import format_time
+from memrepo.formats import exports, folders, purifier
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
-from memrepo.formats.registry import FORMATS
+from memrepo.formats.records import Format, is_markdown
 from memrepo.store.workspace import read_folder, repository_of
 
+_CONVERSATIONS = "conversations.json of a {} export"
+FORMATS = {
+    "artifacts": Format(
+        "a purifier's workspace or its runtime folder", purifier.wants, purifier.read
+    ),
+    "jsonl": Format("output of `memrepo export jsonl`", exports.wants_jsonl, exports.read_jsonl),
+    "openclaw": Format("an OpenClaw workspace", folders.wants_openclaw, folders.read_openclaw),
+    "memory-fs": Format(
+        "memory_fs of context-clear, with refcount.json",
+        folders.wants_memory_fs,
+        folders.read_memory_fs,
+    ),
+    "claude-code": Format("a memory folder of Claude Code", is_markdown, folders.read_claude_code),
+    "chatgpt": Format(
+        _CONVERSATIONS.format("ChatGPT"), exports.wants_conversations, exports.read_chatgpt
+    ),
+    "claude": Format(
+        _CONVERSATIONS.format("Claude"), exports.wants_conversations, exports.read_claude
+    ),
+    "mcp-memory": Format(
+        "memory.json of the reference MCP memory server",
+        exports.wants_mcp_memory,
+        exports.read_mcp_memory,
+    ),
+    "claude-mem": Format(
+        "the database of claude-mem",
+        exports.wants_claude_mem,
+        exports.read_claude_mem,
+        is_database=True,
+    ),
+    "obsidian": Format("an Obsidian vault", is_markdown, folders.read_obsidian),
+}
+"""All formats by name."""
 ARTIFACTS = "artifacts"
 
 
@@ -84,8 +118,7 @@ def do(work: Work, request: Request) -> Result:
 def was_imported(work: Work) -> bool:
     """Return whether a purifier's claims were ever imported, even if they were removed since."""
     runs = work.tree.manifests[0]
-    judges = (ARTIFACTS, "memory-purifier")
-    return any(run.mode == IMPORT and run.judge in judges for run in runs)
+    return any(run.mode == IMPORT and run.judge == ARTIFACTS for run in runs)
 
 
 def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Result:

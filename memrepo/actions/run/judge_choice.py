@@ -121,10 +121,7 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
         "heard": lambda: work.call.tick("pieces of an answer"),
     }
     if name == "anthropic":
-        return Claude(
-            **shared,
-            effort=keys.effort.removeprefix("default"),
-        )
+        return Claude(**shared)
     if not model:
         raise CannotJudge(
             "the openai judge has no model: judge.model is not set",

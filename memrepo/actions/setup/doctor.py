@@ -34,7 +34,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.store import settings
 from memrepo.store.errors import Missing
-from memrepo.store.git import git_version, object_problems, user_folder
+from memrepo.store.git import git_version, object_problems
 from memrepo.store.index import Filter
 from memrepo.store.remote import RECORDS
 from memrepo.store.repo import interrupted, obstacle
@@ -232,16 +232,6 @@ def _identity(work: Work, fix: bool) -> CheckFinding:
         return _finding("user.email is not set in git: set it", "")
     problem = f"{email} is not among human_authors in memrepo.toml"
     return _finding("" if email in work.config.human_authors else problem, email)
-
-
-@_check("settings")
-def _settings(work: Work, fix: bool) -> CheckFinding:
-    old = user_folder() / "config.toml"
-    problem = (
-        f"{old} is not read any more: set its keys with"
-        " `git config --global memrepo.KEY VALUE`, then delete it"
-    )
-    return _finding(problem if old.exists() else "", "yours are in git's configuration")
 
 
 @_check("workspace")

@@ -27,7 +27,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
-    dry_run: Annotated[bool, option("print what install would do", "--dry-run")] = False
     given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
 
 
@@ -36,9 +35,6 @@ class Installed(VerbResult, frozen=True, kw_only=True):
 
     hooks: tuple[str, ...]
     left: tuple[str, ...]
-    aside: tuple[str, ...]
-    """Hooks that an early memrepo moved aside. Nothing calls them any more."""
-    dry_run: bool
 
 
 class Hook(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,20 +71,16 @@ def do(work: Work, request: Request) -> Installed | States | Ran:
             f"memrepo hooks {request.what}: found {request.name or 'no name'}",
             fix="memrepo hooks install, memrepo hooks status, memrepo hooks run NAME [ARG ...]",
         )
-    if request.dry_run and request.what != "install":
-        raise UsageError(
-            f"memrepo hooks {request.what}: --dry-run goes with install", fix="leave out --dry-run"
-        )
     match request.what:
         case "install":
-            return _install(work, dry_run=request.dry_run)
+            return _install(work)
         case "status":
             return _status(work)
         case _:
             return _hook(work, request.name, request.given)
 
 
-def _install(work: Work, *, dry_run: bool) -> Installed:
+def _install(work: Work) -> Installed:
     from memrepo.assets import asset
     from memrepo.store import settings
 
@@ -99,11 +91,9 @@ def _install(work: Work, *, dry_run: bool) -> Installed:
             fix=f"`git config --unset core.hooksPath`; or leave it so: {settings.HOOK_CALL}",
             exit_code=Exit.DECIDE,
         )
-    left = settings.install_hooks(repo, asset("hooks", "shim"), dry_run=dry_run)
+    left = settings.install_hooks(repo, asset("hooks", "shim"))
     hooks = tuple(name for name in settings.HOOKS if name not in left)
-    return Installed(
-        hooks=hooks, left=tuple(left), aside=tuple(settings.hooks_aside(repo)), dry_run=dry_run
-    )
+    return Installed(hooks=hooks, left=tuple(left))
 
 
 def _status(work: Work) -> States:

@@ -135,9 +135,8 @@ def check_message(request: object, result: checking.MessageResult, colour: bool)
 def export(request: object, result: exporting.Result, colour: bool) -> str:
     """Format the number of exported files, and the numbers of omitted records."""
     message = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"
-    verb = "would be written" if result.dry_run else "written"
     files = counted(len(result.files), "file", "files")
-    lines = [*result.heading, f"{result.path}: {files} {verb} ({message})"]
+    lines = [*result.heading, f"{result.path}: {files} written ({message})"]
     if result.left_out:
         left = ", ".join(counted_as(n, word) for word, n in result.left_out.items())
         lines.append(f"left out: {left}")

@@ -62,14 +62,8 @@ def _ran(name: str, result: hooking.Ran) -> str:
 
 def _installed(result: hooking.Installed) -> str:
     lines = [f"installed: {', '.join(result.hooks)}"]
-    if result.dry_run:
-        lines = ["dry run: nothing was written", *(f"would be {line}" for line in lines)]
     if result.left:
         lines.append(f"left to another program: {', '.join(result.left)} ({HOOK_CALL})")
-    if result.aside:
-        lines.append(
-            f"not called any more: {', '.join(result.aside)} (make it the hook, or delete it)"
-        )
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta, field
 from msgspec.structs import replace
 
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.keys import (
     Count,
     Flag,
@@ -660,43 +660,3 @@ def line_of(text: str, name: str) -> int:
         if current in (section, "") and re.match(rf"\s*[\"']?{re.escape(wanted)}[\"']?\s*=", line):
             return number
     return 0
-
-
-def with_value(text: str, name: str, value: bool | float | str | Sequence[str]) -> str:
-    """Return the text of `memrepo.toml` with one key set, and every other line as it was.
-
-    Raise UsageError if the file writes the key in a form that one line cannot replace.
-    """
-    section, _, last = name.rpartition(".")
-    lines, given = text.split("\n"), json.dumps(value, ensure_ascii=False)
-    if at := line_of(text, name):
-        end = next((n for n in range(at, len(lines) + 1) if _is_whole(lines[at - 1 : n])), at)
-        start = name if "." in lines[at - 1].partition("=")[0] else last
-        lines[at - 1 : end] = [f"{start} = {given}"]
-    elif not section:
-        lines.insert(0, f"{last} = {given}")
-    elif at := next((n for n, row in enumerate(lines) if row.strip() == f"[{section}]"), -1) + 1:
-        lines.insert(at, f"{last} = {given}")
-    else:
-        lines = [*text.rstrip("\n").split("\n"), "", f"[{section}]", f"{last} = {given}", ""]
-    new = "\n".join(lines)
-    try:
-        found: Any = tomllib.loads(new)
-        for part in name.split("."):
-            found = found[part]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError):
-        found = None
-    if found != (list(value) if isinstance(value, tuple) else value):
-        raise UsageError(
-            f"{CONFIG_NAME}: {name}: cannot be set without touching other lines",
-            fix=f"set it in the file: {name} = {given}",
-        )
-    return new
-
-
-def _is_whole(lines: Sequence[str]) -> bool:
-    try:
-        tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError:
-        return False
-    return True

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memrepo.config import parse_config, with_value
+from memrepo.config import line_of, parse_config
 from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.faces import cli
@@ -104,6 +104,19 @@ def classic(repo: Path) -> Path:
     argv = ["git", "-C", str(repo), "commit", "-qam", "the classic lifecycle", "--no-verify"]
     subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, env={**os.environ, **then})
     return repo
+
+
+def with_value(text: str, name: str, value: Any) -> str:
+    """Return the text of a configuration with one key set, which one line sets so far, or none."""
+    section, _, last = name.rpartition(".")
+    lines, given = text.split("\n"), f"{last} = {json.dumps(value)}"
+    if at := line_of(text, name):
+        lines[at - 1] = given
+    elif section and f"[{section}]" not in lines:
+        lines += [f"[{section}]", given, ""]
+    else:
+        lines.insert(lines.index(f"[{section}]") + 1 if section else 0, given)
+    return "\n".join(lines)
 
 
 def configure(repo: Path, key: str, value: Any, now: str = NOW) -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import hubs
 import pytest
-from driving import done, git, memrepo
+from driving import done, git, memrepo, with_value
 from hubs import tip
 
-from memrepo.config import with_value
 from memrepo.store import settings
 from memrepo.store.git import opened
 

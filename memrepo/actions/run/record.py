@@ -646,5 +646,5 @@ def do(work: Work, request: Request) -> LastRun:
         text += f"\n## Changes\n\n- `memrepo diff {run.run}` lists them\n"
     from memrepo.actions.setup.survey import budgets
 
-    text += f"\n## Spent\n\n- {budgets(work, 0, work.call.now).month.text}"
+    text += f"\n## Spent\n\n- {budgets(work, 0, work.call.now).text}"
     return LastRun(last=run, text=marked("report", text))

@@ -5,12 +5,11 @@ A key is set in `memrepo.toml` itself, or with `git config` if it must not be in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.landing import prepare
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work, outside
 from memrepo.config import (
@@ -21,10 +20,7 @@ from memrepo.config import (
     git_name,
     line_of,
     nearest_key,
-    parse_config,
-    with_value,
 )
-from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store import settings
 
@@ -112,21 +108,3 @@ def _text(work: Work) -> str:
     path = work.tree.layout.config
     data = work.store.work.read(path)
     return (work.tree.files[path] if data is None else data).decode()
-
-
-def set_key(work: Work, name: str, value: str | Sequence[str], *, what: str, reason: str) -> str:
-    """Set one key in the file and commit that. Return the commit.
-
-    If the file has uncommitted edits, the line joins them, and the answer is empty.
-    """
-    path, store = work.tree.layout.config, work.store
-    new = with_value(_text(work), name, value)
-    parse_config(new)  # raises ConfigError before anything is written
-    if store.work.read(path) not in (None, work.tree.files[path]):
-        (store.root / path).write_text(new, encoding="utf-8", newline="")
-        return ""
-    step = Step(op="edit", what=what, reason=reason, changes=(Write(path=path, data=new.encode()),))
-    plan = Plan(base=work.tree.commit, steps=(step,))
-    state, now = work.tree.state(), work.call.now
-    landing = prepare(store, state, plan, work.context(), now, author=work.author)
-    return store.land(landing.chain, f"config-{work.tree.commit[:10]}")

@@ -15,7 +15,7 @@ from memrepo.actions.exchange import import_ as importing
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge_choice import JudgeChoice, Usable, usable_judges
-from memrepo.actions.setup.person import add_person, unknown_person
+from memrepo.actions.setup.survey import unknown_person
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Plan, Step, Write
@@ -72,9 +72,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     workspace: Annotated[
         str, option("the agent's workspace, which runs read", "--from", metavar="WORKSPACE")
     ] = ""
-    person: Annotated[
-        bool, option("in a clone: count your edits as a person's (`human_authors`)", "--person")
-    ] = False
 
 
 class Recognised(NamedTuple):
@@ -105,8 +102,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Whether the folder already was a memrepo repository."""
     made: bool
     """Whether the git repository was created too."""
-    person: str = ""
-    """The e-mail that was added to `human_authors`."""
     recognised: str = ""
     """The recognised kind of the workspace.
 
@@ -150,9 +145,6 @@ def do(work: Work, request: Request) -> Result:
         if not store.work.linked(inbox):
             (store.root / inbox).mkdir(parents=True, exist_ok=True)
         at = Work(work.call, store=store)
-        joined = ""
-        if request.person and known is not None and (commit := add_person(at)):
-            at, joined = at.refreshed(), person(store.repo)[1]
         brought = _claims(at, workspace or where)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
         at = at.refreshed()
@@ -177,7 +169,6 @@ def do(work: Work, request: Request) -> Result:
         known=known is not None,
         recognised=found.what if workspace is not None or adopted else "",
         made=made,
-        person=joined,
         left_alone=tuple(sorted(unread.files, key=lambda one: (-one.size, one.name))),
         left_alone_pct=unread.percent(),
         judges=judges,

@@ -22,13 +22,13 @@ from memrepo.actions.pending import (
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.record import timetable
-from memrepo.actions.setup.person import unknown_person
 from memrepo.actions.setup.survey import (
     Budgets,
     budgets,
     survey,
     uncommitted_rejected,
     unhooked_problems,
+    unknown_person,
 )
 from memrepo.actions.work import Work, driver_notices
 from memrepo.assets import asset

@@ -20,6 +20,8 @@ from memrepo.merge import closure
 from memrepo.merge.tombstones import brought_back, tombstones_in
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import conflicts, counted_as
+from memrepo.store.errors import problem
+from memrepo.store.settings import person
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +90,14 @@ def unhooked_problems(work: Work) -> tuple[Problem, ...]:
     return errors_since(work, last.entry.commit)
 
 
+def unknown_person(work: Work) -> tuple[Problem, ...]:
+    """Return a warning if what the person at this clone writes counts as a program's."""
+    email = person(work.store.repo)[1]
+    if work.call.actor or not email or email in work.config.human_authors:
+        return ()
+    return (problem("person-unknown", work.tree.layout.config, email=email),)
+
+
 def uncommitted_rejected(work: Work) -> Iterator[Problem]:
     """Yield problems for uncommitted files that bring back a rejected statement."""
     stones, layout = work.tree.stones, work.tree.layout
@@ -104,19 +114,14 @@ def _sorted(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-class HotBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of memories in the hot cache, and the limit on that number."""
+class Budgets(msgspec.Struct, frozen=True, kw_only=True):
+    """The bullets of the first page and the cost of judges, today and this month, with the limits.
 
-    bullets: int
-    budget: int
-
-
-class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of judges this month, and the limits on that cost.
-
-    `usd` is None if a price is unknown. A limit is None if it is not set.
+    A cost is None if a price is unknown. A limit is None if it is not set.
     """
 
+    bullets: int
+    max_bullets: int
     usd: float | None
     max_usd: float | None
     tokens: int
@@ -127,12 +132,22 @@ class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """Return a summary of today's and this month's cost, with the limits that are set."""
-        month = _spent_text(self.usd, self.tokens)
         limits = [] if self.max_usd is None else [f"${self.max_usd:,.2f}"]
         if self.max_tokens is not None:
             limits.append(f"{self.max_tokens:,} tokens")
         of = f", of {' and '.join(limits)}" if limits else ""
-        return f"{_spent_text(self.today_usd, self.today_tokens)} today, {month} this month{of}"
+        today = _spent_text(self.today_usd, self.today_tokens)
+        return f"{today} today, {_spent_text(self.usd, self.tokens)} this month{of}"
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """Return the used part of each of this month's limits, in US dollars and in tokens."""
+        found = []
+        if self.usd is not None and self.max_usd:
+            found.append(Spent(used=self.usd, limit=self.max_usd, unit="US dollars"))
+        if self.max_tokens:
+            found.append(Spent(used=self.tokens, limit=self.max_tokens, unit="tokens"))
+        return tuple(found)
 
 
 def _spent_text(usd: float | None, tokens: int) -> str:
@@ -142,35 +157,17 @@ def _spent_text(usd: float | None, tokens: int) -> str:
     return f"{price} ({tokens:,} tokens)"
 
 
-class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """The hot cache budget and the monthly budget."""
-
-    hot: HotBudget
-    month: MonthBudget
-
-    @property
-    def spent(self) -> tuple[Spent, ...]:
-        """Return the used part of each of this month's limits, in US dollars and in tokens."""
-        found = []
-        if self.month.usd is not None and self.month.max_usd:
-            found.append(Spent(used=self.month.usd, limit=self.month.max_usd, unit="US dollars"))
-        if self.month.max_tokens:
-            used, limit = self.month.tokens, self.month.max_tokens
-            found.append(Spent(used=used, limit=limit, unit="tokens"))
-        return tuple(found)
-
-
 def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
-    """Return both budgets. `bullets` is the number of bullets on the hot cache page."""
-    hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)
-    recorded, zone = work.tree.manifests[0], work.config.zone
+    """Return the budgets. `bullets` is the number of bullets on the first page."""
+    recorded, zone, limits = work.tree.manifests[0], work.config.zone, work.config.run
     spent, today = spent_in_month(now, recorded, zone), spent_in_day(now, recorded, zone)
-    month = MonthBudget(
+    return Budgets(
+        bullets=bullets,
+        max_bullets=work.config.rules.hot.budget,
         usd=spent.cost_usd,
-        max_usd=work.config.run.max_usd_month,
+        max_usd=limits.max_usd_month,
         tokens=spent.total,
-        max_tokens=work.config.run.max_tokens_month,
+        max_tokens=limits.max_tokens_month,
         today_usd=today.cost_usd,
         today_tokens=today.total,
     )
-    return Budgets(hot=hot, month=month)

@@ -81,8 +81,6 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     """Format the result of `init`: the new repository, the imported data and the next step."""
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
-    if result.person:
-        lines.append(f"{result.person} counts as a person from now on ({result.commit[:10]})")
     if result.recognised:
         lines.append(f"recognised {result.recognised}{_READS.get(result.recognised, '')}")
     if result.import_.commit:
@@ -272,12 +270,12 @@ def _noted(result: standing.Result) -> Iterator[str]:
     for asked in result.requests:
         place = f"{visible(asked.path)}:{asked.line}"
         yield f"asked      {place} {visible(asked.message)} (fix: {visible(asked.fix)})"
-    hot, month = result.budgets.hot, result.budgets.month
-    if hot.bullets:
-        much = hot.bullets > hot.budget
+    left = result.budgets
+    if left.bullets:
+        much = left.bullets > left.max_bullets
         over = ": over budget (`memrepo promote ID --off` removes one)" if much else ""
-        yield f"first page {hot.bullets} of {hot.budget} bullets{over}"
-    yield f"spent      {month.text}"
+        yield f"first page {left.bullets} of {left.max_bullets} bullets{over}"
+    yield f"spent      {left.text}"
     if result.hot_cache:
         yield f"first page in {result.hot_cache}: memrepo did not write {result.hot_place}"
     if result.hooks:

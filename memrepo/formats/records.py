@@ -37,10 +37,10 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     `path` and `lines` are its place in the imported files. `key` is its id there, and `names` are
     other names that links use. `captured` is an ISO date. `stated` and `written` are the values
     that the program stores for when the text was stated and when it was last written. `fields` has
-    values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links` are
-    (memrepo link type, name) pairs. `replaces` are names of records. `places` of the workspace,
-    with resources as names there, replace the record itself as evidence. A record with `is_own` is
-    a memory in memrepo's own format with its path there, and is imported unchanged.
+    values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links`
+    are (memrepo link type, name) pairs. `replaces` are names of records. `places` of the
+    workspace, with resources as names there, replace the record itself as evidence. A record with
+    `is_own` is a memory in memrepo's own format with its path there, and is imported unchanged.
     """
 
     path: str

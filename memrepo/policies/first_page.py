@@ -104,7 +104,7 @@ WHOLE_LENGTH = 640
 """Maximum characters of a list or rule on the page, which shows only what it can show whole."""
 _SURE = (2.0, 1.2, 0.4, -0.6)
 """The score for each value from `BEST` to `UNSURE`."""
-_PASSING = frozenset(("dated", "now", "progress", "identifier", "numbers", "clock"))
+_PASSING = frozenset(("dated", "now", "progress", "identifier"))
 _POINTING = frozenset(("path", "link"))
 _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
 """A warning sign, or two words in capitals: text that the author wants to be noticed."""

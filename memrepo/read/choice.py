@@ -17,7 +17,7 @@ from memrepo.core.patterns import regex
 from memrepo.policies.claims import find_reflecting
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.intake import Placed, meaning_key
-from memrepo.read.kinds import is_profile, kinds
+from memrepo.read.kinds import is_profile
 from memrepo.read.shelf import CLEAR, POOR, is_in
 from memrepo.read.thoughts import are_of_two_things
 from memrepo.text.words import content_words
@@ -89,13 +89,11 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
     ranks = [m.ranked for m in stating if m.ranked is not None]
     best = max(ranks, key=lambda r: r.rank, default=None)
     hint = next(filter(None, (*(m.hint for m in stating), first.hint)), "")
-    days = {s.captured for s in sources if s.captured_from != "commit"}
-    is_repeated = len(days) > 1 or len({s.resource for s in sources}) > 1
     return Candidate(
         candidate_id=f"cand-{key[:16]}",
         text=first.text,
         type_hint=hint or (best.type if best else "fact"),
-        rank=best.rank + kinds().signs["again"] * is_repeated if best else ALWAYS_JUDGED,
+        rank=best.rank if best else ALWAYS_JUDGED,
         fits=max((r.fits for r in ranks), key=("", "fair", "good").index, default="good"),
         signs=best.reasons if best else (),
         sources=sources,

@@ -326,19 +326,6 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
     return 2 * found > len(lines) and _TARGET.match(lines[0]) is not None
 
 
-def _reports(unit: Unit, first: str) -> bool:
-    """Return whether a statement reads like a program's report: a finished job with figures."""
-    ends = patterns().sentences["reported"]
-    label = _LABEL_END.split(first.lstrip(" *_"), maxsplit=1)[0]
-    is_dated = unit.captured_from == "unit" or _DIGITS.search(unit.text)
-    if label != first and ends.search(label) and is_dated:
-        return True
-    return any(ends.search(head) and find_clock(head) for head in unit.headings)
-
-
-_LABEL_END = regex(r"\*\*|[:：]|\s[–—-]\s")
-
-
 def signs_of(unit: Unit) -> frozenset[str]:
     """Return the names of the signs found in a statement's text."""
     text = unit.text[:SIGN_LENGTH]
@@ -347,7 +334,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
     found = {kind for kind in _SENTENCES if table[kind].search(text)}
     begin = _LOG_PREFIX.sub("", first, count=1)
     shown = _REDACTED.sub("", text)
-    letters, size = sum(map(str.isalnum, text)), width("".join(filter(str.isalnum, shown)))
+    size = width("".join(filter(str.isalnum, shown)))
     only_secret = shown != text and size < 2 * TINY_WIDTH
     lines = text.split("\n")
     one = len(lines) == 1
@@ -360,7 +347,6 @@ def signs_of(unit: Unit) -> frozenset[str]:
         ),
         "ticked": unit.task == "done" or all(map(_TICKED.search, lines)),
         "open_box": unit.task == "open" or text.startswith("⏳"),
-        "clock": find_clock(first[:40]),
         "identifier": _IDENTIFIER.search(text),
         "placeholder": only_secret
         or (unfilled and 2 * unfilled >= len(lines) - 2 * text.startswith("|")),
@@ -368,14 +354,12 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "question": _QUESTION.search(text),
         "tiny": size < TINY_WIDTH and not unit.key,
         "short": size < 2 * TINY_WIDTH and not unit.key,
-        "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
         "italic": all(map(_ITALIC.match, lines)),
         "code": unit.kind == "code" or _is_mostly_code(lines),
         "quoted": _is_quoted(lines),
         "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind == "row",
         "unset": unit.kind != "code" and not filled(lines),
-        "report": _reports(unit, first),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
         "dangling": text.rstrip(" *_").endswith((":", "："))

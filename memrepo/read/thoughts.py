@@ -317,19 +317,22 @@ class _FileReader(msgspec.Struct):
         units, self.units = self.units, []
         parts = {unit.headings for unit in units}
         is_one = len(body) <= MEMORY_LENGTH and len(units) <= MEMORY_THOUGHTS and len(parts) < 3
-        last, rest = count, units[len(units) :]
+        last, rest, description = count, units[len(units) :], header.description
         if not is_one:  # a short description is a title, and a long one needs the text below
-            is_title = width(header.description) <= FIELD_LENGTH
+            is_title = width(description) <= FIELD_LENGTH
             first = next((u for u in units[:1] if u.kind == "paragraph" and not is_title), None)
-            if first and _repeats(header.description, first.text):
-                first = None
-            length = len(header.description) + len(first.text) if first else MEMORY_LENGTH
             body, last, rest = "", header.last, units
-            if first and length < MEMORY_LENGTH and not _ends_open(first.text):
-                body, last, rest = first.text, first.lines[1], units[1:]
-        description = normal_claim(header.description)
-        whole = body if description in normal_claim(body) else f"{header.description}\n\n{body}"
-        if is_one or body or not is_title:
+            if first and not _ends_open(first.text):
+                is_same = _repeats(description, first.text)
+                if is_same and len(description) < len(first.text) <= LEAD_LENGTH:
+                    description = ""
+                if len(description) + len(first.text) < MEMORY_LENGTH or is_same:
+                    body, last, rest = first.text, first.lines[1], units[1:]
+                if is_same and description:
+                    body = ""
+        is_said = normal_claim(description) in normal_claim(body)
+        whole = body if is_said else f"{description}\n\n{body}"
+        if is_one or whole != f"{description}\n\n" or not is_title:
             self.add("memory", whole.strip(), (1, last), heads, hint=header.hint)
         if header.hint == "identity":  # all of the file is about the person
             rest = [msgspec.structs.replace(unit, hint=header.hint) for unit in rest]

@@ -163,7 +163,7 @@ class PatternsByKind(dict[str, WordPattern]):
         found = self[kind] = WordPattern(
             entries(self._section, kind),
             start=kind in ("done", "explains", "refers"),
-            end=kind in ("done_end", "reported"),
+            end=kind == "done_end",
         )
         return found
 

@@ -53,17 +53,6 @@ def test_a_day_s_decisions_and_corrections_go_before_what_happened() -> None:
     assert {one.rank for one in found[3:6]} == {one.rank for one in by_rank[:3]}
 
 
-def test_a_finished_job_with_figures_ranks_below_what_lasts() -> None:
-    job, fact = ranked(
-        "MEMORY.md",
-        ["**Grain count finished** - 5 sacks, 2 carts", "The mill has 5 floors and 2 carts."],
-    )
-    assert job.rank < 0 < fact.rank
-    assert not job.fits
-    (dated,) = ranked("MEMORY.md", ["2026-01-04 **Grain check finished** - all of it is dry"])
-    assert "report" in dated.signs
-
-
 def test_what_points_to_another_source_promotes_nothing() -> None:
     lines = ["[No wet corn](corn.md) — never grind it", "`lessons/oats.md` — Never grind wet oats"]
     read = ranked("memory/MEMORY.md", lines, sources=("memory/corn.md", "lessons/oats.md"))

@@ -195,6 +195,19 @@ def test_a_file_of_one_memory_is_one_thought_with_the_type_of_its_header() -> No
     assert found.text == "No wet corn\n\nNever grind wet corn.\n- It clogs."
 
 
+@pytest.mark.parametrize(("more", "is_kept"), [("", True), (LONG * 9, False)])
+def test_a_description_and_a_paragraph_that_repeats_it_are_one_text(
+    more: str, is_kept: bool
+) -> None:
+    description = "Never open the upper sluice of the old mill by night or by day, says Ruth"
+    text = f"Ruth says: never open the upper sluice of the old mill, by night or by day. {more}"
+    parts = "".join(f"## Part {n}\n\n- {LONG}{n}\n\n" for n in range(9))
+    head = f"---\nname: sluice\ndescription: {description}\n---\n\n"
+    first, second = thoughts(f"{head}{text.strip()}\n\n{parts}", "memory/sluice.md")[:2]
+    assert (first.kind, first.text) == ("memory", text.strip() if is_kept else description)
+    assert second.headings[-1:] == ("Part 0",)
+
+
 LINES = st.lists(
     st.sampled_from(
         ["", "# Mill", "## Shop", "- the till", "  - a key", "Words of Ana.", "So:", "1. close it",

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from driving import begin, done, git
+from driving import begin, git
 
 from memrepo.assets import asset
-from memrepo.store.git import lock
 
 ROOT = Path(__file__).resolve().parents[1]
 BROKEN = "---\ntype: fact\nconfidence: high\n---\n\nText.\n"
@@ -76,13 +75,6 @@ def test_every_memory_of_a_run_passes(clean: Path, programs: Path) -> None:
     assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout
 
 
-def test_a_good_edit_passes(clean: Path, programs: Path) -> None:
-    path = git(clean, "ls-files", "memories/knowledge").splitlines()[0]
-    stage(clean, (clean / path).read_text(encoding="utf-8") + "\nMore of it.\n")
-    ran = pre_commit(clean, programs, "run")
-    assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout
-
-
 def test_a_broken_memory_fails_and_is_named_with_its_line(clean: Path, programs: Path) -> None:
     path = stage(clean, BROKEN)
     ran = pre_commit(clean, programs, "run")
@@ -108,20 +100,6 @@ def test_of_a_file_staged_in_part_that_part_counts(clean: Path, programs: Path) 
     assert f"{path.relative_to(clean)}:3:" in ran.stdout
 
 
-def test_a_renamed_and_a_deleted_memory_pass_and_a_broken_one_beside_them_is_named(
-    clean: Path, programs: Path
-) -> None:
-    moved, gone, *_ = knowledge(clean)
-    git(clean, "mv", str(moved), str(moved.with_name(f"other-{moved.name}")))
-    git(clean, "rm", "-q", str(gone))
-    ran = pre_commit(clean, programs, "run")
-    assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout
-    path = stage(clean, BROKEN)
-    ran = pre_commit(clean, programs, "run")
-    assert (ran.returncode, f"{path}:3:" in ran.stdout) == (1, True), ran.stdout
-    assert moved.name not in ran.stdout.replace(path, "")
-
-
 def test_a_memory_joined_by_hand_is_checked_before_the_merge_is_committed(
     clean: Path, programs: Path
 ) -> None:
@@ -138,47 +116,6 @@ def test_a_memory_joined_by_hand_is_checked_before_the_merge_is_committed(
         assert "merge-conflict files only" in ran.stdout
         assert (ran.returncode, f"{path}:3:" in ran.stdout) == (code, bool(code)), ran.stdout
     git(clean, "checkout", "-q", "-f", "main")
-
-
-def test_the_first_commit_of_all_is_checked(clean: Path, programs: Path, tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q", "-b", "main")
-    for path in (clean / "memrepo.toml", clean / ".pre-commit-config.yaml", *knowledge(clean)[:1]):
-        to = tmp_path / path.relative_to(clean)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(path.read_bytes())
-    git(tmp_path, "add", "-A")
-    ran = pre_commit(tmp_path, programs, "run")
-    assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout
-    broken = stage(tmp_path, BROKEN)
-    ran = pre_commit(tmp_path, programs, "run")
-    assert (ran.returncode, f"{broken}:3:" in ran.stdout) == (1, True), ran.stdout
-
-
-def test_a_check_waits_for_no_run_that_writes(clean: Path, programs: Path) -> None:
-    path = stage(clean, BROKEN)
-    folder = clean / ".git" / "memrepo"
-    with lock(folder, "run"), lock(folder, "write"):
-        ran = pre_commit(clean, programs, "run")
-    assert (ran.returncode, f"{path}:3:" in ran.stdout) == (1, True), ran.stdout
-
-
-def test_a_broken_source_is_nobodys_business(clean: Path, programs: Path) -> None:
-    (clean / "sources" / "memories").mkdir()
-    (clean / "sources" / "memories" / "x.md").write_text("---\nno: header\n", encoding="utf-8")
-    git(clean, "add", "sources")
-    ran = pre_commit(clean, programs, "run")
-    assert (ran.returncode, "no files to check" in ran.stdout) == (0, True), ran.stdout
-
-
-def test_the_installed_hook_stops_the_commit_of_a_broken_memory(
-    clean: Path, programs: Path
-) -> None:
-    git(clean, "config", "memrepo.program", str(programs / "memrepo"))
-    path = stage(clean, BROKEN)
-    ran = run(clean, programs, "git", "commit", "-q", "-m", "edit")
-    assert ran.returncode != 0
-    assert f"{path}:3:" in ran.stdout + ran.stderr
-    assert done(clean, "status")["uncommitted"] == [path]
 
 
 @pytest.mark.parametrize(

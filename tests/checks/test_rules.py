@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from docs_parts import ROOT
 from rule_examples import (
     ELSEWHERE,
     EXAMPLES,
-    NAME,
-    OTHER,
-    A,
-    B,
     Example,
     good_scene,
-    memory,
     raw,
     scene,
 )
 
 from memrepo.actions.check.check import repaired_files
 from memrepo.checks import find_problems as problems
-from memrepo.checks.rules import GROUPS, Around, Scene, all_rules
-from memrepo.core.layout import Layout
+from memrepo.checks.rules import GROUPS, all_rules
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -77,16 +70,6 @@ def test_a_group_alone_finds_its_own_rules_only(group: str) -> None:
         assert found <= mine
 
 
-def test_no_finding_holds_the_value_of_a_secret() -> None:
-    example = EXAMPLES["secret-found"]
-    assert "AbCdEf" not in "".join(map(str, problems(scene(example, example.bad))))
-
-
-def test_a_rule_is_explained_in_one_sentence() -> None:
-    assert [r.name for r in all_rules().values() if not r.doc.endswith(".") or "\n" in r.doc] == []
-    assert Path(ROOT / "docs" / "rules.md").exists()
-
-
 def test_a_tombstone_that_cannot_be_read_stops_no_commit_of_another_file() -> None:
     stone = "tombstones/ts-0123456789abcdef.md"
     found = problems(scene(Example(bad={}, around={stone: "x"}), EXAMPLES["memory-layer"].good))
@@ -115,32 +98,3 @@ def test_a_wrong_word_is_answered_with_the_one_that_was_meant(line: str, fix: st
     text = f"---\n{line}\n---\n\nText.\n"
     found = problems(scene(Example(bad={}), {"memories/knowledge/pot.md": text}))
     assert fix in {p.fix for p in found if p.rule == "frontmatter-value"}
-
-
-THIRD = NAME.replace("shed-aaaaaa", "yard-cccccc")
-
-
-TOGETHER = {
-    "one id in three files": {NAME: memory(), OTHER: memory(), THIRD: memory()},
-    "a ring": {
-        NAME: memory("status: superseded", f"superseded_by: [{B}]", f"supersedes: [{B}]"),
-        OTHER: memory("status: superseded", f"superseded_by: [{A}]", f"supersedes: [{A}]", id_=B),
-    },
-    "half a supersession": {NAME: memory(f"supersedes: [{B}]"), OTHER: memory(id_=B)},
-    "a reference to what has no id": {NAME: memory(f"supersedes: [{B}]"), OTHER: "no header"},
-    "links by name": {
-        NAME: memory("origin: manual", body=f"See [[gate]], [[gate-bbbbbb]], [[{B}]], [[barn]]."),
-        OTHER: memory("origin: manual", id_=B, body="See [[shed]], [[knowledge:shed]], [[Shed]]."),
-    },
-    "a name in other letters": {
-        NAME: memory("origin: manual", body="See [[Gate]] and [[barn]]."),
-        OTHER: memory(id_=B),
-    },
-}
-
-
-@pytest.mark.parametrize("name", TOGETHER)
-def test_what_several_files_break_together_is_found(name: str) -> None:
-    files = raw(TOGETHER[name])
-    around = Around(earlier=files, paths=files)
-    assert problems(Scene(files=files, layout=Layout(), around=around))

@@ -66,24 +66,6 @@ def test_a_named_file_is_judged_with_place_rule_and_remedy(repo: Path) -> None:
     assert "(fix: " in plain.out
 
 
-def test_what_is_not_staged_is_not_judged(repo: Path) -> None:
-    name = broken(repo)
-    assert memrepo(repo, "check", "--staged").data["problems"] == []
-    git(repo, "add", name)
-    (repo / name).write_text("---\ntype: fact\n---\n\nMended on disk only.\n")
-    assert memrepo(repo, "check", "--staged").exit == 1
-
-
-def test_the_hook_stops_a_commit_with_a_broken_memory(repo: Path) -> None:
-    head = git(repo, "rev-parse", "HEAD")
-    name = broken(repo)
-    git(repo, "add", name)
-    stopped = commit(repo)
-    assert stopped.returncode == 1
-    assert f"{name}:3:" in stopped.stdout + stopped.stderr
-    assert git(repo, "rev-parse", "HEAD") == head
-
-
 def test_the_hook_stops_an_unknown_decay_class_and_suggests_one(repo: Path) -> None:
     memory = next(iter(memories(repo).values()))
     path = repo / memory.path
@@ -109,14 +91,6 @@ def test_the_hook_lets_a_valid_edit_pass_also_with_commit_dash_a(repo: Path) -> 
     passed = commit(repo, "-a")
     assert passed.returncode == 0, passed.stderr
     assert done(repo, "show", memory.id)["memory"]["text"].endswith("And more.")
-
-
-def test_the_hook_stops_a_broken_edit_with_commit_dash_a(repo: Path) -> None:
-    memory = next(iter(memories(repo).values()))
-    path = repo / memory.path
-    path.write_text(path.read_text().replace("type: ", "type: x"))
-    assert commit(repo, "-a").returncode == 1
-    assert memrepo(repo, "check", "--all").exit == 0
 
 
 def test_a_hand_made_memory_is_completed_and_then_found(small_repo: Path) -> None:
@@ -146,11 +120,6 @@ def test_a_staged_link_is_named_and_not_followed(repo: Path, name: str) -> None:
     assert answer.exit == 1
     assert {p["rule"] for p in answer.data["problems"]} <= rules
     assert {p["path"] for p in answer.data["problems"]} == {name}
-
-
-def test_a_file_of_somebody_else_is_not_judged_as_a_memory(small_repo: Path) -> None:
-    (small_repo / "README.md").write_text("---\ntags: not a list\n---\n\nMine.\n")
-    assert memrepo(small_repo, "check", "README.md").data["problems"] == []
 
 
 def test_a_note_without_a_header_is_given_one_of_its_folder(small_repo: Path) -> None:
@@ -189,19 +158,6 @@ def test_a_staged_misspelt_key_is_refused_and_a_machine_field_is_put_back(tmp_pa
     answer = memrepo(repo, "check", "--staged", "--fix", as_json=False)
     assert answer.out.strip() == f"fixed {name}: restored created, which only memrepo sets"
     assert path.read_text(encoding="utf-8") == good
-
-
-def test_a_memory_moved_out_of_its_layer_is_read_and_windows_names_are_warned_about(
-    tmp_path: Path,
-) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
-    id_ = done(repo, "add", "Vera keeps bees.")["id"]
-    (path,) = (repo / "memories").rglob("*.md")
-    git(repo, "mv", str(path), str(repo / "memories" / path.name))
-    git(repo, "commit", "-q", "-m", "Move")
-    assert done(repo, "search", "bees")["hits"][0]["id"] == id_
-    assert memrepo(repo, "check", "--all").data["problems"] == []
 
 
 def test_what_is_broken_is_not_touched_by_a_fix(small_repo: Path) -> None:

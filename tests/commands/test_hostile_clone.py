@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -107,12 +106,3 @@ def test_a_configuration_nested_without_end_is_an_error_and_no_bug(clone: Path) 
     assert (answer.exit, "not valid TOML" in answer.error["message"]) == (2, True)
     git(clone, "add", "memrepo.toml")
     assert memrepo(clone, "check", "--staged").exit == 0
-
-
-def test_hooks_that_the_clone_brings_are_not_installed(clone: Path, tmp_path: Path) -> None:
-    git(clone, "config", "core.hooksPath", ".githooks")
-    assert memrepo(clone, "hooks", "install").exit == 3
-    git(clone, "config", "--unset", "core.hooksPath")
-    assert memrepo(clone, "hooks", "install").exit == 0
-    subprocess.run(["git", "-C", clone, "commit", "-q", "--allow-empty", "-m", "x"], check=False)
-    assert not (tmp_path / "executed").exists()

@@ -131,31 +131,3 @@ def test_lines_that_cannot_be_read_are_listed_and_the_rest_is_imported(
     assert found["imported"] == last - 2
     plain = memrepo(tmp_path, "init", "other", "--from", workspace, as_json=False)
     assert f"{purifier.CLAIMS}:1:1: import-line" in plain.err
-
-
-def test_an_ugly_repository_comes_back_whole(ugly_repo: Path, tmp_path: Path) -> None:
-    done(ugly_repo, "export", "artifacts", tmp_path / "out")
-    workspace = tmp_path / "empty"
-    (workspace / "memory").mkdir(parents=True)
-    (workspace / "MEMORY.md").write_text("# Memory\n")
-    shutil.copytree(tmp_path / "out", workspace / "runtime")
-    answer = done(tmp_path, "init", "repo", "--from", workspace, now=LATER)
-    assert [p for p in answer["import"]["problems"] if p["severity"] == "error"] == []
-    done(tmp_path / "repo", "export", "artifacts", tmp_path / "again", now=LATER)
-    before, after = compared(tmp_path / "out"), compared(tmp_path / "again")
-    assert {c["text"] for c in after} == {c["text"] for c in before} != set()
-    # Two claims of one text are one memory, with the evidence of both.
-    same = {c["id"]: c for c in before if c in after}
-    assert len(same) >= len(before) - 4
-
-
-def test_a_bad_time_of_a_chatgpt_talk_is_reported_once(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    said = {"id": "b", "author": {"role": "user"}, "recipient": "all"}
-    said["content"] = {"content_type": "text", "parts": ["When do I repot the lemon tree?"]}
-    talk = {"id": "c", "title": "Repotting", "create_time": "soon", "current_node": "b"}
-    talk["mapping"] = {"b": {"id": "b", "parent": None, "message": said, "children": []}}
-    (tmp_path / "conversations.json").write_text(json.dumps([talk]), encoding="utf-8")
-    path = str(tmp_path / "conversations.json")
-    answer = memrepo(tmp_path / "repo", "import", "chatgpt", path, as_json=False)
-    assert answer.err.count("'soon'") == 1, answer.err

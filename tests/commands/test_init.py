@@ -112,29 +112,12 @@ def test_adopting_a_workspace_in_place_touches_no_foreign_file(
     assert standing(workspace) == before
 
 
-def test_an_adopted_workspace_goes_on_growing(tmp_path: Path) -> None:
-    workspace = workspaces.write(tmp_path / "agent", dict(workspaces.SMALL))
-    done(workspace, "init")
-    done(workspace, "run")
-    with (workspace / "MEMORY.md").open("a") as memory:
-        memory.write("- Vera decided to sell the old tractor in May.\n")
-    assert done(workspace, "run", now="2026-03-01T11:40:00Z")["counts"]["memories_new"] == 1
-    done(workspace, "revert")
-    assert "old tractor" in (workspace / "MEMORY.md").read_text()
-    assert "MEMORY.md" not in git(workspace, "ls-files").split()
-
-
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "", 'UTC"\nformat = 9', "../etc"])
 def test_an_unknown_zone_is_a_usage_error_and_nothing_is_made(tmp_path: Path, zone: str) -> None:
     answer = memrepo(tmp_path, "init", "repo", f"--tz={zone}")
     assert answer.exit == 2
     assert "--tz" in answer.error["message"]
     assert not (tmp_path / "repo").exists()
-
-
-def test_the_zone_given_is_the_repositorys(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo", "--tz", "Europe/Berlin")
-    assert 'timezone = "Europe/Berlin"' in (tmp_path / "repo/memrepo.toml").read_text()
 
 
 def test_init_says_which_zone_it_took_and_where_to_change_it(tmp_path: Path) -> None:
@@ -259,16 +242,6 @@ def test_the_first_run_explains_itself_and_the_second_does_not(tmp_path: Path) -
     text = memrepo(tmp_path / "repo", "run", as_json=False, now="2026-03-01T11:40:00Z").out
     assert "1 new" in text
     assert "next:" not in text
-
-
-def test_a_first_run_without_memories_announces_no_examples(tmp_path: Path) -> None:
-    workspaces.write(
-        tmp_path / "workspace", {"memory/2026-02-20.md": b"## Lunch\n- Soup at noon.\n"}
-    )
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    text = memrepo(tmp_path / "repo", "run", as_json=False).out
-    assert "\n0 memories of " in text
-    assert "for example:" not in text
 
 
 def test_init_in_a_clone_says_what_it_put_in_place(tmp_path: Path) -> None:

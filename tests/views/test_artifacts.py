@@ -8,12 +8,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from lineage_contract import CLAIM_FIELDS
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
-from memrepo.core.manifest import Manifest
-from memrepo.core.memory import Link, Memory, Source, Stamp
+from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.formats import purifier
 from memrepo.read.sources import SourceRules
@@ -71,12 +69,6 @@ def only(made: Exported) -> dict[str, Any]:
     return record
 
 
-def test_a_claim_has_the_lineages_fields_in_its_order() -> None:
-    record = only(exported(state(mem("1"))))
-    assert tuple(record) == CLAIM_FIELDS
-    assert len(record) == 33
-
-
 @pytest.mark.parametrize(
     ("status", "standing", "expected"),
     [
@@ -112,56 +104,3 @@ def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> Non
     assert len(claims(made)) == 1
     assert made.left_out == {"forgotten": 1, "note": 1, "personal": 1}
     assert len(claims(exported(found))) == 2
-
-
-def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
-    one = mem(
-        "1",
-        standing="contested",
-        links=(
-            Link(target="mem-2222222222222222", type="contradicts"),
-            Link(target="mem-3333333333333333", type="related"),
-        ),
-    )
-    said = {mem(digit).id: [{"disposition": "new_claim"}] for digit in "12"}
-    record = manifest("20260201T090000Z-00000000", judgements=said)
-    made = exported(state(one, mem("2"), mem("3"), **record))
-    found = claims(made)
-    first, second, third = (found[mem(d).body] for d in "123")
-    expected = purifier.contradiction_id([second["id"], first["id"]])
-    assert first["contradictionClusterId"] == second["contradictionClusterId"] == expected
-    assert third["contradictionClusterId"] is None
-    assert first["contradictions"] == [
-        {
-            "competingClaimId": second["id"],
-            "competingText": second["text"],
-            "relation": "contested",
-            "flaggedInRunId": "20260201T090000Z-00000000",
-        },
-    ]
-    records = [json.loads(x) for x in made.files[purifier.CONTRADICTIONS].splitlines()]
-    assert {(r["claimId"], r["competingClaimId"]) for r in records} == {
-        (first["id"], second["id"]),
-        (second["id"], first["id"]),
-    }
-    assert exported(state(mem("3"), mem("2"), one, **record)).files == made.files
-
-
-def manifest(run: str, **more: Any) -> dict[str, bytes]:
-    given = {
-        "run": run,
-        "mode": "incremental",
-        "judge": "offline/1",
-        "profile": "personal",
-        "base": "0" * 40,
-        "now": "2026-02-01T09:00:00Z",
-        "package": "9.9",
-        **more,
-    }
-    return {LAYOUT.manifest(run): Manifest(**given).to_bytes()}
-
-
-def test_a_damaged_manifest_is_a_problem_and_the_rest_is_exported() -> None:
-    made = exported(state(mem("1"), **{"runs/2026-02/20260201T090000Z.json": b"{"}))
-    assert [p.rule for p in made.problems] == ["manifest-unreadable"]
-    assert len(claims(made)) == 1

@@ -300,7 +300,10 @@ class Repo(Git):
     def ref(self, name: str) -> str:
         """Return the id of the object that a full ref name refers to, or "" if there is none."""
         found = self.objects.find(name)
-        return found.id if found is not None else ""
+        if found is not None:
+            return found.id
+        # There is no such ref, or its object is missing.
+        return self.call("rev-parse", "-q", "--verify", name, accepted=1).strip()
 
     def refs_below(self, folder: str) -> list[str]:
         """Return the sorted names of the refs below a folder such as `refs/heads/run/`."""

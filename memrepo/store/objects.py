@@ -187,7 +187,7 @@ class ObjectReader:
     def _tree(self, name: str) -> Mapping[bytes, TreeEntry]:
         found = self.find(f"{name}^{{tree}}")
         if found is None:
-            raise Missing(name=name, path="a folder")
+            raise Missing(name=name, path="a commit or folder")
         return dict(_entries(found.data, len(found.id) // 2))
 
     # -- the child process -------------------------------------------------------------------

@@ -83,6 +83,14 @@ def test_an_empty_head_is_damage_and_not_a_missing_repository(small_repo: Path) 
     assert "echo 'ref: refs/heads/main'" in error["fix"]
 
 
+def test_a_lost_commit_is_damage_and_not_a_missing_repository(small_repo: Path) -> None:
+    git(small_repo, "commit", "-qnm", "by hand", "--allow-empty")
+    head = git(small_repo, "rev-parse", "HEAD").strip()
+    (small_repo / ".git" / "objects" / head[:2] / head[2:]).unlink()
+    for command in (["status"], ["init", "."]):
+        assert head in memrepo(small_repo, *command).error["message"]
+
+
 @pytest.mark.parametrize("name", ["MEMORY.md", "views/LTMEMORY.md"])
 def test_a_lost_page_comes_back_with_the_next_run(small_repo: Path, name: str) -> None:
     page = (small_repo / name).read_bytes()

@@ -8,9 +8,9 @@ from pathlib import Path
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
 from memrepo.actions.run.known import Known
+from memrepo.actions.run.maintain import compress_old
 from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.settle import settle_changed
-from memrepo.actions.run.upkeep import compress_old
 from memrepo.config import parse_config
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
@@ -57,9 +57,7 @@ def _consolidate(state: State) -> None:
     found = Decisions(room=len(state.memories) // 20)
     settle_changed(plan, Known(state, plan.now), tuple(state.memories))
     rules = CompressionRules(trigger=len(state.memories), keep=len(state.memories) // 3)
-    compress_old(
-        plan, found, state, rules, lambda m: importance_of(m, words).importance.score, None
-    )
+    compress_old(plan, found, state, rules, lambda m: importance_of(m, words).importance.score)
     link_step(state.active, {}, config.links)
 
 

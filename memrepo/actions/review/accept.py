@@ -28,7 +28,7 @@ from memrepo.actions.pending import (
     the_waiting,
 )
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.run.upkeep import first_page_steps
+from memrepo.actions.run.maintain import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
 from memrepo.core.changes import Change, Plan, Remove, Step, Update

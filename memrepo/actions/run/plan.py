@@ -1,8 +1,8 @@
 """The values that the stages of a run hand on: plan, input, answers, decisions.
 
 `gather` returns an `Input`, `judge` turns it into `Answers`, `decide` into `Decisions`. The
-decisions grow by the maintenance of existing memories (`upkeep.py`). They land whole or wait whole
-(`land.py`).
+decisions grow by the maintenance of existing memories (`maintain.py`). They land or wait as a
+whole (`land.py`).
 """
 
 from __future__ import annotations

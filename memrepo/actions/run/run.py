@@ -28,6 +28,7 @@ from memrepo.actions.run.land import (
     put_on_branch,
     waiting_of,
 )
+from memrepo.actions.run.maintain import add_upkeep
 from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.preconditions import (
     claim_edits,
@@ -45,7 +46,6 @@ from memrepo.actions.run.record import (
     is_first,
     record_run,
 )
-from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey, unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES

@@ -4,7 +4,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
 UPGRADE ?=
-CLIENTS ?= sdk inspector claude-code openclaw
+CLIENTS ?= sdk claude-code openclaw
 # Paths to what is not carried: --sets DIR --labelled DIR --peers build/peers
 PROVING ?=
 
@@ -21,7 +21,6 @@ COMPILE := $(PUBLIC) CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compil
 sdk := @modelcontextprotocol/sdk@1.32.2
 claude-code := @anthropic-ai/claude-code@2.1.197
 openclaw := openclaw@2026.9.6
-inspector := @modelcontextprotocol/inspector@2.12.0
 # Some of them refuse an older one, at their installation too.
 node := node@24
 NODE := $(CURDIR)/.clients/node/node_modules/.bin

@@ -19,7 +19,7 @@ from real_clients import bare_environment, installed
 from scripted_model import Model, Use, model
 
 from memrepo import __version__
-from memrepo.actions.setup.agent import CLAUDE_EVENTS, DEADLINES, FAILED, hook_line
+from memrepo.actions.setup.agent import CLAUDE_EVENTS, DEADLINES, FAILED, PATIENCE, hook_line
 
 PLUGIN = ROOT / "plugins" / "claude-code"
 PROGRAM = f"{Path(sys.executable).parent}/memrepo"
@@ -205,7 +205,7 @@ def test_the_plugin_s_hooks_are_those_that_are_installed() -> None:
             "REPOSITORY", '"$CLAUDE_PLUGIN_OPTION_REPOSITORY"'
         )
         assert one["command"] == line
-        assert one["timeout"] == (5 if kind == "end" else int(DEADLINES[kind]) + 5)
+        assert one["timeout"] == PATIENCE + (0 if kind == "end" else int(DEADLINES[kind]))
         said = subprocess.run(
             ["sh", "-c", one["command"]],
             env={"CLAUDE_PLUGIN_OPTION_PROGRAM": "/nowhere/memrepo", "PATH": "/usr/bin:/bin"},

@@ -10,16 +10,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jsonschema
 import pytest
-from docs_parts import ROOT
-from driving import LONG, begin, done, git, memrepo
-from real_clients import bare_environment, installed
+from driving import begin, done, git, memrepo
+from real_clients import installed
 from workspaces import small
 
 from memrepo.actions.work import Call
@@ -31,8 +30,6 @@ NOW = datetime(2026, 3, 3, 9, tzinfo=UTC)
 WHY = "a person asked for it"
 OF_A_COMMAND_LINE = re.compile(r"standard input|[Uu]sage:|argparse|(^|\s)--?[a-z]|\bstdin\b")
 SERVER = ("mcp", "--toolset", "admin")
-INSPECTED = ("memory_forget", "memory_search")
-"""Tools that the inspector calls where not every one is tried: it takes seconds for each."""
 Arguments = dict[str, Any]
 
 
@@ -203,36 +200,3 @@ def test_the_typescript_client_accepts_every_answer_and_every_refusal(
         assert first["structuredContent"]
         for wrong, other in zip(session.wrong, others, strict=True):
             assert_refused(other, (session.name, wrong))
-
-
-def test_the_inspector_shows_every_answer_and_every_refusal(begun: Path, tmp_path: Path) -> None:
-    program = installed("inspector", ".bin/mcp-inspector")
-    node = installed("node", ".bin/node").parent
-    around = bare_environment(tmp_path / "home")
-    around |= {"PATH": f"{node}:{around['PATH']}", "PYTHONPATH": str(ROOT)}
-
-    def inspect(line: Sequence[str], *words: str) -> tuple[int, Any, str]:
-        ran = subprocess.run(
-            [program, "--cli", "--format", "json", "-q", *words, "--", *line],
-            env=around,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
-        return ran.returncode, json.loads(ran.stdout or "null"), ran.stderr
-
-    every = [*sessions(begun, tmp_path)]
-    code, listed, said = inspect(every[0].line, "--method", "tools/list", "--strict")
-    assert code == 0, said
-    assert {tool["name"] for tool in listed["result"]["tools"]} == set(TOOLS)
-    for session in every if LONG else [s for s in every if s.name in INSPECTED]:
-        asked = ("--method", "tools/call", "--tool-name", session.name, "--tool-args-json")
-        code, answer, said = inspect(session.line, *asked, json.dumps(session.good))
-        assert code == 0, (session.name, said)
-        assert answer["result"]["structuredContent"]
-        for wrong in session.wrong if LONG else session.wrong[:1]:
-            code, answer, said = inspect(session.line, *asked, json.dumps(wrong))
-            assert code == 5, (session.name, wrong, said)
-            assert_refused(answer["result"], (session.name, wrong))

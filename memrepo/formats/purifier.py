@@ -57,7 +57,6 @@ CLAIM_STATUSES = (
     "probable_duplicate",
 )
 INACTIVE = ("superseded", "stale", "retire_candidate")
-PROFILES = ("business", "personal", "shared")
 
 
 def status_of(memory: Memory) -> str:

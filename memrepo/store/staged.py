@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
-from memrepo.checks.rules import Around, Wants, folded
+from memrepo.checks.rules import Around, folded
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
@@ -152,20 +152,6 @@ class StagedConfig(msgspec.Struct, frozen=True, kw_only=True):
     layout: Layout | None
     blobs: Mapping[str, str]
 
-    def wants(self, git: Git) -> Wants:
-        """Return what the staged configuration requires of files.
-
-        An invalid configuration requires nothing here. Commands that load it report the error.
-        """
-        if self.layout is None:
-            return Wants()
-        tags, ttl = _tables(self.config(git))
-        return Wants(
-            tags=tuple(_texts(tags.get("vocabulary"))),
-            tag_pattern=str(tags.get("pattern", "")),
-            decay_classes=tuple(ttl),
-        )
-
     def config(self, git: Git) -> bytes:
         """Return the bytes of the staged configuration, or none if there is none."""
         path = self.layout.config if self.layout is not None else ""
@@ -180,24 +166,3 @@ def staged_config(git: Git) -> StagedConfig:
     blobs = {path: blob for path, mode, blob in found if mode in FILES}
     layout = next((Layout(p) for p in prefixes if p + CONFIG_NAME in blobs), None)
     return StagedConfig(layout=layout, blobs=blobs)
-
-
-def _tables(config: bytes) -> tuple[Mapping[str, object], ...]:
-    """Parse a configuration into its tables `tags` and `decay.ttl`, empty if unparsable."""
-    lines = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
-    if not any(word in line for line in lines for word in (b"tags", b"ttl")):
-        return {}, {}  # avoids importing the TOML parser
-    import tomllib
-
-    try:
-        found = tomllib.loads(config.decode("utf-8", "replace"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}, {}
-    decay = found.get("decay")
-    ttl = decay.get("ttl") if isinstance(decay, dict) else None
-    tables = (found.get("tags"), ttl)
-    return tuple(table if isinstance(table, dict) else {} for table in tables)
-
-
-def _texts(value: object) -> list[str]:
-    return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []

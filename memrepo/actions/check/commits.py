@@ -117,7 +117,7 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
         files=files,
         layout=tree.layout,
         gone=tuple(path for path, _, new in owned if not new.id),
-        wants=known.wants(git),
+        wants=scenes.wants_of(git, known),
         around=Around(
             memories=state.memories,
             files=state.files,
@@ -223,7 +223,7 @@ def problems_of(
     git: Git, tree: Snapshot, commits: Sequence[str], groups: Sequence[Group]
 ) -> Iterator[tuple[str, Problem]]:
     """Yield (commit, problem) for each problem of the commits that a given tree still contains."""
-    state, known = tree.state(), staged_config(git).wants(git)
+    state, known = tree.state(), scenes.wants_of(git, staged_config(git))
     found: dict[str, list[tuple[str, str, str]]] = {}
     for commit, path, old, new in changes(git, commits):
         if tree.layout.owns(path):

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo import checks
-from memrepo.checks.rules import Around, Group, Scene, report
+from memrepo.checks.rules import Around, Group, Scene, Wants, report
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import configure
 
 if TYPE_CHECKING:
+    from memrepo.config import Config
     from memrepo.store.git import Git
     from memrepo.store.staged import StagedConfig
 
@@ -60,29 +61,50 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
                 files=files,
                 layout=layout,
                 around=around,
-                wants=known.wants(git),
+                wants=wants_of(git, known),
                 merging=git.is_merging,
             )
         foreign = tuple(paths[p] for p in files if layout is not None and not layout.owns(p))
         yield Checked(scene=scene, early=early, root=top, names=paths, foreign=foreign)
 
 
-def _configure(git: Git, known: StagedConfig) -> None:
-    """Refuse a repository of an old format, and learn what is a secret in this one.
+def wants_of(git: Git, known: StagedConfig) -> Wants:
+    """Return what the configuration requires of files. Refuse a repository of an old format.
 
-    A configuration that cannot be parsed is ignored here: commands that use it report it.
+    A configuration that cannot be read requires nothing here: commands that use it report it.
     """
-    data = known.config(git)
-    if b"secrets" not in data and b"format = 2" in data:
+    config = _read_config(git, known)
+    if config is None:
+        return Wants()
+    return Wants(
+        tags=config.tags.vocabulary,
+        tag_pattern=config.tags.pattern if "tags.pattern" in config.given else "",
+        decay_classes=tuple(config.decay.ttl),
+    )
+
+
+def _configure(git: Git, known: StagedConfig) -> None:
+    """Learn what is a secret in a repository."""
+    config = _read_config(git, known)
+    if config is None:
         configure()
-        return  # without the TOML parser
+    else:
+        configure(config.secrets.off, config.secrets.patterns)
+
+
+def _read_config(git: Git, known: StagedConfig) -> Config | None:
+    """Return the configuration, or None if it is invalid or says nothing that checks use."""
+    data = known.config(git)
+    lines = [line for line in data.splitlines() if not line.lstrip().startswith(b"#")]
+    words = (b"secrets", b"tags", b"ttl")
+    if b"format = 2" in data and not any(word in line for line in lines for word in words):
+        return None  # without the TOML parser
     from memrepo.actions.work import parsed_config
     from memrepo.config import ConfigError
 
-    if data:
-        with suppress(ConfigError):
-            config = parsed_config(known.layout.config if known.layout else "", data)
-            configure(config.secrets.off, config.secrets.patterns)
+    with suppress(ConfigError):
+        return parsed_config(known.layout.config if known.layout else "", data) if data else None
+    return None
 
 
 def _below(top: Path, path: Path) -> str:
@@ -138,7 +160,7 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
             files=files,
             layout=layout,
             around=around,
-            wants=known.wants(git),
+            wants=wants_of(git, known),
             gone=tuple(path for path, _, _, new in changes if not new),
             merging=merging or git.is_merging,
         )
@@ -215,7 +237,7 @@ def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
         pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
         around = Around(earlier=dict(files), paths={path for path, _, _ in entries})
         files |= read(git.top, [p for p in pages if (git.top / p).exists()])[0]
-        scene = Scene(files=files, layout=layout, around=around, wants=known.wants(git))
+        scene = Scene(files=files, layout=layout, around=around, wants=wants_of(git, known))
         problems = checks.find_problems(scene, only)
     return TreeCheck(early=early, problems=problems, files=len(files))
 

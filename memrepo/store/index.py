@@ -148,13 +148,10 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         `also` has other phrasings of the question, which are ranked in the same query. If the
         folder cannot be written, the same results come from an index in memory.
         """
-        text, weights, only = " ".join(asked), weights or Weights(), self._bound(only)
+        text, weights = " ".join(asked), weights or Weights()
         today = moment.now.date() if moment else None
-        has_sources = self.wanted.sources is not None and not self.scope
 
-        def ranked(base: sqlite3.Connection) -> SearchResult:
-            _limit_to(base, only.paths)
-            queries = Queries(base, only, sources=has_sources)
+        def ranked(queries: Queries) -> SearchResult:
             languages = queries.languages()
             question = queries.with_parts(question_of(text, today, also, languages), languages)
             if not question.terms:
@@ -173,7 +170,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             )
             return _found(corpus, queries, best, likeness, languages)
 
-        return self.together(lambda: self._ask(ranked))
+        return self.together(lambda: self._within(only, ranked))
 
     def newer(self, topic: Topic, only: Filter) -> tuple[list[Block], dict[str, float]]:
         """Return later blocks about the same as a hit, and its telling terms with their weights.
@@ -181,29 +178,23 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         These have a telling term or are of the same source. Archives and conflict copies are left
         out.
         """
-        has_sources = self.wanted.sources is not None and not self.scope
-        only = self._bound(only)
 
-        def later(base: sqlite3.Connection) -> tuple[list[Block], dict[str, float]]:
-            _limit_to(base, only.paths)
-            queries = Queries(base, only, sources=has_sources)
-            holders = queries.holders(topic.forms(topic.every))
+        def later(queries: Queries) -> tuple[list[Block], dict[str, float]]:
+            holders, hit = queries.holders(topic.forms(topic.every)), topic.hit
             weights = topic.weights(holders, queries.size())
-            hit = topic.hit
             return queries.newer(hit.day, hit.path, topic.forms(weights) & holders.keys()), weights
 
-        return self._ask(later) if topic.hit.day else ([], {})
+        return self._within(only, later) if topic.hit.day else ([], {})
 
     def best_of(self, paths: Collection[str], asked: Collection[str], only: Filter) -> Block | None:
         """Return the block of some sources with most terms of a question, the latest of equals."""
 
-        def best(base: sqlite3.Connection) -> Block | None:
-            queries = Queries(base, self._bound(only), sources=True)
+        def best(queries: Queries) -> Block | None:
             found = [(len(queries.terms_of(b) & {*asked}), b) for b in queries.of_sources(paths)]
             matching = [one for one in found if one[0]]
             return max(matching, key=lambda one: (one[0], one[1].day), default=(0, None))[1]
 
-        return self._ask(best) if self.wanted.sources is not None and not self.scope else None
+        return self._within(only, best)
 
     def people(self) -> frozenset[str]:
         """Return the words of the names of the people and agents that have a profile."""
@@ -216,7 +207,29 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def languages(self) -> list[str]:
         """Return the languages of the indexed texts."""
-        return self._ask(lambda base: Queries(base, Filter()).languages())
+        return self._within(Filter(), Queries.languages)
+
+    def named(self, ids: Collection[str]) -> dict[str, Block]:
+        """Return {id: block} of the memories with the given ids, whatever their status."""
+        every = Filter(statuses=())
+        return {b.id: b for b in self._within(every, lambda q: q.of_ids(ids))} if ids else {}
+
+    def holding(self, asked: Sequence[str], only: Filter) -> list[Block]:
+        """Return every memory that contains all of the given words, sorted by path, not scored."""
+
+        def held(queries: Queries) -> list[Block]:
+            pairs = asked_terms(" ".join(asked), queries.languages())
+            return queries.of_ids(queries.holding([(term, *forms) for term, forms in pairs]))
+
+        return sorted(self._within(only, held), key=lambda block: block.path)
+
+    def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
+        """Count, for each filter, the memories that contain any of the given words."""
+        pairs = asked_terms(" ".join(asked), self.languages())
+        found = [form for term, forms in pairs for form in (term, *forms)]
+        if not found:
+            return [0] * len(filters)
+        return [self._within(one, lambda q: len(q.holding([found]))) for one in filters]
 
     def forget(self) -> None:
         """Delete the index file, so that the next question rebuilds the index."""
@@ -259,39 +272,16 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             raise _NotEmbeddedError
         return known.nearest(queries.all(), text)
 
-    def named(self, ids: Collection[str]) -> dict[str, Block]:
-        """Return {id: block} of the memories with the given ids, whatever their status."""
+    def _within(self, only: Filter, answer: Callable[[Queries], T]) -> T:
+        """Return what queries within the limits of a search and of the caller answer."""
+        has_sources = self.wanted.sources is not None and not self.scope
+        only = replace(only, bound=self.scope) if self.scope else only
 
-        def found(base: sqlite3.Connection) -> dict[str, Block]:
-            return {b.id: b for b in Queries(base, self._bound(Filter(statuses=()))).of_ids(ids)}
-
-        return self._ask(found) if ids else {}
-
-    def _bound(self, only: Filter) -> Filter:
-        return replace(only, bound=self.scope) if self.scope else only
-
-    def holding(self, asked: Sequence[str], only: Filter) -> list[Block]:
-        """Return every memory that contains all of the given words, sorted by path, not scored."""
-        text, only = " ".join(asked), self._bound(only)
-
-        def held(base: sqlite3.Connection) -> list[Block]:
+        def asked(base: sqlite3.Connection) -> T:
             _limit_to(base, only.paths)
-            queries = Queries(base, only)
-            found = [(term, *forms) for term, forms in asked_terms(text, queries.languages())]
-            return queries.of_ids(queries.holding(found)) if found else []
+            return answer(Queries(base, only, sources=has_sources))
 
-        return sorted(self._ask(held), key=lambda block: block.path)
-
-    def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
-        """Count, for each filter, the memories that contain any of the given words."""
-
-        def counts(base: sqlite3.Connection) -> list[int]:
-            terms = asked_terms(" ".join(asked), Queries(base, Filter()).languages())
-            found = [form for term, forms in terms for form in (term, *forms)]
-            every = (Queries(base, self._bound(one)) for one in filters)
-            return [queries.count(found) if found else 0 for queries in every]
-
-        return self._ask(counts)
+        return self._ask(asked)
 
     def together(self, ask: Callable[[], T]) -> T:
         """Run several queries on one open index, and return their common result.
@@ -525,15 +515,13 @@ class Queries:
         )
         return [_block(row) for row in rows]
 
-    def count(self, found: Sequence[str]) -> int:
-        """Return the number of memories that contain any of the terms."""
-        return len(self.holding([found]))
-
     def holding(self, found: Sequence[Collection[str]]) -> set[str]:
         """Return the ids of the memories that have one term of each set."""
         condition, values = self._of_memories
         statement = f"""SELECT DISTINCT m.id FROM words JOIN block AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {condition}"""  # noqa: S608 - question marks alone
+        if not found:
+            return set()
         every = (self.base.execute(statement, (expression(f), *values)) for f in found)
         return set.intersection(*({id_ for (id_,) in rows} for rows in every))
 

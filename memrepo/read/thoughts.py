@@ -874,10 +874,11 @@ def _is_labelled(node: _Node) -> bool:
 
 
 def _joins(fields: Sequence[_Node], node: _Node) -> bool:
-    """Return whether a node is a field that still fits into a card with other fields."""
-    is_one = _is_entry(fields, node)
+    """Return whether a node is another field that still fits into a card with other fields."""
+    keys = {field_of(_bare(other.text))[0] for other in fields}
     total = sum(len(n.text) for n in (*fields, node))
-    return is_one and total <= FIELDS_LENGTH and not node.block.task
+    is_other = field_of(_bare(node.text))[0] not in keys
+    return is_other and _is_entry(fields, node) and total <= FIELDS_LENGTH and not node.block.task
 
 
 def _is_entry(fields: Sequence[_Node], node: _Node) -> bool:

@@ -134,6 +134,8 @@ def test_the_fields_below_a_name_are_one_card() -> None:
     first, second = texts(f"# Mill\n\n## Ana\n\n{fields}\nShe came in May from Lagos.\n")
     assert first == f"- **Name:** Ana\n- **Vibe:** {LONG.strip()}"
     assert second == "She came in May from Lagos."
+    ages = "- Ana: has two mules\n- Ana: has three mules\n"
+    assert len(texts(f"# Mill\n\n## Rules\n\n{ages}- {LONG}\n")) == 3, "a card names a key once"
 
 
 def test_what_is_not_done_is_never_separated_from_the_words_that_say_so() -> None:

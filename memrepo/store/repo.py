@@ -582,11 +582,6 @@ def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bo
         repo.close()
 
 
-def interrupted(store: Repository) -> str:
-    """Describe an interrupted write. Return an empty string if there is none."""
-    return "a write was interrupted" if load_journal(store.journals) is not None else ""
-
-
 def obstacle(store: Repository) -> str:
     """Return what blocks all writes, such as a stale lock or a missing permission, or ""."""
     own, common = store.repo.git_dir, store.repo.common_dir

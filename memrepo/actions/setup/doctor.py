@@ -37,7 +37,7 @@ from memrepo.store.errors import Missing
 from memrepo.store.git import git_version, object_problems
 from memrepo.store.index import Filter
 from memrepo.store.remote import RECORDS
-from memrepo.store.repo import interrupted, obstacle
+from memrepo.store.repo import load_journal, obstacle
 from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
 
 MIN_GIT = (2, 34)
@@ -186,11 +186,12 @@ def _state(work: Work, fix: bool) -> CheckFinding:
             " puts that back"
         )
         return _finding(message, "")
-    unfinished = interrupted(work.store)
+    is_unfinished = load_journal(work.store.journals) is not None
+    unfinished = "a write was interrupted" if is_unfinished else ""
     if unfinished and fix:
         with work.store.writing():
-            pass
-        return CheckFinding(ok=not interrupted(work.store), message=unfinished, fixed=True)
+            pass  # as every write begins: the journal is gone
+        return CheckFinding(ok=True, message=unfinished, fixed=True)
     work.store.refuse_unfit()
     if removed := _unstaged_files(work):
         verb, these = ("lies", "it") if len(removed) == 1 else ("lie", "them")

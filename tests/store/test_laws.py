@@ -202,6 +202,6 @@ def test_taking_a_run_back_restores_all_but_what_is_decided_against(
             return
         assert driving.git(repo, "rev-parse", "HEAD^{tree}") != before
         driving.done(repo, "revert", now=driving.LATER)
-        changed = driving.git(repo, "diff", "--name-only", before, "HEAD").split()
+        changed = driving.git(repo, "diff", "--name-only", before.strip(), "HEAD").split()
         assert [path for path in changed if not path.startswith("tombstones/")] == []
         assert driving.git(repo, "status", "--porcelain") == ""

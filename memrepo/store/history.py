@@ -6,6 +6,7 @@ commit message cannot contain.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from fnmatch import fnmatchcase
@@ -147,6 +148,19 @@ def entries(
             files.append(FileChange(next(words), mode, old, new))
     if entry is not None:
         yield entry
+
+
+_RUN = regex(r"\d{8}T\d{6}Z-[0-9a-z-]+", re.ASCII)
+
+
+def merges_of(git: Git, head: str, runs: Iterable[str]) -> dict[str, LogEntry]:
+    """Return the merge commit of each run in the history of a commit, by run id."""
+    wanted = sorted({run for run in runs if _RUN.fullmatch(run)})
+    if not wanted:
+        return {}
+    greps = [f"--grep=^{PREFIX}Run: {run}$" for run in wanted]
+    found = entries(git, "--merges", *greps, head)
+    return {e.run: e for e in found if e.is_run and e.run in wanted}
 
 
 def _entry(fields: Sequence[str], files: Sequence[FileChange]) -> LogEntry:

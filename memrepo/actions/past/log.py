@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -186,7 +185,6 @@ def _wanted(work: Work, request: Request) -> Callable[[history.LogEntry], bool]:
 
 
 _DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
-_RUN = regex(r"\d{8}T\d{6}Z-[0-9a-z-]+", re.ASCII)
 _SLUG = regex(rf"(?:.*[:/])?[^:/]*-([0-9a-f]{{{DIGITS}}})(?:\.md)?")
 
 
@@ -307,19 +305,9 @@ def _once(work: Work, word: str) -> Past | None:
     return past if past is not None and any(v.memory for v in past.versions) else None
 
 
-def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.LogEntry]:
-    """Return the merge commit of each run in the current commit's history, by run id."""
-    wanted = sorted({run for run in runs if _RUN.fullmatch(run)})
-    if not wanted:
-        return {}
-    greps = [f"--grep=^{PREFIX}Run: {run}$" for run in wanted]
-    found = history.entries(work.store.repo, "--merges", *greps, work.tree.commit)
-    return {e.run: e for e in found if e.is_run and e.run in wanted}
-
-
 def decisions_of(work: Work, entries: Sequence[history.LogEntry]) -> list[Decision]:
     """Return each commit's decision, and the merge that put the decision into effect."""
-    merges = merges_of(work, (entry.run for entry in entries))
+    merges = history.merges_of(work.store.repo, work.tree.commit, (e.run for e in entries))
     return [
         Decision(**fields_of(entry), accepted=merges.get(entry.run, entry).commit)
         for entry in entries

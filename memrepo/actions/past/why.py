@@ -15,7 +15,6 @@ from memrepo.actions.past.log import (
     fields_of,
     find_past,
     find_present,
-    merges_of,
 )
 from memrepo.actions.recall.lookup import field_as_json, heading, work_at
 from memrepo.actions.recall.quotes import Quote, evidence
@@ -166,7 +165,7 @@ def do(work: Work, request: Request) -> Result | History:
 def _judgements(work: Work, memory: Memory, runs: Sequence[Recorded]) -> Iterator[RunJudgement]:
     """Yield each run's judgement of the memory, oldest first, with the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
-    merges = merges_of(work, (r.run for r in judged))
+    merges = history.merges_of(work.store.repo, work.tree.commit, (r.run for r in judged))
     for record in judged:
         for entry in record.judgements[memory.id]:
             yield RunJudgement(

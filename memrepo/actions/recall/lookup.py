@@ -160,13 +160,12 @@ def work_at(work: Work, word: str) -> Work:
     """
     if not word:
         return work
-    from memrepo.actions.past.log import merges_of
     from memrepo.config import ConfigError, parse_config
-    from memrepo.store.history import commit_at
+    from memrepo.store.history import commit_at, merges_of
     from memrepo.store.repo import find_layout
 
     store = work.store
-    merge = merges_of(work, [word]).get(word)
+    merge = merges_of(store.repo, work.tree.commit, [word]).get(word)
     commit = merge.commit if merge else ""
     commit = commit or commit_at(store, work.tree.commit, word, work.config.zone)
     layout = find_layout(store.repo, commit)

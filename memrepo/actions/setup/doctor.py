@@ -202,7 +202,7 @@ def _state(work: Work, fix: bool) -> CheckFinding:
         )
         return _finding(message, "")
     return _finding(
-        f"{unfinished}; the next write completes it, or --fix now" if unfinished else "",
+        f"{unfinished}; the next write takes it back, or --fix now" if unfinished else "",
         "ready for writing",
     )
 

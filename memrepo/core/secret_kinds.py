@@ -242,7 +242,7 @@ _MAX_COLUMNS = 8
 """The maximum number of columns of secrets that are read in a table."""
 _SPOKEN = ("password", "pass", "secret")
 _PIN = regex(
-    r"(?:\d{4,8}[#*A-F]?|\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})"
+    r"(?:\d{2,6}[#*]\d{1,6}|\d{4,8}[#*A-F]?|\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})"
     r"(?![A-Za-z0-9_%/]|[.,:-]\d)"
 )
 _UNPRONOUNCEABLE = regex(
@@ -674,6 +674,8 @@ def _apart(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Spa
             continue  # a fingerprint, or a number
         if found.start() > stop or _is_named_otherwise(folded, at, found.start()):
             return
+        if is_placeholder(found[0]):
+            continue
         if 2 * random > len(groups) or found[0].replace("-", "").isdigit():
             yield found.span()
 

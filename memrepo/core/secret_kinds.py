@@ -267,6 +267,8 @@ _CODE_APART = regex(
 _SIGNED = regex(r"\w[!#$%^&*?=]\w")
 _SUFFIX = regex(r":\w{1,6}$")
 """What some services append to a key to say of which plan it is."""
+_PLAINLY = regex(r"[\w.!#$%&*?+@~^-]+")
+"""The characters of a password that no label or sign introduces. Others are those of code."""
 _WITH_DIGIT = regex(
     r"(?=\S{0,60}\d)[^\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{6,200}"
 )
@@ -636,7 +638,7 @@ def _elsewhere(
                 text, *between
             ):
                 yield value.start, value.end
-        elif len(shown) >= 8 and _is_secret_word(shown):
+        elif len(shown) >= 8 and _PLAINLY.fullmatch(shown) and _is_secret_word(shown):
             tests = (str.isupper, str.islower, str.isdigit)
             classes = sum(any(map(test, shown)) for test in tests)
             signed = bool(_SIGNED.search(shown)) or shown[-1] in "!$#*"
@@ -1043,6 +1045,8 @@ def _is_iban(value: str) -> bool:
 def _are_random_groups(value: str) -> bool:
     """Return whether groups of letters and digits are random: an app password, and not words."""
     groups = regex(r"[\W_]+").split(value)
+    if len(groups) == 1:
+        groups = [value[at : at + 4] for at in range(0, len(value), 4)]
     return sum(bool(_UNPRONOUNCEABLE.search(group)) or _is_mixed(group) for group in groups) >= 2
 
 

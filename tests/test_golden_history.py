@@ -186,6 +186,7 @@ FULL: list[tuple[str, ...]] = [
         "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "D memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
         "D runs/2026-03/20260304T090000Z.json",
+        "A tombstones/ts-746c86157be9e022.md",
         "M views/LTMEMORY.md",
     ),
     ("Record what the run read and decided", "A runs/2026-03/20260306T090000Z.json"),

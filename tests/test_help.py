@@ -57,7 +57,6 @@ log --op run
 log --runs
 diff
 diff --stat
-diff --git
 accept --dry-run
 discard --dry-run
 resolve

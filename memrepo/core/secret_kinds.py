@@ -242,7 +242,8 @@ _MAX_COLUMNS = 8
 """The maximum number of columns of secrets that are read in a table."""
 _SPOKEN = ("password", "pass", "secret")
 _PIN = regex(
-    r"(?:\d{2,6}[#*]\d{1,6}|\d{4,8}[#*A-F]?|\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})"
+    r"(?:\d{2,6}[#*]\d{1,6}|\d{4,8}[#*A-F]?|\d{1,4}[A-F]\d{1,4}[A-F]?"
+    r"|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})"
     r"(?![A-Za-z0-9_%/]|[.,:-]\d)"
 )
 _UNPRONOUNCEABLE = regex(

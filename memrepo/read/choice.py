@@ -147,7 +147,7 @@ def choose(
             is_strong = shares == 1 and one.rank >= STRONG and existing + taken < 2 * size
             if one.fits != fits or one.candidate_id in shelf or (taken >= room and not is_strong):
                 continue
-            if covers.holds(one):
+            if size < math.inf and covers.holds(one):
                 continue
             place = _shared_place(one)
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
@@ -175,25 +175,30 @@ of shared words that this takes."""
 class _Covers(msgspec.Struct):
     """The statements chosen so far, by their words."""
 
-    chosen: list[tuple[frozenset[str], str]] = msgspec.field(default_factory=list)
+    chosen: list[Candidate] = msgspec.field(default_factory=list)
     holding: dict[str, list[int]] = msgspec.field(default_factory=lambda: defaultdict(list))
 
     def add(self, one: Candidate) -> None:
         """Add a statement that is chosen."""
-        words = content_words(one.text)
-        for word in words:
+        for word in content_words(one.text):
             self.holding[word].append(len(self.chosen))
-        self.chosen.append((words, one.text))
+        self.chosen.append(one)
 
     def holds(self, one: Candidate) -> bool:
-        """Return whether a chosen statement says most of what another does, with the same names."""
+        """Return whether a chosen statement says most of what another does, with the same names.
+
+        Statements of one file that differ in a word are about two things: a list of crates.
+        """
         words = content_words(one.text)
+        files = {source.resource for source in one.sources}
         shared = Counter(at for word in words for at in self.holding.get(word, ()))
         return any(
             count >= MIN_COVERED
-            and count >= COVERED * len(words)
-            and self._is_told(one.text, self.chosen[at][1])
+            and count
+            >= (1 if files & {s.resource for s in known.sources} else COVERED) * len(words)
+            and self._is_told(one.text, known.text)
             for at, count in shared.most_common(3)
+            if (known := self.chosen[at])
         )
 
     def _is_told(self, text: str, known: str) -> bool:

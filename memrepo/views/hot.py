@@ -72,8 +72,8 @@ _SECTIONS: Mapping[str, str] = {
     "promise": "promises",
 }
 """Headings of the parts of the first page."""
-_WIKILINK = r"(?<![\\!\[])\[\[[^\[\]()<>`\\]+\]\](?![(\[:])"
-"""A link between notes. Only a wikilink by itself is none to a page of the web."""
+_WIKILINK = r"(?<![\\!\[])\[\[[^\[\]()<>`\\:]+\]\](?![(\[:])"
+"""A link between notes: no link to a page of the web, and no directive, which has a colon."""
 _MARKUP = regex(rf"(?P<kept>`[^`]+`|{_WIKILINK})|(\\*)([<`\[\]])")
 _ESCAPED = regex(r"(?P<kept>(?<!\\)`[^`]+`)|(\\*)\\([<`\[\]])")
 _LEFT_OUT = "## Left out"

@@ -58,8 +58,9 @@ def test_a_workspace_of_which_most_files_vanished_is_not_mirrored(tmp_path: Path
     repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", files))
     workspaces.write(tmp_path / "workspace", dict(list(files.items())[:2]))
     before = standing(repo)
-    assert memrepo(repo, "run", now=LATER).exit == 3
-    assert standing(repo) == before
+    r = done(repo, "run", now=LATER)
+    print(r["marked"], r["counts"], len(before), len(standing(repo)), [m for m in before if m not in standing(repo)][:3])
+    assert not r
 
 
 # A model took two minutes, and a person went on working meanwhile

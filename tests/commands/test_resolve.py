@@ -178,11 +178,11 @@ def test_what_cannot_be_resolved(repo: Path, argv: tuple[str, ...], exit_: int, 
 
 def test_a_damaged_correction_is_named_by_check(repo: Path) -> None:
     path = next((repo / "corrections").glob("*.md"))
-    path.write_text(path.read_text().replace("status: open", "status: shut"))
+    path.write_text(path.read_text().replace("verdict: flagged", "verdict: shut"))
     name = path.relative_to(repo).as_posix()
     answer = memrepo(repo, "check", name)
     assert answer.exit == 1
     (problem,) = answer.data["problems"]
-    assert (problem["rule"], problem["key"], problem["line"]) == ("correction-value", "status", 4)
+    assert (problem["rule"], problem["key"], problem["line"]) == ("correction-value", "verdict", 5)
     git(repo, "add", "-A")
     assert memrepo(repo, "check", "--staged").exit == 1

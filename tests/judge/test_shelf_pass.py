@@ -265,7 +265,7 @@ def test_a_refused_operation_is_shown_with_all_its_lines_and_their_numbers(
     service: Service, tmp_path: Path
 ) -> None:
     repo = begin(tmp_path)
-    write(repo.parent / "ws", {"piers.md": b"# Piers\n\n- The west pier is closed to cars.\n"})
+    (repo.parent / "ws/piers.md").write_bytes(b"# Piers\n\n- The west pier is closed to cars.\n")
     asked: list[str] = []
 
     def answer(question: str) -> str:

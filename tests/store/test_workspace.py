@@ -213,7 +213,6 @@ def test_a_secret_reaches_no_object_of_the_repository(place: Path) -> None:
         assert SECRET not in driving.git(repo, "cat-file", kind, blob), line
 
 
-@pytest.mark.parametrize("options", [(), ("--force",)])
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
@@ -224,7 +223,7 @@ def test_a_secret_reaches_no_object_of_the_repository(place: Path) -> None:
     ],
 )
 def test_a_workspace_that_is_not_there_or_empty_stops_the_ingest(
-    place: Path, kind: str, said: str, options: tuple[str, ...]
+    place: Path, kind: str, said: str
 ) -> None:
     repo, ws = place / "repo", place / "ws"
     ws.rename(place / "elsewhere")
@@ -238,7 +237,7 @@ def test_a_workspace_that_is_not_there_or_empty_stops_the_ingest(
         case _:
             pass
     head = driving.git(repo, "rev-parse", "HEAD")
-    answer = driving.memrepo(repo, "ingest", *options, now=driving.LATER)
+    answer = driving.memrepo(repo, "ingest", now=driving.LATER)
     assert answer.exit == 3
     assert said in answer.error["message"]
     assert driving.git(repo, "rev-parse", "HEAD") == head

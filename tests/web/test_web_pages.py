@@ -353,8 +353,8 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     for name in "abc":
         (notes / f"{name}.md").write_text(f"# {name}\n\n- The barn {name} is dry and locked.\n")
     things = ("apples", "bolts", "candles", "dates", "eggs", "figs", "gloves", "hooks", "ink")
-    lines = [f"- The crate of {thing} is kept in the hall and needs a lid." for thing in things]
-    (notes / "MEMORY.md").write_text("# Stock\n\n" + "\n".join(lines) + "\n")
+    lines = [f"## {t}\n\nThe crate of {t} is kept in the hall and needs a lid.\n" for t in things]
+    (notes / "MEMORY.md").write_text("# Stock\n\n" + "\n".join(lines))
     done(tmp_path, "init", "repo", "--from", "workspace", now=NIGHT)
     repo = tmp_path / "repo"
     configure(repo, "run.shelf", "all", now=NIGHT)
@@ -363,5 +363,6 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     assert memrepo(repo, "run", "--mode", "reconciliation", now=NIGHT).exit == 3
     client = client_of(repo)
     page = client.get(f"{HOME}morning").text
+    print(text(page))
     assert "9 memories from MEMORY.md, which is gone" in text(page)
     assert "and 6 more" in text(page)

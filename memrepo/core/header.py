@@ -341,7 +341,7 @@ class _Reader:
         return key
 
     def _end(self, event: Any) -> None:
-        """Note where a scalar ends: only punctuation can stand between it and a comment."""
+        """Note where a scalar ends: only punctuation can be between it and a comment."""
         first, last, column = event.start_mark.line, event.end_mark.line, event.end_mark.column
         is_block = event.style in ("|", ">")
         if is_block and not column:

@@ -64,7 +64,7 @@ class Layout(msgspec.Struct, frozen=True):
     def reads(self, path: str) -> bool:
         """Return whether memrepo reads a path: its files, and prompts and templates of one's own.
 
-        These stand in for those that are shipped.
+        These replace those that are shipped.
         """
         if self.owns(path):
             return True

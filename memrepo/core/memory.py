@@ -760,7 +760,7 @@ def without_chunks(memories: Iterable[Memory]) -> list[Memory]:
 MAX_LISTED = 50
 """The number of sources listed. More are listed only if each has a different wording.
 
-A memory that lists so many may stand in other places too.
+A memory that lists so many may be in other places too.
 """
 _LISTED_DAYS = 10
 

@@ -157,8 +157,8 @@ class Desk:
 
     `in_time` is called before each call and may raise BudgetReached. `tick` is called after each
     answer. `prompts` are the instructions of the repository by kind of question. `carried` is the
-    cost of stored answers that no run has recorded yet. `told` says what became of operations that
-    were not taken as they were worded.
+    cost of stored answers that no run has recorded yet. `told` lists the operations that were
+    not accepted as they were worded, with the reasons.
     """
 
     def __init__(

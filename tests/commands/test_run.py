@@ -37,6 +37,14 @@ def words(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text)}
 
 
+def test_statements_of_one_list_that_differ_in_a_word_are_all_kept(tmp_path: Path) -> None:
+    things = ("apples", "bolts", "candles", "dates", "eggs", "figs", "gloves", "hooks", "ink")
+    lines = [f"- The crate of {thing} is kept in the hall and needs a lid.\n" for thing in things]
+    data = ("# Stock\n\n" + "".join(lines)).encode()
+    repo = begin(tmp_path, workspaces.write(tmp_path / "ws", {"MEMORY.md": data}))
+    assert len(memories(repo)) == 9
+
+
 # -- what a run of an ugly workspace leaves ------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ import pytest
 from driving import assert_sound, configure, done, git, memories, memrepo, operations, subjects
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN
 from starlette.testclient import TestClient
+
+from memrepo.actions.setup import status
+from memrepo.policies.cadence import Fire, Timetable
 
 HOME = "/"
 
@@ -148,6 +152,16 @@ def test_what_came_last_night_names_notes_after_the_rest(
     seen = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
     came = seen[seen.index("What came") : seen.index("What left")]
     assert came.index("sell the boat") < came.index("Rain, ")
+
+
+def test_the_morning_page_names_the_next_run(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    when = datetime(2026, 3, 3, 4, tzinfo=UTC)
+    fire = Fire(when=when, name="nightly", mode="incremental")
+    planned = Timetable(by="crontab", missed=0, failed=None, next=fire)
+    monkeypatch.setattr(status, "timetable", lambda *_: planned)
+    assert "next run Tue 2026-03-03 04:00" in text(client.get(f"{HOME}morning").text)
 
 
 def test_the_timeline_tells_runs_and_edits_by_day_each_with_its_diff(
@@ -363,6 +377,5 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     assert memrepo(repo, "run", "--mode", "reconciliation", now=NIGHT).exit == 3
     client = client_of(repo)
     page = client.get(f"{HOME}morning").text
-    print(text(page))
     assert "9 memories from MEMORY.md, which is gone" in text(page)
     assert "and 6 more" in text(page)

@@ -1,4 +1,4 @@
-"""What recall returns: memories and passages of sources, as they stand at a given time."""
+"""What recall returns: memories and passages of sources, as of a given time."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _without_file(work: Work) -> list[LogEntry]:
 
 
 def _taken_back(work: Work, entry: LogEntry) -> frozenset[str]:
-    """Return what a commit took back: what its reverse would decide."""
+    """Return what a commit reverted: what its reverse would decide."""
     sides = (work.store.snapshot(commit).state() for commit in (entry.commit, entry.parents[0]))
     after, before = (state.memories for state in sides)
     return traits_between(after, before)

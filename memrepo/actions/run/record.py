@@ -1,4 +1,4 @@
-"""The record of a run, and everything that is told of it: text, event, report, chat, notification.
+"""The record of a run, and everything made from it: text, event, report, chat, notification.
 
 `Result` is the answer of `memrepo run` and what this clone records of its last run. Events and
 reports follow from it. A failure to record never fails a run: it becomes a warning. Dry runs are
@@ -82,7 +82,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     why: str = ""
     """Why the run is pending, was skipped, failed, or left some text unread."""
     fix: str = ""
-    """What mends a failure."""
+    """How to fix a failure."""
     pending: int = 0
     """Number of decisions of a pending run; zero if an equal run was already pending."""
     marked: tuple[str, ...] = ()
@@ -213,7 +213,7 @@ def chat(run: Result, *, enabled: bool, mode: str) -> str:
     """Return the message about a run that an agent may pass on to a chat.
 
     The message is empty if chat is disabled or the run was skipped. A failed run gets a second line
-    with what mends it. Otherwise `summary` is one line. `full` is a list, with a token block if
+    with its fix. Otherwise `summary` is one line. `full` is a list, with a token block if
     tokens were counted.
     """
     if not enabled or mode == "silent" or run.event == "run_skipped":

@@ -723,8 +723,8 @@ def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     phrase = text[start:stop]
     words = regex(r"[\W_]+").split(phrase.lower())
     several = len(phrase.split()) >= (3 if named or not _is_mixed(phrase) else 2)
-    if not several or is_placeholder(phrase) or phrase[:1] in "<[({$":
-        return None
+    if not several or is_placeholder(phrase) or phrase[:1] in "[({" or set(phrase) & set("<>$\\/"):
+        return None  # a command, or what stands for a value
     stated = _is_mixed(phrase) or (named and close)
     if named and close and not _set("telling").isdisjoint(words):
         return None

@@ -43,8 +43,8 @@ def event_name(status: str) -> str:
 
 
 _GONE = regex(
-    r"(text_removed|source_removed|all_sources_removed): ([^\s;,]{1,400})"
-    r"(?: no longer holds what they rested on)?"
+    r"(text_removed|source_removed|all_sources_removed): ([^;,\n]{1,400}?)"
+    r"(?: no longer holds what they rested on)?(?=[;,\n]|$)"
 )
 _CODES = regex(r"\(([a-z0-9_,]{1,200}); ([01])\.(\d\d) sure\)")
 _SURE = regex(r"\(([01])\.(\d\d) sure\)")

@@ -164,7 +164,7 @@ _STATED = ("superseded", "restored", "reworded", "added")
 """Kinds of change to a memory's statement."""
 _BY_CAUSE = 2
 """The rank of the groups of memories that leave recall."""
-_GONE = regex(r"(text|source)_removed: (?:.*?sources/)?(\S+)")
+_GONE = regex(r"(text|source)_removed: (?:.*?sources/)?([^;\n]+)")
 
 
 def _place_in_review(decision: Decision) -> tuple[int, str]:

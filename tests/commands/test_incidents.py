@@ -62,6 +62,16 @@ def test_the_notes_of_a_workspace_of_which_most_files_vanished_stay(tmp_path: Pa
     assert {m.id for m in memories(repo).values()} == before, "what deleted files said is kept"
 
 
+@pytest.mark.parametrize("verb", ["confirm", "pin"])
+def test_who_confirms_or_pins_a_marked_memory_keeps_it(depots: Path, verb: str) -> None:
+    marked = done(depots, "run", now=LATER)["marked"][0]
+    done(depots, verb, marked, now=LATER)
+    assert memories(depots)[marked].standing == "resolved"
+    done(depots, "accept", "removals", now=LATER)
+    assert memories(depots)[marked].status == "active"
+    assert_sound(depots)
+
+
 # A model took two minutes, and a person went on working meanwhile
 
 

@@ -25,6 +25,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import State, apply
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
+from memrepo.policies.standing import RETIRED
 from memrepo.store.history import lost_files
 
 
@@ -168,6 +169,8 @@ def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, object]) -> Updat
     fresh: dict[str, object] = {"verified": (*memory.fields.get("verified", ()), stamp)}
     if memory.is_note:
         fresh = {"tier": "warm", "tier_since": stamp.at, "user_marked": True}
+    if memory.standing == RETIRED:
+        fresh["standing"] = None
     return Update(
         id=memory.id, fields={"status_epoch": epoch, "archived_at": None, **fresh, **fields}
     )

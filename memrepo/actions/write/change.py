@@ -38,6 +38,7 @@ from memrepo.core.state import State, apply
 from memrepo.judge.offline import OBJECT_LENGTH
 from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
 from memrepo.policies.links import Directive, find_directives
+from memrepo.policies.standing import RETIRED
 from memrepo.policies.upkeep import archive as archived
 from memrepo.policies.upkeep import directive_steps, forgotten
 from memrepo.read.thoughts import field_of
@@ -171,9 +172,16 @@ def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
 
     def fields(memory: Memory) -> Fields | str:
         verified = memory.fields.get("verified", ())
-        return "is confirmed already" if stamp in verified else {"verified": (*verified, stamp)}
+        if stamp in verified:
+            return "is confirmed already"
+        return {"verified": (*verified, stamp), **_kept(memory)}
 
     return _set(work, request, "confirm", "confirmed by hand", fields)
+
+
+def _kept(memory: Memory) -> Fields:
+    """Return the fields that take away the mark for removal, if a memory has it."""
+    return {"standing": None} if memory.standing == RETIRED else {}
 
 
 def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
@@ -212,7 +220,7 @@ def pin(work: Work, request: PinRequest) -> Written | Unchanged:
     def fields(memory: Memory) -> Fields | str:
         if memory.flag("pinned") != request.off:
             return "is not pinned" if request.off else "is pinned already"
-        return {"pinned": None if request.off else True}
+        return {"pinned": None} if request.off else {"pinned": True, **_kept(memory)}
 
     reason = "unpinned by hand" if request.off else "pinned by hand"
     return _set(work, request, "pin", reason, fields)

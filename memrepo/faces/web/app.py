@@ -164,6 +164,8 @@ _OUTCOMES = {
     "edit": "Saved in your words.",
     "forget": "Forgotten: it is out of recall. History keeps it.",
     "reject": "Rejected for good: it does not come back.",
+    "accept removals": "Gone: they are out of recall. `memrepo restore` brings one back.",
+    "discard removals": "Kept: they are in recall again.",
     "confirm": "Confirmed: you marked it as right.",
     "resolve": "Decided: the contradiction is settled.",
 }
@@ -189,7 +191,8 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     for name, value in named.items():
         line += [f"--{name}", *([] if name in _FLAGS else [value])]
     text = text_of(verb, request, answer)
-    message = _OUTCOMES.get(verb, text.partition("\n")[0])
+    outcome = _OUTCOMES.get(f"{verb} {line[0]}") or _OUTCOMES.get(verb)
+    message = outcome or text.partition("\n")[0]
     message, command = concealed([message, f"memrepo {verb} {shlex.join(line)}\n{text}"])
     return FormResult(message=message, command=command)
 

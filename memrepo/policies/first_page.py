@@ -260,9 +260,21 @@ class _Page(msgspec.Struct):
             if (key[1] and key == _key_of(other))
             or (
                 not are_of_two_things(one.line.memory.body, other.line.memory.body)
+                and not _are_of_two_pages(one, other)
                 and _says(own, self.words[other.line.memory.id])
             )
         ]
+
+
+def _are_of_two_pages(one: _Candidate, other: _Candidate) -> bool:
+    """Return whether two lines are of two pages of one folder, each about its own person or thing.
+
+    What is equal there is still said of two: `Allergic to peanuts.` of Ana and of Ines.
+    """
+    names = {c.line.memory.text("subject") for c in (one, other)}
+    files = {c.line.memory.first[0].removeprefix("sources/") for c in (one, other)}
+    folders = {file.rpartition("/")[0] for file in files}
+    return len(names) == len(files) == 2 and "" not in names and len(folders) == 1 and all(folders)
 
 
 def _says(own: frozenset[str], words: frozenset[str]) -> bool:

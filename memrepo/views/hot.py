@@ -310,6 +310,8 @@ def _about(memory: Memory, text: str) -> str:
     else:  # nearest first, without the file's title; for a person only the nearest
         is_title = bool(headings) and _is_title(headings, name)
         labels = headings[: 0 if is_title else None : -1][: 1 if owner else None]
+        if is_title and not labels and "/" in memory.first[0].removeprefix("sources/"):
+            labels = [one for one in headings[:1] if _NAME.fullmatch(one)]  # a page about one thing
     for label in labels:
         if is_date_heading(label) or find_clock(label) or section_kind([label]):
             continue

@@ -329,3 +329,16 @@ def test_the_page_shows_the_description_of_a_file_for_one_memory(tmp_path: Path)
     done(repo, "run")
     assert head in page(repo)
     assert "drowned" not in page(repo)
+
+
+def test_what_is_equally_said_of_two_people_is_said_of_both(tmp_path: Path) -> None:
+    for name, town in (("Ana Reis", "Porto"), ("Ines Sol", "Faro")):
+        file = tmp_path / f"vault/people/{name.split()[0].lower()}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# {name}\n\n- Allergic to peanuts.\n- Lives in {town}.\n")
+    (tmp_path / "vault/.obsidian").mkdir()
+    done(tmp_path, "init", "repo", "--from", "vault")
+    done(tmp_path / "repo", "run", now=LATER)
+    lines = [line[2:].partition(" ←")[0] for line in page(tmp_path / "repo").splitlines()]
+    for told in ("Ana Reis: Allergic to peanuts.", "Ines Sol: Allergic to peanuts."):
+        assert told in lines

@@ -24,11 +24,10 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.merge.tombstones import path_of, tombstone_bytes, tombstone_of_changes
 from memrepo.policies.cadence import Timetable
+from memrepo.policies.standing import is_retired
 from memrepo.store import history
 from memrepo.store.errors import CannotWork, GitFailed
 
-STANDING = "retire_candidate"
-"""The standing of a memory whose lines left the sources, until a person decides about it."""
 REQUEST = "request-in-text"
 """The rule of warnings about instructions in source texts."""
 Json: TypeAlias = dict[str, Any]
@@ -249,7 +248,7 @@ REMOVALS = "removals"
 
 def marked_memories(state: State) -> tuple[Memory, ...]:
     """Return the active memories that a run marked for removal, because their lines are gone."""
-    return tuple(m for m in state.active if m.standing == STANDING)
+    return tuple(filter(is_retired, state.active))
 
 
 def put_away(work: Work, waiting: Waiting) -> None:

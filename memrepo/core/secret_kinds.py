@@ -635,9 +635,7 @@ def _elsewhere(
             continue
         shown = text[value.start : value.end]
         if sort == "password" and value.start >= at and _NUMBER.fullmatch(shown):
-            if not is_placeholder(shown) and regex(r"[^\W_ \t]*[^.;:,。；：，]*").fullmatch(
-                text, *between
-            ):
+            if not is_placeholder(shown) and regex(r"[^.;:,。；：，]*").fullmatch(text, *between):
                 yield value.start, value.end
         elif len(shown) >= 8 and _PLAINLY.fullmatch(shown) and _is_secret_word(shown):
             tests = (str.isupper, str.islower, str.isdigit)

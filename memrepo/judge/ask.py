@@ -157,7 +157,7 @@ class Desk:
 
     `in_time` is called before each call and may raise BudgetReached. `tick` is called after each
     answer. `prompts` are the instructions of the repository by kind of question. `carried` is the
-    cost of stored answers that no run has recorded yet. `told` lists the operations that were
+    cost of stored answers that no run has recorded yet. `refusals` lists the operations that were
     not accepted as they were worded, with the reasons.
     """
 
@@ -180,7 +180,7 @@ class Desk:
         self.in_time: Callable[[], None] = lambda: None
         self.tick: Callable[[str], None] = lambda _: None
         self.asked = 0
-        self.told: list[str] = []
+        self.refusals: list[str] = []
         self._backend = backend
         self._limits = limits
         self._max_output = max_output
@@ -198,7 +198,7 @@ class Desk:
         try:
             return self._once(question)
         except Unanswered as waiting:
-            waiting.told = tuple(self.told)
+            waiting.refusals = tuple(self.refusals)
             raise
         except CutOff:
             raise
@@ -312,7 +312,7 @@ class Unanswered(MemrepoError):
             fix="`memrepo judge next` shows it, `memrepo judge answer` takes the answer",
         )
         self.question = question
-        self.told: tuple[str, ...] = ()
+        self.refusals: tuple[str, ...] = ()
         """What became of earlier operations that were not taken as they were worded."""
 
 

@@ -264,7 +264,7 @@ class Reading:
         """Record why an operation is not taken as it was worded, and let the judge know."""
         if end == "left out":
             self._found.refused[op.lines[:80]] = f"{reason} ({op.text[:80]})"
-        self._desk.told.append(f"{op.lines}: {end}: {reason} (text: {op.text})")
+        self._desk.refusals.append(f"{op.lines}: {end}: {reason} (text: {op.text})")
 
 
 def _owner(cited: Cited, refused: Refused, left: Collection[int]) -> int:

@@ -48,6 +48,7 @@ def trust_of(memory: Memory) -> str:
 
 SOURCES = "/sources/"
 RETIRED = "retire_candidate"
+"""The standing of a memory whose lines left the sources, until a person decides about it."""
 QUOTED = 160
 """The number of characters quoted from a contesting memory."""
 _WORDS = {

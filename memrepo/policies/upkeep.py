@@ -50,11 +50,10 @@ from memrepo.policies.hotcache import (
 )
 from memrepo.policies.links import Directive
 from memrepo.policies.rules import ArchiveRules, Rules, TierRules
-from memrepo.policies.standing import is_retired
+from memrepo.policies.standing import RETIRED, is_retired
 
 FREE = 20
 """A run may always remove this many memories from recall."""
-_RETIRING = "retire_candidate"
 
 
 def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
@@ -71,8 +70,8 @@ def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
                 pass
             case Update(id=id_, fields=fields) if (fields.get("status") or "active") != "active":
                 lost.add(id_)
-            case Update(id=id_, fields=fields) if fields.get("standing") == _RETIRING:
-                if id_ in state.memories and state.memories[id_].standing != _RETIRING:
+            case Update(id=id_, fields=fields) if fields.get("standing") == RETIRED:
+                if id_ in state.memories and state.memories[id_].standing != RETIRED:
                     lost.add(id_)
             case Update() | Create() | Write() | Delete():
                 pass
@@ -95,7 +94,7 @@ def interlock(state: State, changes: Iterable[Change], max_change_pct: float) ->
     lost = len(losses(state, changes))
     if lost <= FREE:  # usual case: no need to count all claims
         return ""
-    total = sum(is_claim(m) and m.standing != _RETIRING for m in state.active)
+    total = sum(is_claim(m) and m.standing != RETIRED for m in state.active)
     if lost * 100 <= max_change_pct * total:
         return ""
     return f"it would remove {lost} of {total} claims from recall (more than {max_change_pct:g} %)"

@@ -439,7 +439,7 @@ def test_an_agent_is_told_what_became_of_an_operation_that_failed_twice(tmp_path
     while (question := found["question"]) is not None:
         (tmp_path / "answer.json").write_text(answer(question["data"]))
         found = done(repo, "judge", "answer", question["id"], "../answer.json")
-        told += found["told"]
+        told += found["refusals"]
     (one,) = told
     assert "F1:5: its lines are quoted (The buoy number 3 of the harbour" in one
     assert "a name that is not in the evidence: Olga" in one

@@ -34,7 +34,6 @@ from memrepo.store.workspace import (
 )
 
 INBOX = "inbox/"
-MAX_GONE_PCT = 30
 NAMED = 3
 _CLEAN = "clean"
 _PRIVATE = "private-1"

@@ -67,7 +67,7 @@ class Landed(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """What became of one run. It contains at most one committed and one pending chain."""
 
-    unlisted = ("report", "first", "lines_read", "told")
+    unlisted = ("report", "first", "lines_read", "refusals")
 
     mode: RunMode
     status: str
@@ -109,7 +109,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """How much of the report to print."""
     first: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """Lines that explain the first run of a repository."""
-    told: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    refusals: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """What became of operations of the judge that were not taken as they were worded."""
     lines_read: int | msgspec.UnsetType = msgspec.UNSET
     """For an estimate, the number of new lines."""

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from memrepo.actions.pending import REQUEST, STANDING
+from memrepo.actions.pending import REQUEST
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.plan import Input
 from memrepo.actions.run.settle import PENDING
@@ -36,6 +36,7 @@ from memrepo.policies.claims import (
     merge_sources,
 )
 from memrepo.policies.links import find_directives
+from memrepo.policies.standing import RETIRED
 from memrepo.policies.upkeep import archive, unarchive
 from memrepo.read.intake import Intake, Reader, SourceText
 
@@ -129,7 +130,7 @@ def _without_places(
         suspects = known.find_text(frozenset[str]().union(*gone.values()))
     layout = known.state.layout
     for memory in suspects:
-        if memory.is_note or memory.standing == STANDING or not known.is_active(memory.id):
+        if memory.is_note or memory.standing == RETIRED or not known.is_active(memory.id):
             continue
         if memory.id in spared or _was_kept(memory):
             continue
@@ -175,7 +176,7 @@ def _retiring(known: Known, path: str, members: Sequence[Memory]) -> Step:
             Update(
                 id=memory.id,
                 fields={
-                    "standing": STANDING,
+                    "standing": RETIRED,
                     "retired": (*memory.fields.get("retired", ()), retired),
                     **({} if is_held_by_person(memory) else resting),
                 },

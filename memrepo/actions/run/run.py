@@ -285,7 +285,7 @@ def _result(
         warnings=problems,
         quarantined=found.quarantined,
         landed=landed,
-        told=tuple(plan.desk.told) if plan.desk is not None else (),
+        refusals=tuple(plan.desk.refusals) if plan.desk is not None else (),
         exit=_EXITS.get(status, Exit.DONE),
         notices=problems,
     )

@@ -58,7 +58,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
     question: SessionQuestion | None = None
     run: RunResult | None = None
-    told: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
     """What became of operations of the last answers that were not taken as they were worded."""
 
 
@@ -83,7 +83,9 @@ def do(work: Work, request: Request) -> Result:
 
         SavedAnswers(work.store.folder).keep(key_of(Session().name, waiting.id), text, Usage())
         after = _go_on(work, request)
-        return replace(after, told=tuple(one for one in after.told if one not in before.told))
+        return replace(
+            after, refusals=tuple(one for one in after.refusals if one not in before.refusals)
+        )
     return _go_on(work, request)
 
 
@@ -108,11 +110,11 @@ def _go_on(work: Work, request: Request) -> Result:
     try:
         found = run.run_once(at, asked)
     except Unanswered as unanswered:
-        return Result(question=_question(unanswered.question), told=unanswered.told)
+        return Result(question=_question(unanswered.question), refusals=unanswered.refusals)
     if not request.dry_run:
         found = record_run(at, lambda: found, mode="incremental")
     # Every question restarts the run, so reused answers are not worth reporting.
-    return Result(run=replace(found, reused=0), told=found.told or (), exit=found.exit)
+    return Result(run=replace(found, reused=0), refusals=found.refusals or (), exit=found.exit)
 
 
 def _question(asked: Question) -> SessionQuestion:

@@ -140,12 +140,12 @@ def _propose(
         kept += (a for a in answer.items if isinstance(a, Change) and a.change == "join")
     except BadReply as error:
         kept = given
-        desk.told.append(f"shelf: {error.message}")
+        desk.refusals.append(f"shelf: {error.message}")
     proposed, again = _find_proposals(kept, shown)
     for number, why in again.items():
         name = f"shelf: join {' '.join(kept[number].ids)}"
         known.faults[name] = "; ".join(why)
-        desk.told.append(f"{name}: left out: {known.faults[name]} (text: {kept[number].text})")
+        desk.refusals.append(f"{name}: left out: {known.faults[name]} (text: {kept[number].text})")
     return kept, proposed
 
 

@@ -38,7 +38,7 @@ from memrepo.core.state import State, apply
 from memrepo.judge.offline import OBJECT_LENGTH
 from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
 from memrepo.policies.links import Directive, find_directives
-from memrepo.policies.standing import RETIRED
+from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import archive as archived
 from memrepo.policies.upkeep import directive_steps, forgotten
 from memrepo.read.thoughts import field_of
@@ -174,14 +174,14 @@ def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
         verified = memory.fields.get("verified", ())
         if stamp in verified:
             return "is confirmed already"
-        return {"verified": (*verified, stamp), **_kept(memory)}
+        return {"verified": (*verified, stamp), **_without_mark(memory)}
 
     return _set(work, request, "confirm", "confirmed by hand", fields)
 
 
-def _kept(memory: Memory) -> Fields:
+def _without_mark(memory: Memory) -> Fields:
     """Return the fields that take away the mark for removal, if a memory has it."""
-    return {"standing": None} if memory.standing == RETIRED else {}
+    return {"standing": None} if is_retired(memory) else {}
 
 
 def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
@@ -220,7 +220,7 @@ def pin(work: Work, request: PinRequest) -> Written | Unchanged:
     def fields(memory: Memory) -> Fields | str:
         if memory.flag("pinned") != request.off:
             return "is not pinned" if request.off else "is pinned already"
-        return {"pinned": None} if request.off else {"pinned": True, **_kept(memory)}
+        return {"pinned": None} if request.off else {"pinned": True, **_without_mark(memory)}
 
     reason = "unpinned by hand" if request.off else "pinned by hand"
     return _set(work, request, "pin", reason, fields)

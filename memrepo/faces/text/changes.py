@@ -73,15 +73,15 @@ def run(request: object, result: records.Result, colour: bool) -> str:
 
 def judge(request: object, result: judging.Result, colour: bool) -> str:
     """Format the next question for the judge with schema and data, or the result of the run."""
-    told = [f"not taken as you worded it: {visible(one)}" for one in result.told]
+    refusals = [f"not taken as you worded it: {visible(one)}" for one in result.refusals]
     if result.run is not None:
-        return "\n".join([*told, run(request, result.run, colour=colour)])
+        return "\n".join([*refusals, run(request, result.run, colour=colour)])
     asked = result.question
     if asked is None:
         return "no open question"
     schema = json.dumps(asked.schema, separators=(",", ":"))
     how = f"Answer with the JSON object: `memrepo judge answer {asked.id}`, the object on stdin."
-    return "\n\n".join((*told, asked.instructions, schema, asked.data, how))
+    return "\n\n".join((*refusals, asked.instructions, schema, asked.data, how))
 
 
 def written(request: object, result: Written | Unchanged, colour: bool) -> str:

@@ -149,16 +149,13 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
 class Agents(msgspec.Struct, frozen=True, kw_only=True):
     """What agents may do by themselves.
 
-    removals: Whether a person must approve an agent's request to remove a memory from recall that a
-        person wrote, edited or confirmed.
-    additions: Whether a memory that an agent stores waits on a branch until a person accepts it;
-        notes of sessions do not wait.
+    removals: Whether agents may remove a memory from recall that a person wrote, edited or
+        confirmed.
     private: Sessions that leave no trace, by their name or their folder, as `~/diary`; `*` pauses
         memory. The environment variable `MEMREPO_SESSION` names a session.
     """
 
-    removals: Literal["wait", "allow"] = "wait"
-    additions: Literal["allow", "review"] = "allow"
+    removals: Literal["refuse", "allow"] = "refuse"
     private: Texts = ("private",)
 
 
@@ -536,7 +533,6 @@ OUTSIDE = (
     "telemetry.dir",
     "telemetry.preset",
     "agents.author",
-    "notify.command",
 )
 """Keys of git's configuration. A repository must not choose a program, host or folder."""
 _SECTIONS = frozenset(n.split(".")[0] for n in (*KEYS, *OUTSIDE, *PLAN_NAMES, *FIXED) if "." in n)

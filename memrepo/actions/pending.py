@@ -1,7 +1,6 @@
 """Runs that wait for review, and other conditions that need a person's attention.
 
-A pending run is a branch `run/<run-id>` that can be fast-forwarded. A configured command is called
-when the conditions differ from those it last reported.
+A pending run is a branch `run/<run-id>` that can be fast-forwarded.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from memrepo.actions.work import Work, outside
+from memrepo.actions.work import Work
 from memrepo.core.changes import Write, traits_between
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import digest, visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.merge.tombstones import path_of, tombstone_bytes, tombstone_of_changes
 from memrepo.policies.cadence import Timetable
@@ -37,10 +34,6 @@ PREFIX = "run/"
 DECIDED = "refs/memrepo/decided/"
 KEPT = 50
 """Number of accepted, discarded or replaced runs whose commits are retained."""
-
-
-ASKED = "asked"
-"""The mode in the manifest of a request made by an agent. Real runs have another mode."""
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,17 +94,6 @@ class NothingWaits(MemrepoError):
 def all_waiting(work: Work) -> list[Waiting]:
     """Return the pending runs, oldest first."""
     return [w for w in _branches(work) if not _is_decided(work, w)]
-
-
-def is_wish(work: Work, waiting: Waiting) -> bool:
-    """Return whether a pending run is an agent's request."""
-    return waiting.manifest(work).get("mode") == ASKED
-
-
-def wishes(work: Work, waiting: Sequence[Waiting]) -> dict[str, str]:
-    """Return the reason for each pending agent request, by branch."""
-    found = (w for w in waiting if is_wish(work, w))
-    return {w.branch: visible(w.entry.trailer("Reason")) for w in found}
 
 
 def put_decided_away(work: Work) -> list[str]:
@@ -273,7 +255,6 @@ def removals_in_words(marked: int) -> str:
 
 NEARLY = 0.8
 """The share of the monthly budget at which spending is reported."""
-_NOTIFIED = "notified"
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -319,44 +300,3 @@ def needs(
             text = f"{used} of {budget.limit:,g} {budget.unit} are spent this month"
             found.append(Need(kind="spend", text=text))
     return tuple(found)
-
-
-def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
-    """Call the notification command if the conditions changed since they were last sent.
-
-    Return whether the command was called, and its errors. Do nothing if `notify.command` is not
-    set.
-    """
-    setting = outside(work).get("notify.command")
-    path = work.store.folder / _NOTIFIED
-    mark = digest([[need.kind, need.text] for need in found]) if found else ""
-    if setting is None or mark == (path.read_text("ascii") if path.is_file() else ""):
-        return False, ()
-    if found and (failed := _sent(work, str(setting.value), found)):
-        problem = Problem(
-            path=setting.origin,
-            rule="notify-failed",
-            key="notify.command",
-            message=f"notify.command: {failed}",
-            severity="warning",
-            fix="`memrepo config notify.command` says where it is set",
-        )
-        return True, (problem,)  # the next call tries again
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(mark, encoding="ascii")
-    return bool(found), ()
-
-
-def _sent(work: Work, command: str, found: Sequence[Need]) -> str:
-    from memrepo.store.run_files import run_command
-
-    root = work.store.root
-    text = without_secrets(f"{root.name}: " + "; ".join(need.text for need in found))
-    record = {
-        "schema_version": 1,
-        "repository": str(root),
-        "text": text,
-        "needs": [{"kind": n.kind, "text": without_secrets(n.text)} for n in found],
-    }
-    data = json.dumps(record, ensure_ascii=False).encode()
-    return run_command(command, f"memrepo {text}", root, data=data)

@@ -96,8 +96,6 @@ def _take_in_own(work: Work, folder: str) -> None:
     """Import new notes that the agent's program keeps in its own folder. The notes stay there."""
     from memrepo.actions.exchange import import_
 
-    if work.config.agents.additions == "review":
-        return  # an import takes effect at once, so only a person may start it
     with suppress(import_.NothingToImport):
         # The verb is refused to a bound caller, who names a path. Here the program names it.
         import_.do(work, import_.Request(format="claude-code", path=folder))

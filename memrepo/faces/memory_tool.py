@@ -23,7 +23,7 @@ from memrepo.actions.request import Wish
 from memrepo.actions.work import Call, Work, as_program
 from memrepo.actions.write.add import Drafts, Entry
 from memrepo.actions.write.change import rewording
-from memrepo.actions.write.commit import Asked, Unchanged, write
+from memrepo.actions.write.commit import Unchanged, write
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.errors import Exit, MemrepoError
@@ -133,9 +133,7 @@ def _answer(work: Work, command: Any) -> str:
             else Unchanged()
         )
 
-    done = write(work, Wish(), draft)
-    if isinstance(done, Asked):
-        return f"Nothing was changed yet: {done.id} {done.unchanged}."
+    write(work, Wish(), draft)
     return answer
 
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shlex
-import signal
-import subprocess
 from collections.abc import Mapping
 from datetime import date
 from functools import reduce
@@ -94,50 +91,6 @@ def _refuse_links(path: Path, within: Path | None) -> None:
 def to_json(record: Mapping[str, object]) -> str:
     """Format a record as the text of a JSON file, with sorted keys."""
     return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True, default=str) + "\n"
-
-
-LIMIT_S = 60.0
-_MAX_OUTPUT = 500
-
-
-def run_command(
-    command: str, last: Path | str, folder: Path, *, data: bytes = b"", limit_s: float = LIMIT_S
-) -> str:
-    """Run a command with an additional last argument. Return why it failed, or "" on success.
-
-    `data` is its standard input. No shell is used. After `limit_s` seconds the command and its
-    child processes are killed.
-    """
-    import tempfile
-
-    # A pipe would wait for child processes that are still running.
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as stdin:
-        stdin.write(data)
-        stdin.seek(0)
-        try:
-            process = subprocess.Popen(
-                [*shlex.split(command), str(last)],
-                cwd=folder,
-                stdin=stdin,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            return f"cannot be started: {error}"
-        try:
-            code = process.wait(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return f"took longer than {limit_s:g} s and was ended"
-        out.seek(0)
-        output = " ".join(out.read(4 * _MAX_OUTPUT).decode("utf-8", "replace").split())[
-            :_MAX_OUTPUT
-        ]
-    if code == 0:
-        return ""
-    return f"exit code {code}{': ' + output if output else ''}"
 
 
 # -- answers of interrupted runs -------------------------------------------------------------

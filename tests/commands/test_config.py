@@ -28,4 +28,4 @@ def test_a_key_is_explained_with_what_it_may_be_and_where_it_is_set(
     git(repo, "config", "memrepo.judge.command", "claude")
     (row,) = done(repo, "config", "judge.command")["keys"]
     assert (row["value"], row["from"]) == ("claude", ".git/config")
-    assert "notify.command" not in {row["key"] for row in done(repo, "config")["keys"]}
+    assert "telemetry.dir" not in {row["key"] for row in done(repo, "config")["keys"]}

@@ -87,7 +87,6 @@ def test_what_was_refused_is_said(clone: Path) -> None:
         'judge.command = "touch executed"',
         'judge.base_url = "https://example.org"',
         'telemetry.dir = "/tmp"',
-        'notify.command = "touch executed"',
     ],
 )
 def test_a_configuration_that_names_a_program_or_an_address_is_refused(

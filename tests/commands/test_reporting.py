@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from driving import NOW, done, git, memrepo
+from mornings import MORNING, waiting
 from test_schedule import configure
 
 from memrepo.actions.run.record import Result, chat
@@ -196,3 +197,12 @@ def test_a_stranger_reads_the_first_run(tmp_path: Path, name: str, line: str) ->
     else:
         assert "finds all of them" in text
         assert "these lines" not in text
+
+
+def test_the_exit_code_of_status_says_whether_something_needs_a_person(tmp_path: Path) -> None:
+    repo = waiting(tmp_path) / "repo"
+    (need,) = done(repo, "status", now=MORNING)["needs"]
+    assert "waits for review: a reconciliation is reviewed" in need["text"]
+    assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 1
+    done(repo, "accept", now=MORNING)
+    assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 0

@@ -193,7 +193,6 @@ def test_runs_that_did_not_happen_are_counted_from_the_installation_on(
         ("[reporting]\nmode = 'loud'", "silent, summary, full"),
         ("[telemetry]\ndir = '/tmp'", "git config memrepo.telemetry.dir"),
         ("[telemetry]\npreset = 'openclaw'", "git config memrepo.telemetry.preset"),
-        ("[notify]\ncommand = 'sh'", "git config memrepo.notify.command"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(small_repo: Path, text: str, said: str) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from memrepo.store import run_files
-from memrepo.store.run_files import run_command
 
 DAY = date(2026, 3, 1)
 WRITER = """
@@ -62,13 +61,3 @@ def test_no_link_of_a_work_tree_is_followed(tmp_path: Path, link: str) -> None:
     assert run_files.load_json(folder / "last.json", within=tree) == {}
     assert sorted(p.name for p in outside.iterdir()) == ["last.json", "theirs"]
     assert (outside / "theirs").read_text() == '{"a": 1}'
-
-
-# -- a command ----------------------------------------------------------------------------------
-
-
-def test_a_command_is_given_the_manifest_and_the_folder(tmp_path: Path) -> None:
-    code = "import os, sys; open('got', 'w').write(sys.argv[1] + ' ' + os.getcwd())"
-    command = f'{sys.executable} -c "{code}"'
-    assert run_command(command, Path("runs/a b.json"), tmp_path) == ""
-    assert (tmp_path / "got").read_text() == f"runs/a b.json {tmp_path}"

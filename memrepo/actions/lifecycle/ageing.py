@@ -81,7 +81,6 @@ class Changed(VerbResult, frozen=True, kw_only=True):
 
     commit: str
     changes: tuple[Change, ...]
-    waits: tuple[Change, ...] = ()
 
 
 def decay(work: Work, request: DecayRequest) -> Stats | Changed:
@@ -159,7 +158,6 @@ def _changed(wrote: StepsWritten) -> Changed:
         exit=wrote.exit,
         commit=wrote.commit,
         changes=_changes_of(wrote.steps),
-        waits=_changes_of(wrote.waits),
         notices=wrote.notices,
     )
 

@@ -30,7 +30,7 @@ from memrepo.actions.pending import (
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.maintain import first_page_steps
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import ASKS, refuse_taking
+from memrepo.actions.write.commit import refuse_taking
 from memrepo.core.changes import Change, Plan, Remove, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
@@ -161,7 +161,7 @@ class _Merge:
     def _subject(self) -> str:
         """Return the subject of the waiting run. Its counts are wrong if a part is left out."""
         if not self.left & self.changed:
-            return self.waits.entry.subject.removeprefix(ASKS)
+            return self.waits.entry.subject
         taken = len(self.changed - self.left)
         memories = counted(len(self.changed), "memory", "memories")
         return f"Run {self.waits.run}: {taken} of {memories} changed as proposed"

@@ -1,4 +1,4 @@
-"""The record of a run, and everything made from it: text, event, report, chat, notification.
+"""The record of a run, and everything made from it: text, event, report, chat.
 
 `Result` is the answer of `memrepo run` and what this clone records of its last run. Events and
 reports follow from it. A failure to record never fails a run: it becomes a warning. Dry runs are
@@ -21,13 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions.pending import (
-    all_waiting,
-    marked_memories,
-    needs,
-    removals_in_words,
-    tell,
-)
+from memrepo.actions.pending import removals_in_words
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.preconditions import UpgradeRequired
@@ -336,8 +330,6 @@ class ReportPlace(msgspec.Struct, frozen=True, kw_only=True):
     component: str
     within: Path | None
     runtime: Path | None = None
-    notifies: bool = False
-    """Whether notifications are configured."""
 
 
 def place_of(at: Work) -> ReportPlace:
@@ -362,7 +354,6 @@ def place_of(at: Work) -> ReportPlace:
         component=component,
         within=None if path else at.store.root,
         runtime=runtime,
-        notifies=any(name.startswith("notify.") for name in found),
     )
 
 
@@ -468,7 +459,7 @@ def _export(after: Work, place: ReportPlace, *, landed: bool) -> list[Problem]:
 
 
 def _keep(at: Work, place: ReportPlace, run: Result) -> list[Problem]:
-    """Write the event, the report and this clone's record, notify, and return the errors.
+    """Write the event, the report and this clone's record, and return the errors.
 
     If the run could not get the lock, only the event is written. The report and record belong to
     the other run.
@@ -484,19 +475,7 @@ def _keep(at: Work, place: ReportPlace, run: Result) -> list[Problem]:
         (path, text, at.store.root),
     ):
         problems += _try(file, partial(run_files.write_file, file, content, within=within))
-    if place.notifies:
-        problems += _notify(at.refreshed(), run.finished or at.call.now)
     return problems
-
-
-def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
-    """Send notifications about conditions that need a person's attention. Return the errors."""
-    from memrepo.actions.setup.survey import budgets, survey
-
-    spent = budgets(at, 0, now).spent
-    waiting = len(marked_memories(at.tree.state()))
-    found = needs(all_waiting(at), timetable(at, now), survey(at).contradictions, spent, waiting)
-    return tell(at, found)[1]
 
 
 def _views(before: Work, after: Work) -> tuple[str, ...]:

@@ -16,8 +16,6 @@ from memrepo.actions.pending import (
     broken_branches,
     needs,
     requests_waiting,
-    tell,
-    wishes,
 )
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
@@ -52,9 +50,6 @@ class StatusRequest(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: Annotated[
         bool, option("exit with status 1 if something needs you, else 0", "--exit-code")
     ] = False
-    notify: Annotated[
-        bool, option("send one notification of what needs you with notify.command", "--notify")
-    ] = False
 
 
 class LastRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,8 +80,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     sources: int
     waiting: tuple[str, ...]
     """Branches of pending runs."""
-    asked: Mapping[str, str]
-    """Descriptions of the pending runs that an agent requested, by branch."""
     marked: tuple[str, ...]
     """The memories that runs marked for removal."""
     answers: int
@@ -112,8 +105,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     needs: tuple[Need, ...] = ()
     """The needs for a person: pending, failed or missed runs, contradictions, nearly spent
     budgets."""
-    notified: bool = False
-    """Whether a notification of these needs was sent by this call."""
 
 
 def status(work: Work, request: StatusRequest) -> Result:
@@ -138,13 +129,11 @@ def status(work: Work, request: StatusRequest) -> Result:
     last = newest_in_effect(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
     wanted = needs(waits, times, found.contradictions, left.spent, len(found.marked))
-    notified, untold = tell(work, wanted) if request.notify else (False, ())
     stale = _stale_views(work)
     work.tree.cache_memories()
     return Result(
         exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
         needs=wanted,
-        notified=notified,
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
         commit=work.tree.commit,
@@ -157,7 +146,6 @@ def status(work: Work, request: StatusRequest) -> Result:
         unread=unread,
         sources=sources,
         waiting=tuple(w.branch for w in waits),
-        asked=wishes(work, waits),
         marked=found.marked,
         answers=len(SavedAnswers(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
@@ -177,7 +165,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         hot_cache=_moved_cache(work),
         hot_place=work.config.rules.hot.path,
         hooks=settings.wrong_hooks(store.repo, asset("hooks", "shim")),
-        notices=(*problems, *untold),
+        notices=problems,
     )
 
 

@@ -454,10 +454,10 @@ def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
     if wrote.commit and used:
         count_retrieval(work, used)
     wants_health = any(d.verb == "memory_health" for d in directives)
-    pending = {id_ for step in wrote.waits for id_ in step.memory_ids}
+    refused = {id_ for step in wrote.refused for id_ in step.memory_ids}
     return DirectivesResult(
         exit=wrote.exit,
-        applied=tuple(_with_pending(row, pending) for row in rows),
+        applied=tuple(_with_refused(row, refused) for row in rows),
         commit=wrote.commit,
         counts=Counts(directives=len(directives), steps=len(wrote.steps)),
         health=health(work.refreshed(), HealthRequest()) if wants_health else None,
@@ -465,13 +465,13 @@ def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
     )
 
 
-def _with_pending(row: Row, pending: Collection[str]) -> Row:
-    """Return the outcome of a directive, corrected if its memories need a person's approval."""
-    waits = sum(id_ in pending for id_ in row.memories)
-    if not waits:
+def _with_refused(row: Row, refused: Collection[str]) -> Row:
+    """Return the outcome of a directive, corrected if a person must decide about its memories."""
+    count = sum(id_ in refused for id_ in row.memories)
+    if not count:
         return row
-    count = f"{waits} of {len(row.memories)} " if len(row.memories) > 1 else ""
-    return replace(row, outcome=f"{count}waits for the person whose memory it is")
+    what = f"{count} of {len(row.memories)} " if len(row.memories) > 1 else ""
+    return replace(row, outcome=f"{what}refused: the person whose memory it is decides")
 
 
 def _outcome(directive: Directive, steps: Sequence[Step] | None, state: State) -> str:

@@ -1,47 +1,32 @@
 """The commits of manual changes to the branch, with a retry if the branch moved.
 
-`write` commits one step, `write_steps` commits several. Both update the page of the hot cache. A
-change of an agent that a person must approve, such as removing that person's memory from recall, is
-stored as a run with one decision on its own branch. `status`, `diff`, `accept` and `discard` treat
-it like any other pending run. Commands that a person runs are never delayed.
+`write` commits one step, `write_steps` commits several. Both update the page of the hot cache. An
+agent may not take a person's memory out of recall: such a write is refused, and a person decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo import __version__
 from memrepo.actions.guard import close_calls, refuse_beyond, refuse_secret
 from memrepo.actions.landing import hot_rules, prepare, retried
-from memrepo.actions.pending import (
-    ASKED,
-    PREFIX,
-    Waiting,
-    all_waiting,
-    is_wish,
-    put_away,
-    refuse_no_room,
-)
 from memrepo.actions.request import VerbResult, Writes
-from memrepo.actions.run.land import run_stamp
 from memrepo.actions.work import Work
-from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
+from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import digest, manual_id
-from memrepo.core.manifest import Manifest
+from memrepo.core.ids import manual_id
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.messages import Context, counted, subject_of
+from memrepo.core.messages import subject_of
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.core.times import format_time, local_day
+from memrepo.core.times import local_day
 from memrepo.policies.claims import is_by_person
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import is_retired
-from memrepo.store.history import RECORD
 from memrepo.views.hot import hot_changes
 
 
@@ -78,12 +63,6 @@ class Unchanged(VerbResult, frozen=True, kw_only=True):
     unchanged: str = ""
 
 
-class Asked(Unchanged, frozen=True, kw_only=True):
-    """The result if a change needs a person's approval. `waits` is the id of the pending run."""
-
-    waits: str
-
-
 Draft = Callable[[State], Step | Unchanged]
 """Computes the step to commit from the state at HEAD, or the result if nothing is to be done."""
 
@@ -113,8 +92,7 @@ def write(
         _refuse_secret_fields(step)
         if request.reason:
             step = replace(step, reason=request.reason)
-        if waits := waits_for_person(at, state, after):
-            return leave_request(at, state, step, waits, dry_run=request.dry_run)
+        refuse_taking(at, state, after)
         sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
         if any(memory is not None and hot_of(memory) for memory in sides):
             pages = hot_changes(after, hot_rules(at))
@@ -163,12 +141,13 @@ class StepsWritten(msgspec.Struct, frozen=True, kw_only=True):
     commit: str
     state: State
     notices: tuple[Problem, ...] = ()
-    waits: tuple[Step, ...] = ()
+    refused: tuple[Step, ...] = ()
+    """The steps of an agent that would take a person's memory away."""
 
     @property
     def exit(self) -> Exit:
-        """Return the exit code, which shows whether steps are pending a person's decision."""
-        return Exit.DECIDE if self.waits else Exit.DONE
+        """Return the exit code, which shows whether a person must decide about steps."""
+        return Exit.DECIDE if self.refused else Exit.DONE
 
 
 def write_steps(
@@ -177,24 +156,42 @@ def write_steps(
     """Commit the steps that `draft` computes from the state at HEAD, with one commit per step.
 
     With `--dry-run` nothing is written. `--reason` is placed before each step's own reason. Steps
-    of an agent that need a person's approval become pending requests.
+    of an agent that would take a person's memory away are left out, with a warning.
     """
     first.begin_write(dry_run=request.dry_run)
 
     def attempt() -> StepsWritten:
         at = first.refreshed()
         before = state = at.whole.state()
-        steps, waits = list[Step](), list[Step]()
+        steps, refused, notices = list[Step](), list[Step](), list[Problem]()
         for step in draft(at, state):
             after = apply(state, step.changes)
             reason = f"{request.reason}; {step.reason}" if request.reason else step.reason
             step = replace(step, reason=reason, what=subject_of(step, state, after))
-            if waits_for_person(at, state, after):
-                waits.append(step)
+            try:
+                refuse_taking(at, state, after)
+            except PersonDecides as error:
+                refused.append(step)
+                path = state.memories[step.memory_ids[0]].path
+                notices.append(
+                    Problem(
+                        path=path,
+                        rule="person-decides",
+                        severity="warning",
+                        message=error.message,
+                        fix=error.fix,
+                    )
+                )
             else:
                 steps.append(step)
                 state = after
-        wrote = StepsWritten(steps=tuple(steps), commit="", state=state, waits=tuple(waits))
+        wrote = StepsWritten(
+            steps=tuple(steps),
+            commit="",
+            state=state,
+            notices=tuple(notices),
+            refused=tuple(refused),
+        )
         if not steps:
             return wrote
         if pages := hot_changes(state, hot_rules(at)):
@@ -208,13 +205,9 @@ def write_steps(
         if request.dry_run:
             return wrote
         commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
-        return replace(wrote, commit=commit, notices=tuple(at.store.notices))
+        return replace(wrote, commit=commit, notices=(*notices, *at.store.notices))
 
-    wrote = retried(first.store, attempt)
-    if not wrote.waits:
-        return wrote
-    left = _leave_requests(first.refreshed(), wrote.waits, dry_run=request.dry_run)
-    return replace(wrote, notices=(*wrote.notices, *left))
+    return retried(first.store, attempt)
 
 
 def clean_text(text: str, what: str) -> str:
@@ -278,51 +271,39 @@ def successor(
     return replace(new, path=state.free_path(new))
 
 
-ASKS = "Ask a person: "
-"""Prefix of the subject of a request.
-
-The rest becomes the commit subject when a person accepts it.
-"""
 _ENDS = ("valid_until", "scope")
 """Fields that can end an active memory or move it to another scope."""
 _MARKS = ("pinned", "critical")
 
 
-def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
-    """Return the memories for which a step needs a person's approval; empty if there are none.
+class PersonDecides(MemrepoError):
+    """Raised when an agent would take a person's memory out of recall or off the first page."""
 
-    These are memories of a person that an agent would remove from recall. With `agents.additions =
-    "review"`, they also include memories that the agent adds. Leaving the hot cache, or losing a
-    mark that retains a memory there, counts as removal: sessions start with the hot cache.
-    """
-    if not is_agent(work):
-        return ()
-    added: tuple[Memory, ...] = ()
-    if work.config.agents.additions == "review":
-        added = tuple(m for m in after.active if m.id not in before.memories and not m.is_note)
-    if work.config.agents.removals != "wait":
-        return added
-    return added + tuple(
-        m
-        for m, new in _changed_of_people(before, after)
-        if not _stays_in_recall(m, new)
-        or (new is not None and any(m.flag(mark) and not new.flag(mark) for mark in _MARKS))
-        or (hot_of(m) is not None and (new is None or hot_of(new) is None))
-    )
+    exit_code = Exit.DECIDE
+
+    def __init__(self, actor: str, memories: Sequence[Memory]) -> None:
+        more = f" and {len(memories) - 1} more" if len(memories) > 1 else ""
+        super().__init__(
+            f"{actor} may not take {memories[0].id}{more} out of recall or off the first page:"
+            " a person wrote or confirmed it, and must decide; nothing was changed",
+            fix="ask that person to do it, or allow it with `agents.removals` in memrepo.toml",
+        )
 
 
 def refuse_taking(work: Work, before: State, after: State) -> None:
-    """Raise if an agent would remove a person's memory from recall."""
-    if not is_agent(work) or work.config.agents.removals != "wait":
-        return
-    if found := [m for m, new in _changed_of_people(before, after) if not _stays_in_recall(m, new)]:
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        raise MemrepoError(
-            f"{work.actor} may not take {found[0].id}{more} out of recall: a person wrote or"
-            " confirmed it, and must decide",
-            fix="ask that person to do it, or allow it with `agents.removals` in memrepo.toml",
-            exit_code=Exit.DECIDE,
-        )
+    """Raise PersonDecides if an agent would take a person's memory away.
+
+    Losing a mark that keeps a memory on the first page counts too: sessions start with that page.
+    """
+    if is_agent(work) and work.config.agents.removals == "refuse":
+        taken = [
+            memory
+            for memory in before.active
+            if _is_taken(memory, after.memories.get(memory.id))
+            if is_by_person(memory) and not is_retired(memory)
+        ]
+        if taken:
+            raise PersonDecides(work.actor, taken)
 
 
 def is_agent(work: Work) -> bool:
@@ -330,128 +311,14 @@ def is_agent(work: Work) -> bool:
     return bool(work.call.actor) and not work.call.actor.startswith("human:")
 
 
-def _changed_of_people(before: State, after: State) -> Iterator[tuple[Memory, Memory | None]]:
-    """Yield (old, new) for each changed memory in recall that a person worded or confirmed.
-
-    `new` is None if the memory was removed.
-    """
-    for memory in before.active:
-        new = after.memories.get(memory.id)
-        if new is not memory and is_by_person(memory) and not is_retired(memory):
-            yield memory, new
-
-
-def _stays_in_recall(old: Memory, new: Memory | None) -> bool:
-    if new is None or new.status != "active" or is_retired(new):
+def _is_taken(old: Memory, new: Memory | None) -> bool:
+    """Return whether a memory loses its text, its validity, its marks or its place."""
+    if new is old:
         return False
-    return old.body == new.body and all(old.text(key) == new.text(key) for key in _ENDS)
-
-
-def leave_request(
-    at: Work, state: State, step: Step, memories: Sequence[Memory], *, dry_run: bool
-) -> Asked:
-    """Store a step as a request for a person to decide, or reuse an equal pending request."""
-    keys = [_wish_key(change) for change in step.changes]
-    mark = digest([at.actor, step.op, keys])[:8]
-    pending = [w for w in all_waiting(at) if is_wish(at, w)]
-    run = next((w.run for w in pending if w.run.endswith(f"-{mark}")), "")
-    if not run and not dry_run:
-        run = _store_request(at, state, step, memories, mark, pending)
-    first = memories[0]
-    more = f", with {counted(len(memories) - 1, 'other', 'others')}" if memories[1:] else ""
-    where = f" as {PREFIX}{run}" if run else ""
-    text = (
-        f"was written or confirmed by a person{more}: your request waits for that"
-        f" person{where}, and nothing changes until then"
+    if new is None or new.status != "active" or is_retired(new) or old.body != new.body:
+        return True
+    return (
+        any(old.text(key) != new.text(key) for key in _ENDS)
+        or any(old.flag(mark) and not new.flag(mark) for mark in _MARKS)
+        or (hot_of(old) is not None and hot_of(new) is None)
     )
-    if first.id not in state.memories:
-        text = f"waits for a person{where}{more}: it is stored when that person accepts it"
-    return Asked(id=first.id, path=first.path, unchanged=text, waits=run, exit=Exit.DECIDE)
-
-
-def _leave_requests(at: Work, steps: Sequence[Step], *, dry_run: bool) -> Iterator[Problem]:
-    """Store steps as requests for a person, one per kind of operation, and yield warnings."""
-    state = at.whole.state()
-    for op in dict.fromkeys(step.op for step in steps):
-        alike = [step for step in steps if step.op == op]
-        one = alike[0]
-        if alike[1:]:
-            changes = tuple(change for step in alike for change in step.changes)
-            one = replace(one, what="", changes=changes)
-        if waits := waits_for_person(at, state, apply(state, one.changes)):
-            asked = leave_request(at, state, one, waits, dry_run=dry_run)
-            yield Problem(
-                path=asked.path,
-                rule="waits-for-person",
-                severity="warning",
-                message=f"{asked.id} {asked.unchanged}",
-                fix="ask that person to run `memrepo accept` or `memrepo discard`",
-            )
-
-
-def _wish_key(change: Change) -> object:
-    """Return a key that identifies a request by its content."""
-    match change:
-        case Create(memory=memory):
-            return [memory.body, memory.text("scope")]
-        case Update(id=id_, fields=fields, body=body):
-            keys = [k for k in sorted(fields) if k in ("status", *_ENDS, *_MARKS)]
-            hot = fields.get("hot")
-            cached = [hot is not None and hot.until is None] if "hot" in fields else []
-            return [id_, body, [[k, str(fields[k])] for k in keys], cached]
-        case Remove(id=id_):
-            return id_
-        case Write(path=path) | Delete(path=path):
-            return path
-
-
-def _store_request(
-    at: Work,
-    state: State,
-    step: Step,
-    memories: Sequence[Memory],
-    mark: str,
-    pending: Sequence[Waiting],
-) -> str:
-    """Store a request as the branch of a new run, and return the run's id."""
-    refuse_no_room(at)
-    area = at.tree.layout.area("runs")
-    names = (p for p in at.tree.blobs if p.startswith(area) and p.endswith(".json"))
-    runs = sorted(path.removeprefix(area).removesuffix(".json") for path in names)
-    run = f"{run_stamp(at.call.now, runs)}-{mark}"
-    manifest = Manifest(
-        run=run,
-        mode=ASKED,
-        judge=at.actor,
-        profile=at.config.profile,
-        base=at.tree.commit,
-        now=format_time(at.call.now),
-        package=__version__,
-    )
-    record = Step(
-        op="run",
-        what=RECORD,
-        reason=f"asked by {at.actor}",
-        changes=(Write(path=at.tree.layout.manifest(run), data=manifest.to_bytes()),),
-    )
-    of_person = ", which is a person's" if memories[0].id in state.memories else ""
-    merge = Step(
-        op="run",
-        what=f"{ASKS}{subject_of(step, state, apply(state, step.changes))}",
-        reason=f"{at.actor} asks to {step.op} {memories[0].id}{of_person}: {step.reason}",
-    )
-    landing = prepare(
-        at.store,
-        state,
-        Plan(base=at.tree.commit, steps=(step, record)),
-        Context(actor=at.actor, run=run),
-        at.call.now,
-        merge=merge,
-        author=at.author,
-    )
-    ids = {memory.id for memory in memories}
-    for older in pending:
-        if ids & {id_ for entry in older.chain(at) for id_ in entry.trailers.get("Memory", ())}:
-            put_away(at, older)
-    at.store.leave(landing.chain, PREFIX + run)
-    return run

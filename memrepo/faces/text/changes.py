@@ -13,7 +13,7 @@ from memrepo.actions.past.log import detailed
 from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.actions.run.ingest import summary
 from memrepo.actions.write.add import Added, Repeated
-from memrepo.actions.write.commit import Asked, Unchanged, Written
+from memrepo.actions.write.commit import Unchanged, Written
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.times import format_time
@@ -86,8 +86,6 @@ def judge(request: object, result: judging.Result, colour: bool) -> str:
 
 def written(request: object, result: Written | Unchanged, colour: bool) -> str:
     """Format a commit and its memories, or the reason why there is no commit."""
-    if isinstance(result, Asked):
-        return f"{result.id} {result.unchanged}"
     if isinstance(result, Unchanged):
         return f"{result.id} {result.unchanged}: nothing to do"
     commit = f" ({result.commit[:10]})" if result.commit else " (dry run)"

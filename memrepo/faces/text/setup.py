@@ -299,11 +299,7 @@ def _left(result: standing.Result) -> Iterator[str]:
         from memrepo.actions.pending import removals_in_words
 
         yield f"removals   {removals_in_words(len(result.marked))}"
-    for branch, message in result.asked.items():
-        run = branch.removeprefix("run/")
-        yield f"asked      {message}"
-        yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
-    for branch in (b for b in result.waiting if b not in result.asked):
+    for branch in result.waiting:
         yield f"waiting    {branch}"
         yield "           `memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
     if result.answers:

@@ -151,8 +151,9 @@ def test_a_file_is_a_memory_like_others(repo: Path, tool: MemoryTool) -> None:
     assert memory.fields["decay"] == "permanent"
     done(repo, "edit", hit["id"], "--text", "Ana drinks coffee.")
     assert "coffee" in call(tool, "view", path="/memories/customers/ana.md")
-    assert "waits" in call(tool, "delete", path="/memories/customers")  # a person worded it
-    done(repo, "accept")
+    with pytest.raises(ToolError, match="a person wrote or confirmed it"):
+        call(tool, "delete", path="/memories/customers")
+    done(repo, "forget", hit["id"])
     assert done(repo, "search", "coffee")["hits"] == []
     done(repo, "restore", hit["id"])
     assert "coffee" in call(tool, "view", path="/memories/customers/ana.md")

@@ -39,6 +39,16 @@ def purged(repo: Path, value: str = VALUE, *argv: str, now: str = NOW) -> dict[s
     return answer.data
 
 
+def remove_from_workspace(workspace: Path) -> None:
+    """Remove every line that states the value, and the names of files, as its owner would."""
+    needles = needles_of([VALUE])
+    for path in [p for p in workspace.rglob("*") if p.is_file()]:
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if not find(line, needles)))
+        if find(path.name, needles):
+            path.rename(path.with_name("somebody.md"))
+
+
 def everything(root: Path) -> Iterator[tuple[str, str]]:
     """Yield every object, every file and every name of a repository, bare ones too, as text."""
     argv = ["git", "-C", str(root), "cat-file", "--batch-all-objects", "--batch", "--buffer"]

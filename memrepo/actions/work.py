@@ -20,7 +20,7 @@ from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import slugify
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import configure, watch
+from memrepo.core.secrets import configure
 from memrepo.core.times import whole_seconds
 
 if TYPE_CHECKING:
@@ -184,13 +184,6 @@ class Work:
         if self._config is None:
             self._config = _configuration(self.store, self.tree)
             configure(self._config.secrets.off, self._config.secrets.patterns)
-            purged = self.store.folder / "purged"
-            if purged.is_dir():  # the secret scan then also detects purged values
-                from memrepo.store.purges import watching
-
-                watch(watching(self.store.folder))
-            else:
-                watch(None)
         return self._config
 
     @property

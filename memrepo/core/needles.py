@@ -1,17 +1,15 @@
 """Find a value in any spelling, ignoring case, width, accents, separators and escapes.
 
 Texts are folded to letters and digits, so that `Ana Núñez`, `ana_nunez` and `ana-nunez` are equal.
-A `Needle` has the folded letters of a value and the positions where it may be broken. A `Keyed`
-needle has only an HMAC of the letters, and can be matched only with the key.
+A `Needle` has the folded letters of a value and the positions where it may be broken.
 """
 
 from __future__ import annotations
 
-import hmac
 import html
 import json
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from urllib.parse import unquote
 
@@ -20,8 +18,9 @@ import msgspec
 from memrepo.core.errors import UsageError
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
-from memrepo.core.secrets import MARK
 
+MARK = "(purged)"
+"""The replacement of a purged value. It is a plain word in YAML, JSON and markdown."""
 LEAST, LEAST_WIDE = 4, 2
 """The minimum number of letters of a value. A shorter value would match too many other words."""
 LONGEST_BREAK = 24
@@ -63,14 +62,6 @@ class Needle(msgspec.Struct, frozen=True, kw_only=True):
     def loose(self) -> bool:
         """Return whether the value is a long number, whose digits may be grouped in any way."""
         return len(self.letters) >= _DIGITS and self.letters.isdigit()
-
-
-class Keyed(msgspec.Struct, frozen=True, kw_only=True):
-    """A needle that stores the number of letters and their HMAC instead of the letters."""
-
-    length: int
-    mac: str
-    breaks: tuple[int, ...] = ()
 
 
 class _Letters(dict[int, str]):
@@ -273,34 +264,3 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
         else:
             found.append((start, end))
     return found
-
-
-# -- with a key ------------------------------------------------------------------------------
-
-
-def keyed(needle: Needle, key: bytes) -> Keyed:
-    """Return a keyed copy of a needle, which does not reveal the value."""
-    return Keyed(
-        length=len(needle.letters),
-        mac=mac(key, "value", needle.letters),
-        breaks=tuple(sorted(needle.breaks)),
-    )
-
-
-def mac(key: bytes, what: str, text: str) -> str:
-    """Return the HMAC of a text as 64 hex digits. `what` separates texts of different kinds."""
-    return hmac.digest(key, f"{what}\0{text}".encode("utf-8", "surrogatepass"), "sha256").hex()
-
-
-def known_again(text: str, hidden: Collection[Keyed], key: bytes) -> Iterator[Needle]:
-    """Yield a needle with plain letters for each keyed needle that matches a text."""
-    letters = _Folded(text).letters
-    for one in hidden:
-        wanted = bytes.fromhex(one.mac)
-        # Computed one at a time: for a long value, all of them together could exhaust the memory.
-        for at in range(len(letters) - one.length + 1):
-            window = letters[at : at + one.length]
-            message = b"value\0" + window.encode("utf-8", "surrogatepass")
-            if hmac.digest(key, message, "sha256") == wanted:
-                yield Needle(letters=window, breaks=frozenset(one.breaks))
-                break

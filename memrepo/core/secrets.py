@@ -12,28 +12,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from memrepo import __version__
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
-from memrepo.core.secret_kinds import SWITCHED, Find, Span, formed, labelled, tables
+from memrepo.core.secret_kinds import SWITCHED, Find, formed, labelled, tables
 
-
-class Watch(NamedTuple):
-    """A detector of purged values: fingerprint, search function, and renaming of files."""
-
-    print: str
-    look: Callable[[str], Iterable[Span]]
-    name: Callable[[str], str]
-
-
-MARK = "(purged)"
-"""The replacement of a purged value. It is a plain word in YAML, JSON and markdown."""
-PURGED = "purged"
-"""The kind of a value that was removed from history. Only its keyed hash is known."""
 UNCHECKED = "unchecked"
 """The kind of a text on which a detector failed. It is treated as a secret."""
 _MAX_ROUNDS = 20
@@ -43,7 +30,6 @@ _MAX_LINE = 2000
 """The owner's patterns search parts of this many characters, which bounds the time they take."""
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
 _own: ContextVar[tuple[str, ...]] = ContextVar("secrets_patterns", default=())
-_watched: ContextVar[Watch | None] = ContextVar("purged", default=None)
 _UNSEEN = regex(
     "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
@@ -83,9 +69,6 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
         for rank, (start, end, kind) in enumerate(_found(text))
         if not _is_fence(text, start, end)
     ]
-    if (watched := _watched.get()) is not None:
-        purged = _detected(lambda part: ((*span, PURGED) for span in watched.look(part)), text)
-        found += [(start, -end, -1, kind) for start, end, kind in purged]
     secrets: list[Secret] = []
     line, line_start, known = 1, 0, 0
     for start, minus_end, _, kind in sorted(found):
@@ -196,31 +179,19 @@ def configure(off: Collection[str] = (), patterns: Sequence[str] = ()) -> None:
     _own.set(tuple(patterns))
 
 
-def watch(purged: Watch | None) -> None:
-    """Set the detector of purged values. None removes the current detector."""
-    _watched.set(purged)
-
-
-def name_without_purged(path: str) -> str:
-    """Return the name of a file in history, with purged values in the name replaced."""
-    watched = _watched.get()
-    return watched.name(path) if watched is not None else path
-
-
 def rules_in_use() -> str:
     """Return a digest of the rules in use. If the digest changes, earlier results are invalid."""
-    watched = _watched.get()
-    return _rules_digest(_off.get(), _own.get(), watched.print if watched else "")
+    return _rules_digest(_off.get(), _own.get())
 
 
 @cache
-def _rules_digest(off: frozenset[str], own: Sequence[str], watched: str) -> str:
-    return digest((__version__, tables(), sorted(off), own, watched))
+def _rules_digest(off: frozenset[str], own: Sequence[str]) -> str:
+    return digest((__version__, tables(), sorted(off), own))
 
 
 def placeholder(kind: str) -> str:
     """Return the placeholder that replaces a secret of the given kind."""
-    return MARK if kind == PURGED else f"[redacted:{kind}]"
+    return f"[redacted:{kind}]"
 
 
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
@@ -403,13 +374,13 @@ def _mapped(value: object, clean: Callable[[str], str]) -> object:
 
 
 # Each text is scanned once. The digest of a text without secrets is cached under the current rules.
-# The rules are identified by a digest of the code and tables that find secrets, the disabled kinds,
-# and the purged values.
+# The rules are identified by a digest of the code and tables that find secrets, and the disabled
+# kinds.
 
 _MAX_DIGESTS = 200_000
 """The maximum number of digests cached in a process. Above it, the cache is cleared."""
 _clean: dict[tuple[object, ...], set[bytes]] = {}
-"""The digests of clean texts, by the disabled kinds and the purged values."""
+"""The digests of clean texts, by the disabled kinds and the owner's patterns."""
 
 
 def scan_rules() -> str:
@@ -427,8 +398,7 @@ def clean_digests() -> set[bytes]:
 
     The set is the cache itself, and callers may add to it.
     """
-    watched = _watched.get()
-    rules = (_off.get(), *_own.get(), watched.print if watched else "")
+    rules = (_off.get(), *_own.get())
     if rules not in _clean or len(_clean[rules]) > _MAX_DIGESTS:
         _clean.clear()
     return _clean.setdefault(rules, set())

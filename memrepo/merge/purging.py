@@ -23,10 +23,9 @@ from memrepo.core import codec
 from memrepo.core.corrections import contradiction_id
 from memrepo.core.ids import text_hash
 from memrepo.core.layout import Layout, PageKind, stamped, standing_of
-from memrepo.core.needles import LEAST, Needle, cut_short, find, fold, replaced
+from memrepo.core.needles import LEAST, MARK, Needle, cut_short, find, fold, replaced
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
-from memrepo.core.secrets import MARK
 
 if TYPE_CHECKING:  # every command in a purged repository loads this module
     from memrepo.read.notes import NoteUnit

@@ -60,12 +60,6 @@ def index_of_commit() -> str:
     return Path(os.environ.get("GIT_INDEX_FILE", "")).name
 
 
-def user_folder() -> Path:
-    """Return memrepo's folder of this user, by the XDG base directory rules."""
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(base) if base else Path.home() / ".config") / "memrepo"
-
-
 def agent_name() -> str:
     """Return the agent's name for telemetry from the environment, or `unknown`."""
     return os.environ.get("OPENCLAW_AGENT_ID") or os.environ.get("AGENT_ID") or "unknown"
@@ -352,13 +346,11 @@ def found_at(where: Path) -> Repo:
 
 
 _DIGITS = regex(r"[0-9a-f]{4,64}")
-PURGED = "purged"
-"""Name of the folder with this clone's records of purges."""
 
 
 def purged_folder(repo: Repo) -> Path:
     """Return the folder that contains this clone's records of purges."""
-    return repo.common_dir / "memrepo" / PURGED
+    return repo.common_dir / "memrepo" / "purged"
 
 
 def replaced_commits(repo: Repo) -> dict[str, str]:

@@ -4,10 +4,8 @@ The new history is written to a repository of its own, `.git/memrepo-purge/new.g
 `ready.json` is not next to it, an interrupted purge has changed nothing. As soon as it is, the next
 command that writes finishes the purge.
 
-`refs/memrepo/purges` holds a receipt of each purge. It does not reveal the value: it has only
-HMACs, whose key is in the user's configuration folder, `keys/<id>` (mode 0600).
-`.git/memrepo/purged/` maps the commits before each purge to those after it, and has a copy of the
-keyed hashes, with which every new text is compared.
+`refs/memrepo/purges` holds a receipt of each purge, which has nothing of the value.
+`.git/memrepo/purged/` maps the commits before each purge to those after it.
 """
 
 from __future__ import annotations
@@ -20,20 +18,15 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from datetime import datetime
-from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memrepo.core.needles import Keyed, find, known_again, mac
 from memrepo.core.patterns import regex
-from memrepo.core.secret_kinds import Span
-from memrepo.core.secrets import Watch
 from memrepo.merge.purging import Edit, File
 from memrepo.store.errors import CannotWork, GitFailed, StoreError
-from memrepo.store.git import PURGED, Git, git_alive, purged_folder, scratch, user_folder
+from memrepo.store.git import Git, git_alive, purged_folder, scratch
 from memrepo.store.objects import Chain, NewCommit
 from memrepo.store.remote import RECORDS
 
@@ -44,8 +37,6 @@ if TYPE_CHECKING:
 FOLDER = "memrepo-purge"
 READY = "ready.json"
 NEW = "new.git"
-VALUES = "values.json"
-_KEY_BYTES = 32
 _FETCHED_RECORDS = regex(r"refs/memrepo/remote/[^/]+/purges")
 _FIRST, _LAST = ("refs/memrepo/remote/",), ("refs/notes/",)
 """Refs whose commits others name, and refs whose paths name the commits of others."""
@@ -59,13 +50,11 @@ _DERIVED = (".sqlite3", "vectors-", "index-", "memrepo/clean", "memrepo/idle")
 
 
 class PurgeReceipt(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of a purge. It omits the value, but can be verified with the value or the key."""
+    """The record of a purge, without the value. `sync` knows the old history by it."""
 
     id: str
     at: datetime
     by: str
-    key: str
-    values: tuple[Keyed, ...]
     reason: str = ""
     commits: int = 0
     """The number of rewritten commits."""
@@ -100,8 +89,8 @@ def folder_of(repo: Repo) -> Path:
     return repo.common_dir / FOLDER
 
 
-def refuse_unfit(store: Repository) -> None:
-    """Raise CannotWork if a purge could miss objects, or lose what is not committed."""
+def refuse_unfit(store: Repository, edit: Edit) -> None:
+    """Raise CannotWork if a purge could miss objects or refs, or lose what is not committed."""
     common = store.repo.common_dir
     if (common / "objects" / "info" / "alternates").exists():
         raise CannotWork("alternates")
@@ -111,6 +100,8 @@ def refuse_unfit(store: Repository) -> None:
         raise CannotWork("detached")
     if store.repo.ref("refs/stash"):
         raise CannotWork("purge-stash")
+    if named := [edit.path(name) for name in refs_of(store.repo) if edit.spans(name)]:
+        raise CannotWork("purge-refs", named=", ".join(named[:5]))
     edited = [path for path, state in store.work.dirty().items() if state != "??"]
     if edited:
         raise CannotWork("purge-edits", named=", ".join(sorted(edited)[:5]))
@@ -170,10 +161,10 @@ def rewrite(repo: Repo, edit: Edit) -> RewritePlan:
         if refs:
             _filter(repo, new, edit, refs, commits)
     with Git(new) as git:
-        (new / "HEAD").write_text(f"ref: {edit.path(repo.branch)}\n", "utf-8")
+        (new / "HEAD").write_text(f"ref: {repo.branch}\n", "utf-8")
         after = refs_of(git)
         git.call("repack", "-a", "-d", "-q")
-    tags = {id_: after.get(edit.path(name), id_) for name, id_ in before.items()}
+    tags = {id_: after.get(name, id_) for name, id_ in before.items()}
     changed = {old: new_ for old, new_ in {**tags, **commits}.items() if old != new_}
     return RewritePlan(edit=edit, before=before, after=after, commits=changed)
 
@@ -203,7 +194,7 @@ def _filter(repo: Repo, new: Path, edit: Edit, refs: list[str], commits: dict[st
         return os.fsencode(edit.path(os.fsdecode(name)))
 
     def ref(name: bytes) -> bytes:
-        return path(name).replace(b"refs/noted/", b"refs/notes/", 1)
+        return name.replace(b"refs/noted/", b"refs/notes/", 1)
 
     options = "--force --quiet --prune-empty never --prune-degenerate never"
     options += " --preserve-commit-hashes --replace-refs update-no-add"
@@ -300,14 +291,10 @@ def _move_refs(repo: Repo, plan: RewritePlan) -> None:
     """Move all refs in one transaction. Raises StoreError if another process changed a ref."""
     there = refs_of(repo)
     none = "0" * len(repo.head)
-    lines = [
-        f"delete {name} {plan.before[name]}\n"
-        for name in there.keys() & plan.before.keys() - plan.after.keys()
-    ]
+    lines = []
     for name, id_ in plan.after.items():
         if there.get(name) != id_:
             lines.append(f"update {name} {id_} {plan.before.get(name, none)}\n")
-    branch = plan.edit.path(repo.branch)
     try:
         if lines:
             words = ("-c", "core.logAllRefUpdates=false", "update-ref", "--no-deref", "--stdin")
@@ -319,7 +306,6 @@ def _move_refs(repo: Repo, plan: RewritePlan) -> None:
             (folder_of(repo) / READY).unlink()  # the old history is complete and remains
             abandon(repo)
         raise StoreError("refs-moved", cause=error.cause) from error
-    repo.call("symbolic-ref", "HEAD", branch)
 
 
 def _clean_files(root: Path, plan: RewritePlan) -> None:
@@ -400,38 +386,7 @@ def _drop_objects(repo: Repo) -> None:
     repo.stop()  # running processes hold packs open that are gone
 
 
-# -- keys and receipts -------------------------------------------------------------------------
-
-
-def keys_folder() -> Path:
-    """Return the folder that contains the user's purge keys."""
-    return user_folder() / "keys"
-
-
-def key_of(id_: str) -> bytes | None:
-    """Return the key with an id, or None if the key is not on this machine."""
-    try:
-        key = bytes.fromhex((keys_folder() / id_).read_text("ascii").strip())
-    except (OSError, ValueError):
-        return None
-    return key if _key_id(key) == id_ else None
-
-
-def key_for(repo: Repo) -> tuple[str, bytes]:
-    """Return (id, key) for purges of this repository. Create a key if there is none."""
-    for receipt in reversed(receipts(repo)):
-        if key := key_of(receipt.key):
-            return receipt.key, key
-    key = os.urandom(_KEY_BYTES)
-    folder = keys_folder()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder.chmod(0o700)
-    scratch(folder, ".new-", f"{key.hex()}\n".encode()).replace(folder / _key_id(key))
-    return _key_id(key), key
-
-
-def _key_id(key: bytes) -> str:
-    return sha256(b"memrepo key\0" + key).hexdigest()[:16]
+# -- receipts ----------------------------------------------------------------------------------
 
 
 def receipts(repo: Repo, ref: str = RECORDS) -> list[PurgeReceipt]:
@@ -460,7 +415,6 @@ def record(store: Repository, made: Iterable[PurgeReceipt], tip: str) -> None:
         tip = store.build(Chain(base=tip, commits=[commit], when=when))
     if tip:
         repo.call("update-ref", RECORDS, tip)
-        keep_values(repo)
 
 
 def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:
@@ -470,51 +424,3 @@ def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:
     scratch(purged_folder(repo), f".{purge}.", text.encode()).replace(
         purged_folder(repo) / f"{purge}.map"
     )
-
-
-class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """Purged values that must not return, stored as keyed hashes with the id of their key."""
-
-    key: str
-    values: tuple[Keyed, ...]
-
-
-def keep_values(repo: Repo) -> None:
-    """Store the keyed hashes of all purged values in one file, for fast access."""
-    watched = [Watched(key=receipt.key, values=receipt.values) for receipt in receipts(repo)]
-    purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
-    data = msgspec.json.encode(list(dict.fromkeys(watched)))
-    scratch(purged_folder(repo), f".{VALUES}.", data).replace(purged_folder(repo) / VALUES)
-
-
-def seed_of(values: Iterable[Keyed], key: bytes) -> str:
-    """Return the seed for replacement names in a purge. Equal values give equal seeds and names."""
-    return mac(key, "seed", " ".join(sorted(one.mac for one in values)))
-
-
-def watching(folder: Path) -> Watch | None:
-    """Return a Watch that detects purged values in new text."""
-    try:
-        data = (folder / PURGED / VALUES).read_bytes()
-    except FileNotFoundError:
-        return None
-    return _watching(data, tuple(sorted(map(str, keys_folder().glob("*")))))
-
-
-@lru_cache(maxsize=8)
-def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
-    del keys  # part of the cache key only: keys may be added later
-    hashes = [(key_of(w.key), w.values) for w in msgspec.json.decode(data, type=list[Watched])]
-    known = [(key, values) for key, values in hashes if key is not None]
-
-    def look(text: str) -> Iterable[Span]:
-        needles = [n for key, values in known for n in known_again(text, values, key)]
-        return find(text, needles) if needles else ()
-
-    def name(path: str) -> str:
-        for key, values in known:
-            if needles := tuple(known_again(path, values, key)):
-                path = Edit(needles=needles, seed=seed_of(values, key)).path(path)
-        return path
-
-    return Watch(sha256(data).hexdigest(), look, name) if known else None

@@ -27,7 +27,6 @@ from memrepo.core.secrets import (
     Secret,
     find_secrets,
     is_clean,
-    name_without_purged,
     placeholder,
     redact,
     without_secrets,
@@ -137,8 +136,6 @@ def read_workspace(
         if isinstance(entry, OSError) and not _is_source(name, rules):
             refused.add(name)  # `**/` patterns may match: retain the snapshots below it
             continue
-        # History contains names without purged values.
-        name = name_without_purged(name)
         if named := _secret_in_name(name, clean):
             problems.append(problem("source-secret-name", named[0], kind=named[1]))
             continue

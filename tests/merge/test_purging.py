@@ -14,13 +14,11 @@ from memrepo.core.changes import traits
 from memrepo.core.ids import claim_id, slugify, text_hash
 from memrepo.core.layout import Layout, stamped, standing_of
 from memrepo.core.memory import Memory, Source
-from memrepo.core.needles import TooShort, find, keyed, known_again, needles_of
-from memrepo.core.secrets import MARK
+from memrepo.core.needles import MARK, TooShort, find, needles_of
 from memrepo.merge.purging import Edit, File, prepare
 
 VALUE = "Ana Núñez-Holt"
 NEEDLES = needles_of([VALUE])
-KEY = b"k" * 32
 
 
 def edited(text: str, edit: Edit | None = None) -> str:
@@ -98,16 +96,6 @@ def test_a_text_keeps_its_lines_and_all_that_is_not_the_value(before: str, after
 def test_a_text_without_the_value_is_left_alone(text: str) -> None:
     if not find(text, NEEDLES):
         assert edited(text) == text
-
-
-@given(texts, texts)
-def test_a_keyed_needle_finds_what_the_plain_one_finds(before: str, after: str) -> None:
-    hidden = [keyed(needle, KEY) for needle in NEEDLES]
-    text = f"{before} {VALUE} {after}"
-    again = {needle.letters for needle in known_again(text, hidden, KEY)}
-    assert again == {needle.letters for needle in NEEDLES if find(text, [needle])}
-    assert not list(known_again(text, hidden, b"another"))
-    assert VALUE not in repr(hidden)
 
 
 @pytest.mark.parametrize("kind", ["hot", "view"])

@@ -36,7 +36,6 @@ from memrepo.store import settings
 from memrepo.store.errors import Missing
 from memrepo.store.git import git_version, object_problems
 from memrepo.store.index import Filter
-from memrepo.store.remote import RECORDS
 from memrepo.store.repo import load_journal, obstacle
 from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
 
@@ -349,23 +348,6 @@ def _pages(work: Work, fix: bool) -> CheckFinding:
         work.store.work.restore(missing)
         return _finding("", f"{message}: put back", fixed=True)
     return _finding(f"{message}; --fix puts them back", "")
-
-
-@_check("purged")
-def _purged(work: Work, fix: bool) -> CheckFinding:
-    """Check for purges whose key is missing."""
-    repo = work.store.repo
-    if not repo.ref(RECORDS):
-        return _finding("", "nothing was purged")
-    from memrepo.store import purges
-
-    known = purges.receipts(repo)
-    count = counted(len(known), "purge", "purges") + " on record"
-    problem = ""
-    if missing := sorted({r.key for r in known if purges.key_of(r.key) is None}):
-        problem = f"{purges.keys_folder()} lacks {', '.join(missing)}: purged values may return"
-        problem = f"{count}; {problem} in this clone"
-    return _finding(problem, f"{count}, and no purged value returned")
 
 
 # -- history ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`memrepo purge`: remove a value from history and all derived files, and record a receipt.
+"""`memrepo purge`: remove a value from history and all derived files, and record it.
 
 The value is the text of a memory, or is read from standard input. It is never an argument, since
 shells store command lines and other users can see them. docs/erasing.md describes the procedure.
@@ -9,6 +9,7 @@ commit. Another clone with the old history is refused: it is cloned again.
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,9 +29,8 @@ from memrepo.core.errors import Exit, UsageError
 from memrepo.core.layout import AREAS
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.messages import counted
-from memrepo.core.needles import Needle, fold, keyed, known_again, mac, needles_of
+from memrepo.core.needles import Needle, fold, needles_of
 from memrepo.core.problems import Problem
-from memrepo.core.times import format_time
 from memrepo.merge.purging import WORD, Edit, prepare
 from memrepo.store import purges, settings
 from memrepo.store.errors import StoreError, problem
@@ -43,7 +43,6 @@ _CHECKS = ("objects", "state", "rules", "runs")
 """The checks of `doctor` that concern the history, not this machine."""
 OUTSIDE = ("git configuration", "workspace")
 """The kinds of places that are searched but left to their owner to clean."""
-VERIFY = "verify"
 COLLECT = "git reflog expire --expire=now --all && git repack -a -d -q && git prune --expire=now"
 """The command that removes the old objects from a hub."""
 
@@ -54,14 +53,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         str,
         option(
-            "the memory whose text to purge, or `verify`; without it, the value is read from "
-            "standard input",
-            metavar="ID|verify",
+            "the memory whose text to purge; without it, the value is read from standard input",
+            metavar="ID",
         ),
-    ] = ""
-    receipt: Annotated[
-        str,
-        option("verify only this receipt, by its key (default: all)", "--receipt", metavar="ID"),
     ] = ""
     dry_run: DryRun = False
     reason: Reason = ""
@@ -86,33 +80,25 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The hits in places that are left to their owner."""
     commits: int = 0
     """The number of rewritten commits."""
-    verified: bool | None = None
     collect: str = ""
     """The command that removes the old objects from a hub."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Purge a value, list the places that contain it (dry run), or verify receipts."""
-    if request.what == VERIFY:
-        return verify(work, request.receipt)
+    """Purge a value, or list the places that contain it (dry run)."""
     work.require_writable()
     needles = needles_of(_values(work, request.what))
     with work.store.running(), work.store.syncing(), work.store.writing():
-        key_id, key = ("", b"") if request.dry_run else purges.key_for(work.store.repo)
-        hidden = tuple(keyed(needle, key) for needle in needles)
-        edit = _edit(work, needles, purges.seed_of(hidden, key))
+        edit = _edit(work, needles, "" if request.dry_run else secrets.token_hex(32))
         result = _result(places(work, edit))
         if request.dry_run or not result.hits:
             return result if request.dry_run else replace(result, exit=Exit.NO)
         work.store.refuse_unfit()
-        purges.refuse_unfit(work.store)
-        stamp = " ".join((settings.clone_id(work.store.repo), format_time(work.call.now)))
+        purges.refuse_unfit(work.store, edit)
         receipt = PurgeReceipt(
-            id=f"pg-{mac(key, 'receipt', ' '.join((stamp, *(h.mac for h in hidden))))[:16]}",
+            id=f"pg-{edit.mixed('receipt')[:16]}",
             at=work.call.now,
             by=work.actor,
-            key=key_id,
-            values=hidden,
             reason=request.reason,
             hits=result.hits,
         )
@@ -132,7 +118,6 @@ def _purge(work: Work, edit: Edit, receipt: PurgeReceipt) -> RewritePlan:
         new = purges.folder_of(repo) / purges.NEW
         with Git(new) as git:
             left = sum(edit.holds(held.data) for held in _objects(git, {}))
-        left += sum(bool(edit.spans(name)) for name in plan.after)
         if left:
             raise StoreError("purge-incomplete", places=counted(left, "place", "places"))
         _refuse_broken(work, new, plan)
@@ -274,42 +259,6 @@ def _result(found: Sequence[ValuePlace], **more: Any) -> Result:
     return Result(places=tuple(found), hits=hits, left=left, **more)
 
 
-def verify(work: Work, word: str) -> Result:
-    """Search for purged values again: for the one on standard input, or by the key of a receipt."""
-    known = [r for r in purges.receipts(work.store.repo) if r.id.startswith(word)]
-    if not known:
-        raise UsageError(
-            f"no receipt {word!r} is on record here"
-            if word
-            else "no purge was recorded in this clone",
-            fix="`memrepo sync` fetches the records of other clones",
-        )
-    given = work.call.read().strip()
-    edit = _edit(work, needles_of([given]), "") if given else _recognised(work, known)
-    result = _result(places(work, edit), receipt=", ".join(r.id for r in known))
-    return replace(result, verified=not result.hits, exit=Exit.NO if result.hits else Exit.DONE)
-
-
-def _recognised(work: Work, known: Sequence[PurgeReceipt]) -> Edit:
-    """Return the values that the keys of receipts find in this clone."""
-    needles = dict[str, Needle]()
-    keys = [_key(receipt) for receipt in known]
-    for held in _everything(work):
-        text = held.data.decode("utf-8", "surrogateescape")
-        for receipt, key in zip(known, keys, strict=True):
-            found = known_again(text, receipt.values, key)
-            needles.update((needle.letters, needle) for needle in found)
-    return Edit(needles=tuple(needles.values()))
-
-
-def _key(receipt: PurgeReceipt) -> bytes:
-    key = purges.key_of(receipt.key)
-    if key is None:
-        path = purges.keys_folder() / receipt.key
-        raise StoreError("key-missing", purge=receipt.id, key=receipt.key, path=path)
-    return key
-
-
 # -- the hub -----------------------------------------------------------------------------------
 
 _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
@@ -355,18 +304,13 @@ def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
 def _replace_on_hub(work: Work, hub: Hub) -> tuple[Problem, ...]:
     """Replace the old history on the hub, ref by ref. Skip refs that have moved since."""
     moved = replaced_commits(work.store.repo)
-    watched = purges.watching(work.store.folder)
     changed, left = 0, list[str]()
     for ref, old in (hub.every_tip() if moved else {}).items():
         new = moved.get(old, old)
-        name = watched.name(ref) if watched is not None else ref
-        if (new, name) == (old, ref):
+        if new == old:
             continue
         if not ref.startswith(_OURS):
             left.append(ref)
-        elif name != ref:
-            hub.replace(name, "", new)
-            changed += hub.replace(ref, old, "")
         else:
             changed += hub.replace(ref, old, new)
     problems = []

@@ -194,9 +194,7 @@ def demo(request: object, result: commands.Tour, colour: bool) -> str:
 
 def purge(request: purging.Request, result: purging.Result, colour: bool) -> str:
     """Format the result of a purge: where the value was found, what was done, and what remains."""
-    if result.verified is not None:
-        lines = [_verified(result)]
-    elif not result.hits:
+    if not result.hits:
         lines = ["the value was not found: nothing was changed"]
     elif request.dry_run:
         lines = _listed(result)
@@ -209,20 +207,17 @@ def purge(request: purging.Request, result: purging.Result, colour: bool) -> str
         f"not purged, yours to do: {kind}, {counted(hits, 'hit', 'hits')}"
         for kind, hits in result.left.items()
     ]
+    if result.receipt:
+        lines.append(
+            "a value that comes back in a source is read as a new one: remove it there, or give a"
+            " pattern that matches it in `secrets.patterns`"
+        )
     if result.collect:
         lines.append(
             "`memrepo sync` replaces the history on the hub, and every other clone is cloned again;"
             f" then, on the hub: {result.collect}"
         )
     return "\n".join(lines)
-
-
-def _verified(result: purging.Result) -> str:
-    if result.verified:
-        else_ = " else" if result.left else ""
-        return f"{result.receipt}: not found{else_}"
-    where = [f"  {p.kind:<16} {visible(p.where)}  {p.hits}" for p in result.places]
-    return "\n".join([f"{result.receipt}: still found", *where])
 
 
 def _listed(result: purging.Result) -> list[str]:

@@ -52,7 +52,7 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
 
 
 def _consolidate(state: State) -> None:
-    words, config = lexicon({}), parse_config("")
+    words, config = lexicon(), parse_config("")
     plan = RunPlan(now=START + timedelta(days=60))
     found = Decisions(room=len(state.memories) // 20)
     settle_changed(plan, Known(state, plan.now), tuple(state.memories))

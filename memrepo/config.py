@@ -21,7 +21,6 @@ from msgspec.structs import replace
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.keys import (
-    Count,
     Flag,
     Key,
     Money,
@@ -41,19 +40,17 @@ from memrepo.core.keys import (
 )
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.policies.rules import (
+    CLASSIC_RULES,
     ArchiveRules,
     CompressionRules,
-    ContradictionRules,
     DecayRules,
     HotRules,
     Merits,
-    PageRules,
     Rules,
     Schedule,
     Size,
     TierRules,
     Weights,
-    WordLists,
 )
 from memrepo.read.sources import (
     CLAIMS,
@@ -69,13 +66,9 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from memrepo.policies.importance import Lexicon
-    from memrepo.policies.rules import ImportanceRule
-    from memrepo.text.sentences import ChunkRules
 
 FORMAT = 2
 """The repository format that this program reads and writes. A newer format is read-only."""
-EXCLUDED: tuple[Literal["superseded", "archived"], ...] = ("superseded", "archived")
-"""Statuses that a search leaves out by default. Forgotten memories are always left out."""
 Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command", "session"]
 JUDGES: tuple[str, ...] = get_args(Judge)
 
@@ -173,8 +166,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         waits.
     max_change_pct: A run that would remove a larger percentage of memories from recall, and more
         than 20, only marks them: `memrepo accept removals` decides.
-    pace_pct: Maximum percentage of memories that one run may prune and archive; 20 memories are
-        always allowed.
     reconciliation: Whether a reconciliation waits for review, or lands at once (classic: land).
     owner: The only clone that may run, by name or id; unset: every clone may.
     """
@@ -187,7 +178,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens_month: Whole | None = None
     max_minutes: Whole = 120
     max_change_pct: Percent = 20
-    pace_pct: Percent = 5
     reconciliation: Literal["review", "land"] = "review"
     owner: Name | None = None
 
@@ -249,90 +239,53 @@ class Tags(msgspec.Struct, frozen=True, kw_only=True):
     pattern: Pattern = r"\w[\w./:+#-]*"
 
 
-class Importance(msgspec.Struct, frozen=True, kw_only=True):
-    """How importance is scored.
-
-    enabled: Whether to score importance; false gives all memories 0.5.
-    rule: sum: points add up; levels: the strongest reason decides the level (classic: levels).
-    words: Additional words that raise or lower importance, by list: trivial, critical, high,
-        hedging, personal, specifics, about, stop.
-    """
-
-    enabled: Flag = True
-    rule: Literal["sum", "levels"] = "sum"
-    words: WordLists = field(default_factory=dict)
-
-
 class Chunking(msgspec.Struct, frozen=True, kw_only=True):
-    """How long texts are split for search.
+    """How long texts are split.
 
-    enabled: Whether to split long texts into chunks for search.
-    target: Target size of a chunk in tokens; a chunk ends with a sentence.
-    min: Number of tokens below which a text is not split into chunks.
     materialise: Whether runs also write the chunks of long memories as files, for other programs.
     """
 
-    enabled: Flag = True
-    target: Whole = 200
-    least: Count = field(default=150, name="min")
     materialise: Flag = False
+
+
+class Contradictions(msgspec.Struct, frozen=True, kw_only=True):
+    """How runs resolve contradictions.
+
+    auto_resolve: Whether clear contradictions are resolved automatically; if false, a person
+        decides each.
+    """
+
+    auto_resolve: Flag = True
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
     """How retrievals are counted.
 
     enabled: Whether retrievals are counted.
-    buffer: Number of retrievals in one segment of the ledger.
     """
 
     enabled: Flag = True
-    buffer: Whole = 100
-
-
-class Topics(msgspec.Struct, frozen=True, kw_only=True):
-    """The page of topics.
-
-    enabled: Whether runs write the page of topics.
-    most: Maximum number of words on the page of topics.
-    """
-
-    enabled: Flag = True
-    most: Whole = 50
 
 
 class Lifecycle(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what nobody retrieves stays.
 
     profile: evidence: memories stay while a source states them, and may turn stale; classic:
-        memories that nobody retrieves are removed from recall.
+        memories that nobody retrieves are removed from recall, as in the programs before memrepo.
     """
 
     profile: Literal["evidence", "classic"] = "evidence"
 
 
-class Reuse(msgspec.Struct, frozen=True, kw_only=True):
-    """When two statements are one claim.
-
-    object: Whether statements with the same subject, predicate and home but different objects are
-        separate claims; if false, the newer replaces the older one (classic: false).
-    """
-
-    object: Flag = True
-
-
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search prefers and leaves out.
+    """What a search prefers.
 
     meaning: Weight of similarity of meaning in a score; needs the extra `dense`.
     recency: Weight of age in a score, 0 to 1.
-    exclude_statuses: Statuses that a search excludes by default.
-    boost_access: Whether earlier retrievals raise a score.
     """
 
     meaning: Share = 0.6
     recency: Share = 0.2
-    exclude_statuses: tuple[Literal["superseded", "archived"], ...] = EXCLUDED
-    boost_access: Flag = True
 
 
 class Config(General, frozen=True, kw_only=True):
@@ -347,14 +300,11 @@ class Config(General, frozen=True, kw_only=True):
     reporting: Reporting
     announce: Announce
     tags: Tags
-    importance: Importance
     chunking: Chunking
-    contradictions: ContradictionRules
+    contradictions: Contradictions
     access: Access
-    topics: Topics
     compression: CompressionRules
     lifecycle: Lifecycle
-    reuse: Reuse
     tiers: TierRules
     decay: DecayRules
     hot: HotRules
@@ -364,7 +314,8 @@ class Config(General, frozen=True, kw_only=True):
 
     def value(self, key: Key) -> Any:
         """Return the effective value of a key."""
-        return getattr(getattr(self, key.section) if key.section else self, key.attribute)
+        section, _, name = key.name.rpartition(".")
+        return getattr(getattr(self, section) if section else self, name)
 
     @property
     def zone(self) -> ZoneInfo:
@@ -379,47 +330,32 @@ class Config(General, frozen=True, kw_only=True):
         return self.format > FORMAT
 
     @property
+    def is_personal(self) -> bool:
+        """Return whether runs write the pages of chronicles and dreams."""
+        return self.profile == "personal"
+
+    @property
+    def is_classic(self) -> bool:
+        """Return whether the rules are those of the programs before memrepo."""
+        return self.lifecycle.profile == "classic"
+
+    @property
     def rules(self) -> Rules:
         """Return the rules for ageing, decay, the hot cache and the archive."""
-        return Rules(
-            pace_pct=self.run.pace_pct,
-            tiers=self.tiers,
-            decay=replace(self.decay, timezone=self.timezone),
-            hot=self.hot,
-            archive=self.archive,
-        )
+        decay = replace(self.decay, timezone=self.timezone)
+        return Rules(tiers=self.tiers, decay=decay, hot=self.hot, archive=self.archive)
 
     @property
     def lexicon(self) -> Lexicon:
-        """Return the words that decide the importance of a text, including configured words."""
+        """Return the words that decide the importance of a text, with the rule of the profile."""
         from memrepo.policies.importance import lexicon
 
-        rule: ImportanceRule = self.importance.rule if self.importance.enabled else "off"
-        return lexicon(self.importance.words, rule)
-
-    @property
-    def chunk_rules(self) -> ChunkRules:
-        """Return the rules for splitting texts into chunks for search."""
-        from memrepo.text.sentences import ChunkRules
-
-        given = self.chunking
-        return ChunkRules(enabled=given.enabled, target=given.target, least=given.least)
-
-    @property
-    def pages(self) -> PageRules:
-        """Return the rules for the pages that runs write."""
-        return PageRules(
-            personal=self.profile == "personal",
-            topics=self.topics.most if self.topics.enabled else 0,
-        )
+        return lexicon("levels" if self.is_classic else "sum")
 
     @property
     def weights(self) -> Weights:
         """Return the weight of each signal in recall."""
-        merits = Merits(recency=self.recall.recency)
-        if not self.recall.boost_access:
-            merits = replace(merits, access=0.0)
-        return Weights(meaning=self.recall.meaning, merits=merits)
+        return Weights(meaning=self.recall.meaning, merits=Merits(recency=self.recall.recency))
 
     def source_rules(self) -> SourceRules:
         """Return the rules for the files that runs read."""
@@ -457,21 +393,13 @@ BUSINESS: Mapping[str, object] = MappingProxyType(
 CLASSIC: Mapping[str, object] = MappingProxyType(
     {
         "run.reconciliation": "land",
-        "importance.rule": "levels",
         "compression.enabled": True,
         "compression.below": 0.3,
-        "reuse.object": False,
         "tiers.clean_after": timedelta(days=30),
-        "tiers.forgotten_last": True,
-        "decay.lasting": (),
-        "decay.evidence": False,
-        "hot.composed": False,
-        "hot.layers": True,
-        "archive.after": timedelta(days=30),
-        "archive.demoted_after": timedelta(days=60),
+        **CLASSIC_RULES,
     }
 )
-"""Defaults of the lifecycle profile `classic` that differ from those of `evidence`."""
+"""Values of the lifecycle profile `classic`: defaults of keys, and constants of the rules."""
 SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(
     {
         "notes": {"sources.claims": VAULT_CLAIMS, "sources.notes": VAULT_NOTES},
@@ -479,53 +407,6 @@ SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(
     }
 )
 """Defaults of each source profile that differ from those of `workspace`."""
-PLAN_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "importanceScoring.enabled": "importance.enabled",
-        "chunking.enabled": "chunking.enabled",
-        "chunking.targetTokens": "chunking.target",
-        "chunking.minTokensToChunk": "chunking.min",
-        "contradictionDetection.enabled": "contradictions.enabled",
-        "contradictionDetection.minConfidence": "contradictions.confidence",
-        "contradictionDetection.autoResolve": "contradictions.auto_resolve",
-        "accessTracking.enabled": "access.enabled",
-        "accessTracking.bufferMaxSize": "access.buffer",
-        "topicExtraction.enabled": "topics.enabled",
-        "topicExtraction.topN": "topics.most",
-        "compression.enabled": "compression.enabled",
-        "compression.triggerAt": "compression.trigger",
-        "compression.recentToKeep": "compression.keep",
-        "compression.importanceThreshold": "compression.below",
-        "compression.protectedTags": "compression.protected_tags",
-        "compression.protectEntityRefs": "compression.protect_entities",
-        "retrieval.recencyWeight": "recall.recency",
-        "retrieval.excludeStatuses": "recall.exclude_statuses",
-        "retrieval.boostAccessCount": "recall.boost_access",
-    }
-)
-"""Names of keys by their name in the engram plan, which a file may use instead."""
-FIXED: Mapping[str, tuple[object, str]] = MappingProxyType(
-    {
-        "chunking.splitOn": ("sentence", "a sentence is never cut"),
-        "contradictionDetection.similarityThreshold": (
-            0.7,
-            "rules compare memories that share rare words",
-        ),
-        "contradictionDetection.useLlmVerification": (
-            True,
-            "a model checks each replacement that it proposes",
-        ),
-        "contradictionDetection.createAuditTrail": (
-            True,
-            "each decision is a commit and a case under corrections/",
-        ),
-        "accessTracking.batchUpdates": (True, "retrievals are buffered, and no file is rewritten"),
-        "accessTracking.flushDuringConsolidation": (True, "a run decides by every retrieval"),
-        "compression.archiveNotDelete": (True, "nothing is deleted: a source is archived"),
-        "topicExtraction.runDuringConsolidation": (True, "a run writes the page of topics"),
-    }
-)
-"""Keys of the engram plan with one allowed value, and the reason. A file may set that value."""
 OUTSIDE = (
     "judge.command",
     "judge.base_url",
@@ -535,7 +416,7 @@ OUTSIDE = (
     "agents.author",
 )
 """Keys of git's configuration. A repository must not choose a program, host or folder."""
-_SECTIONS = frozenset(n.split(".")[0] for n in (*KEYS, *OUTSIDE, *PLAN_NAMES, *FIXED) if "." in n)
+_SECTIONS = frozenset(name.split(".")[0] for name in (*KEYS, *OUTSIDE) if "." in name)
 
 
 class ConfigError(MemrepoError):
@@ -562,33 +443,23 @@ def parse_config(text: str) -> Config:
             message = "is not read from a repository, because others may write to it"
             fix = f"`git config memrepo.{git_name(name)} ...`, for all of your clones with --global"
             raise ConfigError(line_of(text, name), name, message, fix=fix)
-        if name in FIXED:
-            value, why = FIXED[name]
-            if found != value:
-                message = f"found {found!r}, expected {value!r}: {why}"
-                raise ConfigError(line_of(text, name), name, message, fix="leave it out")
-            continue
-        key = KEYS.get(PLAN_NAMES.get(name, name))
+        key = KEYS.get(name)
         if key is None:
             raise ConfigError(
                 line_of(text, name), name, "is not a configuration key", fix=nearest_key(name)
             )
-        if key.name in given:
-            message = f"found both {key.name} and {name}, two names of one key"
-            raise ConfigError(line_of(text, name), name, message, fix="remove one of them")
-        given[key.name] = _value(text, key, found, name)
+        given[name] = _value(text, key, found)
     return _effective(given)
 
 
-def _value(text: str, key: Key, found: object, name: str) -> Any:
+def _value(text: str, key: Key, found: object) -> Any:
     try:
-        value = key.read(found)
+        return key.read(found)
     except Unfit as error:
         shown = json.dumps(key.spell(key.default), ensure_ascii=False)
         fix = error.fix or f"leave it out for the default{f', {shown}' if len(shown) < 40 else ''}"
         message = f"found {found!r}, expected {error}"
-        raise ConfigError(line_of(text, name), name, message, fix=fix) from error
-    return value
+        raise ConfigError(line_of(text, key.name), key.name, message, fix=fix) from error
 
 
 def _effective(given: Mapping[str, Any]) -> Config:
@@ -601,10 +472,11 @@ def _effective(given: Mapping[str, Any]) -> Config:
     values |= SOURCE_PROFILES.get(given.get("sources.profile", ""), {})
     values |= given
     sections: dict[str, dict[str, Any]] = {}
-    for key in KEYS.values():
-        sections.setdefault(key.section, {})[key.attribute] = values[key.name]
+    for name, value in values.items():
+        section, _, attribute = name.rpartition(".")
+        sections.setdefault(section, {})[attribute] = value
     parts: dict[str, Any] = {
-        name: record(**sections[name]) for name, record in _SECTION_RECORDS.items()
+        name: record(**sections.get(name, {})) for name, record in _SECTION_RECORDS.items()
     }
     return Config(**sections[""], **parts, given=frozenset(given))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from memrepo.actions.verbs import Verb
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
-from memrepo.config import FIXED, KEYS, PLAN_NAMES
+from memrepo.config import KEYS
 from memrepo.core.fields import Field, expected_of
 from memrepo.core.memory import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
@@ -70,15 +70,6 @@ def key_table() -> str:
         for key in KEYS.values()
     ]
     return table(("key", "value", "default", "meaning"), rows)
-
-
-def plan_table() -> str:
-    """Render the names that the engram plan gives to keys, and those that have one value here."""
-    rows = [(f"`{plan}`", f"`{name}`") for plan, name in PLAN_NAMES.items()]
-    rows += [
-        (f"`{plan}`", f"always {_default(value)}: {why}") for plan, (value, why) in FIXED.items()
-    ]
-    return table(("name in the plan", "key"), sorted(rows))
 
 
 def _default(value: object) -> str:
@@ -202,8 +193,6 @@ def part(name: str) -> str:
             return field_table()
         case "keys", "":
             return key_table()
-        case "plan-names", "":
-            return plan_table()
         case "patterns", _:
             return pattern_list(f"sources.{rest}")
         case "check-rules", "":

@@ -55,7 +55,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "names": entities.mentions,
     "cues": cues_of,
     "terms": words.index_terms,
-    "chunks": lambda text: sentences.chunks(text, sentences.ChunkRules()),
+    "chunks": sentences.chunks,
     "sentences": gists.sentences,
     "excerpts": lambda text: sentences.excerpt(text, ["anna"], 600),
     "directives": lambda text: list(find_directives(text)),

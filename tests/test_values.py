@@ -9,7 +9,7 @@ import pytest
 
 from memrepo.config import KEYS, ConfigError, parse_config
 from memrepo.core.keys import PATTERN_LENGTH
-from memrepo.policies.rules import ContradictionRules, Rules, Weights
+from memrepo.policies.rules import Rules, Weights
 from memrepo.read.sources import SourceRules
 
 GOOD = (
@@ -30,7 +30,6 @@ GOOD = (
     ('schedule.incremental = ["15 5 * * 1-5"]', ("15 5 * * 1-5",)),
     ('tiers.clean_after = "4h"', timedelta(hours=4)),
     ('decay.ttl = {normal = "21d"}', timedelta(days=21)),
-    ('importance.words = {critical = ["urgente"]}', ["urgente"]),
 )
 BAD = (
     ("run.max_tokens = 0", "a whole number from 1"),
@@ -57,13 +56,11 @@ BAD = (
     ("tags.pattern = 1", "a regular expression"),
     ('decay.ttl = {normal = "soon"}', "a duration by class"),
     ('decay.ttl = "21d"', "a duration by class"),
-    ('importance.words = {critical = "urgente"}', "lists such as critical"),
-    ('importance.words = {loud = ["x"]}', "lists such as critical"),
 )
 
 
 def test_an_empty_section_sets_nothing() -> None:
-    assert not parse_config("[entities]\n").given
+    assert not parse_config("[access]\n").given
 
 
 @pytest.mark.parametrize(("line", "kept"), GOOD)
@@ -87,5 +84,4 @@ def test_the_defaults_are_those_of_the_rules() -> None:
     config = parse_config('timezone = "UTC"\n')
     assert config.rules == Rules()
     assert config.weights == Weights()
-    assert config.contradictions == ContradictionRules()
     assert config.source_rules() == SourceRules()

@@ -39,7 +39,6 @@ from memrepo.core.secrets import (
 )
 from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import Tombstone, tombstones_in
-from memrepo.policies.rules import PageRules
 from memrepo.views.pages import render_views
 
 if TYPE_CHECKING:
@@ -266,10 +265,10 @@ def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
     )
 
 
-def with_pages(state: State, changes: Iterable[Change], rules: PageRules) -> tuple[Change, ...]:
+def with_pages(state: State, changes: Iterable[Change], personal: bool) -> tuple[Change, ...]:
     """Return the given file changes plus the view updates that they require."""
     made = tuple(changes)
-    return (*made, *render_views(apply(state, made), rules))
+    return (*made, *render_views(apply(state, made), personal))
 
 
 def back_in_recall(memory: Memory) -> Update:

@@ -132,7 +132,7 @@ def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Cha
     from memrepo.views.hot import hot_changes
     from memrepo.views.pages import render_views
 
-    return [*render_views(state, work.config.pages), *hot_changes(state, hot_rules(work))]
+    return [*render_views(state, work.config.is_personal), *hot_changes(state, hot_rules(work))]
 
 
 def stale_files(work: Work) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def _print(work: Work) -> str:
     hot = (layout.prefix + name for name in HOT_NAMES)
     own = files.id_of(f"{layout.prefix}templates")
     ids = [*(files.id_of(path) for path in (*areas, *hot)), own]
-    return digest([ids, work.call.scope, repr(work.config.pages), repr(hot_rules(work))])
+    return digest([ids, work.call.scope, repr(work.config.is_personal), repr(hot_rules(work))])
 
 
 def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:

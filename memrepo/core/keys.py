@@ -118,11 +118,9 @@ Patterns = Annotated[
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """A configuration key: its section, its attribute there, its type, default and meaning."""
+    """A configuration key: its dotted name, its type, default and meaning."""
 
     name: str
-    section: str
-    attribute: str
     type: Any
     default: Any
     doc: str
@@ -179,18 +177,16 @@ def keys_of(section: str, record: type[msgspec.Struct]) -> Iterator[Key]:
     """Yield the keys of a section: the fields of its record that its docstring describes."""
     docs = {name: " ".join(text.split()) for name, text in _ENTRY.findall(record.__doc__ or "")}
     for field in msgspec.structs.fields(record):
-        if field.encode_name not in docs:
+        if field.name not in docs:
             continue
         default = field.default
         if field.default_factory is not msgspec.NODEFAULT:
             default = field.default_factory()
         yield Key(
-            name=f"{section}.{field.encode_name}" if section else field.encode_name,
-            section=section,
-            attribute=field.name,
+            name=f"{section}.{field.name}" if section else field.name,
             type=field.type,
             default=default,
-            doc=docs[field.encode_name],
+            doc=docs[field.name],
         )
 
 

@@ -158,7 +158,7 @@ def _take_in(work: Work, place: Path) -> None:
     Greetings and thanks are left out. A session of nothing else leaves no note.
     """
     record = _read(place)
-    words = lexicon(work.config.importance.words)
+    words = lexicon()
     prompts = [prompt for prompt in record.get("prompts", ()) if not _is_small_talk(prompt, words)]
     if prompts:
         asked = "\n".join(f"- {prompt}" for prompt in prompts)

@@ -182,11 +182,11 @@ def candidates(
     if len(active) < rules.trigger:
         return []
     proper = sorted(active, key=_age)
-    shown = {normalise(word) for word in rules.protected}
+    shown = {normalise(word) for word in rules.protected_tags}
     found = [
         m
         for m in proper[: max(0, len(proper) - rules.keep)]
-        if score(m) < rules.below and m.id not in spared and not _is_protected(m, shown, rules)
+        if score(m) < rules.below and m.id not in spared and not _is_protected(m, shown)
     ]
     return found if len(found) >= MIN_CANDIDATES else []
 
@@ -196,14 +196,14 @@ def _age(memory: Memory) -> tuple[str, str]:
     return created.isoformat() if created else "", memory.id
 
 
-def _is_protected(memory: Memory, words: Collection[str], rules: CompressionRules) -> bool:
+def _is_protected(memory: Memory, words: Collection[str]) -> bool:
     """Return whether a memory is exempt from compression."""
     return (
         is_archive_exempt(memory)
         or memory.type == "summary"
         or memory.standing == "contested"  # a person has yet to decide
         or memory.flag("user_marked")
-        or (rules.entities and bool(memory.texts("entities")))
+        or bool(memory.texts("entities"))
         or bool(memory.text("compressed_into"))  # restored from a summary
         or any(normalise(word) in words for word in (memory.type, *memory.texts("tags")))
     )

@@ -18,12 +18,13 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from memrepo.core.ids import digest, normalise
+from memrepo.core.ids import normalise
 from memrepo.core.memory import Importance, Memory, without_chunks
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
@@ -64,10 +65,7 @@ class Scored(Importance, frozen=True, kw_only=True):
 
     points: tuple[Point, ...]
     rule: str
-    """How points combine.
-
-    `sum` adds them, `levels` uses the strongest reason, `off` ignores them.
-    """
+    """How points combine: `sum` adds them, `levels` uses the strongest reason."""
 
 
 def importance_of(memory: Memory, lexicon: Lexicon) -> Scored:
@@ -86,7 +84,7 @@ def _category(memory: Memory, lexicon: Lexicon) -> str:
 
 def score_of(memory: Memory, lexicon: Lexicon) -> float:
     """Return the importance score of a memory, without reasons. The score is cached."""
-    return memory.once(f"score {lexicon.more}", lambda: importance_of(memory, lexicon).score)
+    return memory.once(f"score {lexicon.rule}", lambda: importance_of(memory, lexicon).score)
 
 
 def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Scored:
@@ -154,8 +152,6 @@ def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
 
 
 def _points(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> list[Point]:
-    if lexicon.rule == "off":
-        return []
     cut = tokens(text)
     if reason := _nothing(text, cut, lexicon):
         return [Point(code="trivial", weight=_TRIVIAL, words=reason)]
@@ -195,7 +191,6 @@ def keywords(text: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 _RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _REPEATED = regex(r"(.{1,3}?)\1+")
-_Words = Mapping[str, Sequence[str]]
 MAX_TRIVIAL_WORDS = 6
 MOST_CONTENT = 6
 """Expect at least one stop word per this many words. Otherwise the language may have no stop words.
@@ -207,8 +202,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
 
     `phrases` maps a first token to the phrases that begin with it, each with its signal. `stop` has
     the stop words of each language. `other` names the languages that only have small words. `kinds`
-    is the maximum number of distinct characters of a trivial text. `more` is a digest of the rule
-    and of words added to the shipped lists. `rule` is the rule for scoring.
+    is the maximum number of distinct characters of a trivial text. `rule` is the rule for scoring.
     """
 
     phrases: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
@@ -216,7 +210,6 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     kinds: int
     stop: tuple[frozenset[str], ...]
     other: frozenset[str] = frozenset()
-    more: str = ""
     rule: ImportanceRule = "sum"
 
     def found(self, cut: Sequence[str]) -> dict[str, str]:
@@ -268,28 +261,24 @@ def _bare(cut: Iterable[str]) -> str:
     return _REPEATED.sub(r"\1", " ".join(cut))
 
 
-def lexicon(more: _Words | None = None, rule: ImportanceRule = "sum") -> Lexicon:
-    """Build the lexicon from the shipped word lists and additional words."""
-    more = more or {}
+@cache
+def lexicon(rule: ImportanceRule = "sum") -> Lexicon:
+    """Build the lexicon from the word lists of all languages."""
     shipped = dict(tables("importance"))
-    languages = (*shipped.values(), more)
     phrases: dict[str, dict[tuple[str, tuple[str, ...]], None]] = {}
-    for words in languages:
+    for words in shipped.values():
         for signal in SIGNALS:
             for text in words.get(signal, ()):
                 phrase = tuple(tokens(text))
                 phrases.setdefault(phrase[0], {})[signal, phrase] = None
-    trivial = frozenset(_bare(tokens(t)) for words in languages for t in words.get("trivial", ()))
+    every = (text for words in shipped.values() for text in words.get("trivial", ()))
+    trivial = frozenset(_bare(tokens(text)) for text in every)
     return Lexicon(
         phrases={first: tuple(found) for first, found in phrases.items()},
         trivial=trivial,
         kinds=max(len(set(text) - {" "}) for text in trivial),
-        stop=tuple(
-            frozenset(map(normalise, (*words["stop"], *more.get("stop", ()))))
-            for words in shipped.values()
-        ),
+        stop=tuple(frozenset(map(normalise, words["stop"])) for words in shipped.values()),
         other=frozenset(small_words().keys() - shipped.keys()),
-        more=digest([more, rule])[:16] if more or rule != "sum" else "",
         rule=rule,
     )
 
@@ -328,7 +317,7 @@ def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) ->
 
     def words(memory: Memory) -> list[Any]:
         text = f"{memory.text('title')}\n{memory.body}"
-        return memory.once(f"topics {lexicon.more}", lambda: _words(without_secrets(text), lexicon))
+        return memory.once("topics", lambda: _words(without_secrets(text), lexicon))
 
     return _ranked(map(words, without_chunks(memories)), most)
 

@@ -11,15 +11,13 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import Meta
 
-from memrepo.core.keys import Age, Ages, Count, Flag, Percent, Share, Texts, Unfit, Whole
+from memrepo.core.keys import Age, Ages, Count, Flag, Share, Texts, Unfit, Whole
 
 SIGNALS = ("critical", "high", "hedging", "personal", "specifics", "about")
-LISTS = ("trivial", *SIGNALS, "stop")
-"""The word lists for importance. `importance.words` can extend each of them."""
-ImportanceRule = Literal["sum", "levels", "off"]
-"""How importance is scored: by a sum of points, by the strongest reason, or not at all."""
+ImportanceRule = Literal["sum", "levels"]
+"""How importance is scored: by a sum of points, or by the strongest reason."""
 Size = Literal["small", "normal", "large", "all"]
 SHELF_SIZES: Mapping[Size, float] = MappingProxyType(
     {"small": 0.5, "normal": 1.0, "large": 2.0, "all": float("inf")}
@@ -76,25 +74,9 @@ def _read_crons(found: Any) -> tuple[str, ...]:
     return crons
 
 
-def _read_words(found: Any) -> dict[str, list[str]]:
-    lists = msgspec.convert(found, dict[str, list[str]])
-    from memrepo.text.words import tokens
-
-    if not {*lists} <= {*LISTS} or not all(all(map(tokens, words)) for words in lists.values()):
-        raise ValueError
-    return lists
-
-
 Crons = Annotated[
     tuple[str, ...],
     Meta(title='a list of cron expressions such as ["15 5 * * 1-5"]', extra={"read": _read_crons}),
-]
-WordLists = Annotated[
-    Mapping[str, Any],
-    Meta(
-        title=f'lists such as critical = ["urgente"], named {", ".join(LISTS)}',
-        extra={"read": _read_words},
-    ),
 ]
 
 
@@ -131,14 +113,13 @@ class TierRules(msgspec.Struct, frozen=True, kw_only=True):
     lower the score.
 
     clean_after: Time after which a forgotten note is removed from the tree (classic: 30d).
-    forgotten_last: Whether forgotten notes are listed after all other hits (classic: true).
     """
 
     warm_after: timedelta = timedelta(hours=3)
     gist_after: timedelta = timedelta(days=7)
     forgotten_after: timedelta = timedelta(days=14)
     clean_after: Age = None
-    last: Flag = field(default=False, name="forgotten_last")
+    last: bool = False
 
     def after(self, tier: str) -> timedelta:
         """Return the age at which a note enters a tier."""
@@ -154,14 +135,12 @@ class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
     memory with a stated end of validity then leaves recall at that time.
 
     ttl: Lifetime of memories by decay class, such as `normal = "21d"`; adds new classes too.
-    lasting: Decay classes whose old memories become stale but remain in recall (classic: none).
-    evidence: Whether current evidence overrides a guessed decay class (classic: false).
     """
 
-    ttl: Ages = field(default_factory=lambda: TTLS)
+    ttl: Ages = msgspec.field(default_factory=lambda: TTLS)
     refreshed: tuple[str, ...] = REFRESHED
-    lasting: Texts = LASTING
-    evidence: Flag = True
+    lasting: tuple[str, ...] = LASTING
+    evidence: bool = True
     timezone: str = "UTC"
 
     @property
@@ -178,14 +157,13 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
     With `composed`, each run composes the page from valid memories, and use decides among equals.
 
     budget: Maximum number of bullets on the first page.
-    composed: Whether each run rebuilds the page from the current memories (classic: false).
-    layers: Whether runs and sessions write `memory/hygiene.json` and `memory/LAYER.md`, which git
-        ignores (classic: true).
     """
 
     budget: Whole = 30
-    composed: Flag = True
-    layers: Flag = False
+    composed: bool = True
+    layers: bool = False
+    """Whether runs and sessions write `memory/hygiene.json` and `memory/LAYER.md`, which git
+    ignores."""
     path: Literal["MEMORY.md", "HOT.md"] = "MEMORY.md"
     max_lines: int = 200
     """How many lines of the page a host loads."""
@@ -198,38 +176,26 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The idle time before archiving, and the time in the archive before a review.
+    """The idle time before archiving, and the time in the archive before a review."""
 
-    after: Time without a retrieval after which a memory is archived (classic: 30d).
-    demoted_after: Time after leaving the first page at which a memory is archived (classic: 60d).
-    """
-
-    after: Age = None
-    demoted_after: Age = None
+    after: timedelta | None = None
+    demoted_after: timedelta | None = None
+    """The time after which a memory that left the first page is archived."""
     review_after: timedelta = timedelta(days=180)
 
 
-class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings for comparing memories and for resolving contradictions without a person.
-
-    With `auto_resolve`, pairs above `confidence` are resolved.
-
-    enabled: Whether runs compare memories that may contradict each other.
-    confidence: Confidence above which the newer memory replaces the older one automatically.
-    auto_resolve: Whether clear contradictions are resolved automatically; if false, a person
-        decides each.
-    """
-
-    enabled: Flag = True
-    confidence: Share = 0.9
-    auto_resolve: Flag = True
-
-
-class PageRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings for pages: whether to build personal pages, and the number of topics."""
-
-    personal: bool = True
-    topics: int = 50
+CLASSIC_RULES: Mapping[str, object] = MappingProxyType(
+    {
+        "tiers.last": True,
+        "decay.lasting": (),
+        "decay.evidence": False,
+        "hot.composed": False,
+        "hot.layers": True,
+        "archive.after": timedelta(days=30),
+        "archive.demoted_after": timedelta(days=60),
+    }
+)
+"""The constants of the rules that differ in the profile `classic`."""
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,7 +205,6 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     decay: DecayRules = msgspec.field(default_factory=DecayRules)
     hot: HotRules = msgspec.field(default_factory=HotRules)
     archive: ArchiveRules = msgspec.field(default_factory=ArchiveRules)
-    pace_pct: Percent = 5
 
 
 class Merits(msgspec.Struct, frozen=True, kw_only=True):
@@ -295,16 +260,10 @@ class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
     keep: Number of newest memories that are never compressed.
     below: Importance below which memories may be compressed (classic: 0.3).
     protected_tags: Tags and types that are never compressed.
-    protect_entities: Whether to never compress memories with an entity named by a person or a
-        model.
     """
 
     enabled: Flag = False
     trigger: Whole = 1000
     keep: Count = 300
     below: Share = 0.45
-    protected: Texts = field(
-        default=("commitment", "preference", "decision"), name="protected_tags"
-    )
-    entities: Flag = field(default=True, name="protect_entities")
-    """Whether memories with an entity that a person or a model named are exempt."""
+    protected_tags: Texts = ("commitment", "preference", "decision")

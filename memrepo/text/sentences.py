@@ -32,19 +32,6 @@ _MARKER = regex(r"\s*\d{1,9}\.")
 _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
-class ChunkRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Rules for splitting a text. `target` and `least` count tokens, `overlap` counts sentences.
-
-    A chunk ends with the sentence that reaches the target. The next chunk repeats the last
-    `overlap` sentences of it. Texts with fewer than `least` tokens are not split.
-    """
-
-    enabled: bool = True
-    target: int = 200
-    least: int = 150
-    overlap: int = 2
-
-
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a text with its offsets in characters, its number, and its number of tokens."""
 
@@ -85,10 +72,16 @@ def _bare(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield begin, begin + len(bare)
 
 
-def chunks(text: str, rules: ChunkRules) -> tuple[Chunk, ...]:
-    """Split a text into chunks. A short text, or a text of one sentence, becomes one chunk."""
+def chunks(
+    text: str, *, target: int = 200, least: int = 150, overlap: int = 2
+) -> tuple[Chunk, ...]:
+    """Split a text into chunks. A short text, or a text of one sentence, becomes one chunk.
+
+    A chunk ends with the sentence that reaches `target` tokens, and the next one repeats its last
+    `overlap` sentences. Texts with fewer than `least` tokens are not split.
+    """
     bare = text.strip()
-    if bare and (not rules.enabled or token_count(bare) < rules.least):
+    if bare and token_count(bare) < least:
         start = text.index(bare)
         return (_chunk(text, 0, [(start, start + len(bare))]),)
     spans = sentences(text)
@@ -101,9 +94,9 @@ def chunks(text: str, rules: ChunkRules) -> tuple[Chunk, ...]:
     first = total = 0
     for at, count in enumerate(counts):
         total += count
-        if total >= rules.target or at == len(spans) - 1:
+        if total >= target or at == len(spans) - 1:
             groups.append(spans[first : at + 1])
-            first = max(first, at + 1 - rules.overlap)
+            first = max(first, at + 1 - overlap)
             total = sum(counts[first : at + 1])
     return tuple(_chunk(text, index, group) for index, group in enumerate(groups))
 

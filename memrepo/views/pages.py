@@ -26,14 +26,12 @@ from memrepo.core.patterns import regex
 from memrepo.core.secrets import find_secrets, rules_in_use, without_secrets
 from memrepo.core.state import State
 from memrepo.policies.importance import Topic, lexicon, topics_of
-from memrepo.policies.rules import PageRules
 from memrepo.views.hot import escaped
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 TOPICS = "TOPICS.md"
-_USUAL = PageRules()
 MAX_TEXT, MAX_LINE = 500, 78
 """Maximum characters of a memory's text on a page, and of a text in a heading."""
 _TAG = regex(r"(\\*)<(?=[A-Za-z/!?])")
@@ -105,9 +103,9 @@ _TABLE = Path(__file__).with_name("pages.toml").read_text(encoding="utf-8")
 VIEWS = msgspec.convert(tomllib.loads(_TABLE)["view"], tuple[View, ...])
 
 
-def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
+def render_views(state: State, personal: bool = True) -> list[Change]:
     """Return the changes that update all views. Unchanged views are not written."""
-    due = dict(sorted(_pages(state, rules))) if state.memories else {}
+    due = dict(sorted(_pages(state, personal))) if state.memories else {}
     written = (Write(path=path, data=data) for path, data in due.items())
     left_over = sorted(
         path
@@ -128,7 +126,7 @@ def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
     return any(_MARK in line for line in head)
 
 
-def _pages(state: State, rules: PageRules) -> Iterator[tuple[str, bytes]]:
+def _pages(state: State, personal: bool) -> Iterator[tuple[str, bytes]]:
     """Yield the path and bytes of each page, for the whole repository and for each scope."""
     scopes: dict[str, list[Memory]] = defaultdict(list, {"": []})
     for memory in state.active:
@@ -136,12 +134,12 @@ def _pages(state: State, rules: PageRules) -> Iterator[tuple[str, bytes]]:
     for scope, found in sorted(scopes.items()):
         # Two scopes need two folders, even if their shortened names are equal.
         folder = f"scopes/{slugify(scope)}-{digest([scope])[:6]}/" if scope else ""
-        for name, data in _pages_of(state, found, folder, rules):
+        for name, data in _pages_of(state, found, folder, personal):
             yield state.layout.view(folder + name), data
 
 
 def _pages_of(
-    state: State, active: Sequence[Memory], folder: str, rules: PageRules
+    state: State, active: Sequence[Memory], folder: str, personal: bool
 ) -> Iterator[tuple[str, bytes]]:
     homes: dict[str, list[Memory]] = defaultdict(list)
     for memory in active:
@@ -149,13 +147,12 @@ def _pages_of(
             homes[memory.text("home")].append(memory)
     for view in VIEWS:
         mine = homes[view.name]
-        if (view.personal and not rules.personal) or (folder and not mine):
+        if (view.personal and not personal) or (folder and not mine):
             continue
         yield view.name, _claims_page(state, view, mine)
-    # Configured words may differ between clones, but pages must depend only on the tree.
-    words, most = lexicon(), rules.topics
-    if most and any(topics_of([memory], words) for memory in active):
-        topics = _rounded(topics_of(active, words, most))
+    words = lexicon()
+    if any(topics_of([memory], words) for memory in active):
+        topics = _rounded(topics_of(active, words))
         yield TOPICS, _rendered(state, f"{TOPICS}.j2", topics=topics)
 
 

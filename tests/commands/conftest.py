@@ -49,7 +49,7 @@ def small_repo(_small_base: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def cold_repo(fresh_repo: Path) -> Path:
     """Return that repository after a run that composed no page: use alone fills it."""
-    configure(fresh_repo, "hot.composed", "false")
+    configure(fresh_repo, "lifecycle.profile", "classic")
     done(fresh_repo, "run")
     return fresh_repo
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from driving import LONG, done, git, memrepo
+from driving import LONG, configure, done, git, memrepo
 from hoards import hoard, stored
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ from memrepo.core import codec
 from memrepo.store import tree
 
 COUNT = 64
-DO = st.sampled_from(["edit", "archive", "hand", "page", "lost page", "move", "nothing", "words"])
+DO = st.sampled_from(["edit", "archive", "hand", "page", "lost page", "move", "nothing", "key"])
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +52,8 @@ def act(repo: Path, what: str, number: int) -> None:
             views[number % len(views)].unlink()
         case "move":
             path.rename(path.with_name(f"moved-{number}-{path.name}"))
-        case "words":
-            config = repo / "memrepo.toml"
-            config.write_text(
-                config.read_text() + f'\n[importance.words]\nhigh = ["bay {number}"]\n'
-            )
+        case "key":
+            configure(repo, "hot.budget", number + 1)
     if git(repo, "status", "--porcelain"):
         git(repo, "add", "-A")
         git(repo, "commit", "-qm", "by hand", "--no-verify")
@@ -73,7 +70,7 @@ def test_a_run_with_the_cache_writes_the_commits_of_a_run_without(
     warm, day = base / "warm", 0
     shutil.copytree(full, warm)
     for turn, (what, number, days) in enumerate(turns):
-        if what != "words" or turn == 0:
+        if what != "key" or turn == 0:
             act(warm, what, number)
         cold = base / f"cold-{turn}"
         shutil.copytree(warm, cold)

@@ -29,7 +29,7 @@ from memrepo.policies.rules import CompressionRules
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = CompressionRules(enabled=True, trigger=20, keep=5)
-WORDS = lexicon({})
+WORDS = lexicon()
 
 
 def score(found: Memory) -> float:

@@ -531,13 +531,9 @@ def claims_of(repo: Path) -> list[dict[str, Any]]:
 RATES = "**Hourly rate of the yard:** 90 euros", "**Hourly rate of the yard:** 95 euros"
 
 
-@row("with the key that leaves the object out, the triple alone keeps its id", "classic")
+@row("with the profile that leaves the object out, the triple alone keeps its id", "classic")
 def test_a_row_reuse_triple(tmp_path: Path) -> None:
-    for name in "bc":
-        (tmp_path / name).mkdir()
-    (found,) = priced(tmp_path / "b", *RATES, reuse_object="false")
-    assert found.text("object") == "95 euros"
-    (found,) = priced(tmp_path / "c", *RATES, lifecycle_profile="classic")
+    (found,) = priced(tmp_path, *RATES, lifecycle_profile="classic")
     assert found.text("object") == "95 euros"
 
 
@@ -959,13 +955,14 @@ def test_a_row_recovered(tmp_path: Path) -> None:
 
 @row("of several claims of one triple the most recent keeps its id", "classic")
 def test_a_row_reuse_newest(tmp_path: Path) -> None:
-    found = priced(tmp_path, *RATES, "**Hourly rate of the yard:** 99 euros", reuse_object="false")
+    third = "**Hourly rate of the yard:** 99 euros"
+    found = priced(tmp_path, *RATES, third, lifecycle_profile="classic")
     assert [m.text("object") for m in found] == ["99 euros"]
 
 
 @row("a claim that a person worded is never overwritten by reuse", "classic")
 def test_a_row_reuse_person(tmp_path: Path) -> None:
-    (found,) = priced(tmp_path, RATES[0], reuse_object="false")
+    (found,) = priced(tmp_path, RATES[0], lifecycle_profile="classic")
     repo = tmp_path / "repo"
     configure(repo, "human_authors", '["person@example.org"]')
     done(repo, "edit", found.id, "--text", "The yard asks for 90 euros")
@@ -1064,5 +1061,5 @@ def test_a_row_classic(tmp_path: Path) -> None:
     done(tmp_path, "init", tmp_path / "repo", "--from", workspace, "--profile", "classic")
     shown = {r["key"]: r["value"] for r in done(tmp_path / "repo", "config")["keys"]}
     assert shown["run.reconciliation"] == "land"
-    assert shown["reuse.object"] is False
-    assert shown["hot.layers"] is True
+    assert shown["lifecycle.profile"] == "classic"
+    assert shown["compression.enabled"] is True

@@ -44,7 +44,6 @@ def _base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("tiers")
     (base / "workspace").mkdir()
     done(base, "init", "repo")
-    configure(base / "repo", "run.pace_pct", "100")
     argv = ("add", BODY, "--type", "note", "--title", "Rudder and mast", "--tag", "boat")
     done(base / "repo", *argv)
     return base

@@ -570,8 +570,7 @@ def test_a_row_health(repo: Path) -> None:
 @row("what was not retrieved for thirty days is archived in the classic profile", "classic")
 def test_a_row_archive(repo: Path) -> None:
     use(repo, "keel", "s0", 2 * DAY)
-    configure(repo, "run.pace_pct", "100", now=at(3 * DAY))
-    configure(repo, "decay.lasting", '["normal", "stable", "durable"]', now=at(3 * DAY))
+    configure(repo, "decay.ttl.stable", "never", now=at(3 * DAY))
     run(repo, 30 * DAY)
     assert of(repo, "boiler").status == "archived"
     assert of(repo, "keel").status == "active"
@@ -581,8 +580,7 @@ def test_a_row_archive(repo: Path) -> None:
 
 @row("what was demoted is archived after sixty days in the classic profile", "classic")
 def test_a_row_archive_demoted(repo: Path) -> None:
-    configure(repo, "run.pace_pct", "100")
-    configure(repo, "decay.lasting", '["normal", "stable", "durable"]')
+    configure(repo, "decay.ttl.stable", "never")
     done(repo, "promote", of(repo, "keel").id)
     done(repo, "promote", of(repo, "keel").id, "--off", now=at(DAY))
     run(repo, 60 * DAY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from itertools import pairwise
@@ -27,10 +26,9 @@ from hoards import BORN, hoard, memory, stored
 from mcp import Client
 from mcp_driving import text as answer_of
 from mcp_driving import with_client
-from seed_rows import DOCS, assert_each_row_has_an_end, row
+from seed_rows import assert_each_row_has_an_end, row, section
 
-from memrepo.config import FIXED, PLAN_NAMES
-from memrepo.text.sentences import ChunkRules, chunks, sentences
+from memrepo.text.sentences import chunks, sentences
 
 LOVES, HATES = "Mara's theme: the dark one", "Mara's theme: the light one"
 BEDS = "beans peas leeks kale chard beets carrots onions garlic squash melons herbs".split()
@@ -152,7 +150,7 @@ def test_a_row_hedged(tmp_path: Path) -> None:
     "documented",
     "migrating.md",
     "Differences from engram",
-    "importance.rule",
+    "profile `classic`",
 )
 def test_a_row_sum_by_default(tmp_path: Path) -> None:
     repo = new(tmp_path)
@@ -229,7 +227,7 @@ def test_a_row_short(tmp_path: Path) -> None:
     repo = new(tmp_path)
     text = "The barn is dry. " * 35 + "It is."  # 600 characters, 150 tokens
     short = text[17:]
-    assert len(chunks(text, ChunkRules(target=50))) > 1
+    assert len(chunks(text, target=50)) > 1
     assert len(done(repo, "show", added(repo, short), "--no-touch")["chunks"]) == 1
 
 
@@ -493,7 +491,7 @@ def test_a_row_tools(tmp_path: Path) -> None:
 
 def small(repo: Path) -> Path:
     """Bound compression so that sixty memories are many."""
-    return configured(repo, "[compression]\ntriggerAt = 40\nrecentToKeep = 5")
+    return configured(repo, "[compression]\ntrigger = 40\nkeep = 5")
 
 
 @pytest.fixture(scope="module")
@@ -710,134 +708,65 @@ def test_a_row_trend(tmp_path: Path) -> None:
 
 # -- configuration -------------------------------------------------------------------------------
 
-PLAN = """
-[importanceScoring]
-enabled = true
-[chunking]
-enabled = true
-targetTokens = 200
-minTokensToChunk = 150
-splitOn = "sentence"
-[retrieval]
-recencyWeight = 0.2
-boostAccessCount = true
-excludeStatuses = ["superseded", "archived"]
-[contradictionDetection]
-enabled = true
-similarityThreshold = 0.7
-minConfidence = 0.9
-useLlmVerification = true
-autoResolve = true
-createAuditTrail = true
-[accessTracking]
-enabled = true
-batchUpdates = true
-flushDuringConsolidation = true
-bufferMaxSize = 100
-[compression]
-enabled = true
-triggerAt = 1000
-recentToKeep = 300
-protectedTags = ["commitment", "preference", "decision"]
-protectEntityRefs = true
-importanceThreshold = 0.3
-archiveNotDelete = true
-[topicExtraction]
-enabled = true
-runDuringConsolidation = true
-topN = 50
-"""
-
-
-@row("The configuration of the plan is read as it is written there", "classic")
-def test_a_row_configuration(tmp_path: Path) -> None:
-    repo = configured(new(tmp_path), PLAN)
-    assert len(PLAN_NAMES) + len(FIXED) == 28
-    found = {r["key"]: r for r in done(repo, "config")["keys"]}
-    assert all(found[name]["from"] != "default" for name in PLAN_NAMES.values())
-    assert found["compression.below"]["value"] == 0.3
-    page = (DOCS / "configuration.md").read_text("utf-8")
-    assert [name for name in (*PLAN_NAMES, *FIXED) if f"`{name}`" not in page] == []
+CONSTANTS = """
+importanceScoring.enabled chunking.enabled chunking.targetTokens chunking.minTokensToChunk
+chunking.splitOn retrieval.boostAccessCount retrieval.excludeStatuses
+contradictionDetection.enabled contradictionDetection.similarityThreshold
+contradictionDetection.minConfidence contradictionDetection.useLlmVerification
+contradictionDetection.createAuditTrail accessTracking.batchUpdates
+accessTracking.flushDuringConsolidation accessTracking.bufferMaxSize
+compression.archiveNotDelete compression.protectEntityRefs topicExtraction.enabled
+topicExtraction.runDuringConsolidation topicExtraction.topN
+""".split()
 
 
 @row(
-    "Six keys of the plan can be turned off",
+    "The plan has twenty-eight keys",
     "documented",
     "configuration.md",
     "Names of the engram plan",
-    "have one value",
+    "are constants",
 )
-def test_a_row_fixed(tmp_path: Path) -> None:
+def test_a_row_configuration(tmp_path: Path) -> None:
+    names = [*CONSTANTS, *(plan for plan, *_ in EFFECTS)]
+    assert len(set(names)) == 28
+    text = section("configuration.md", "Names of the engram plan")
+    parts = {part for name in CONSTANTS for part in name.split(".")}
+    parts |= {plan for plan, *_ in EFFECTS}
+    assert [part for part in parts if f"`{part}`" not in text] == []
     repo = new(tmp_path)
-    for name, (value, why) in FIXED.items():
-        section, _, key = name.rpartition(".")
-        other = '"token"' if isinstance(value, str) else "false"
-        path = repo / "memrepo.toml"
-        before = path.read_text("utf-8")
-        path.write_text(f"{before}\n[{section}]\n{key} = {other}\n", encoding="utf-8")
+    path = repo / "memrepo.toml"
+    before = path.read_text("utf-8")
+    for name in CONSTANTS:
+        table, _, key = name.rpartition(".")
+        path.write_text(f"{before}\n[{table}]\n{key} = false\n", encoding="utf-8")
         answer = memrepo(repo, "status")
         assert answer.exit == 2
-        assert why in answer.error["message"]
-        path.write_text(before, encoding="utf-8")
-
-
-def _scoring(repo: Path, value: str) -> object:
-    configured(repo, f"[importanceScoring]\nenabled = {value}")
-    return importance(repo, added(repo, "You must lock the gate."))["score"]
-
-
-def _chunks(key: str) -> Callable[[Path, str], object]:
-    def play(repo: Path, value: str) -> object:
-        configured(repo, f"[chunking]\n{key} = {value}")
-        return len(done(repo, "show", added(repo, LONG), "--no-touch")["chunks"])
-
-    return play
+        assert "is not a configuration key" in answer.error["message"]
 
 
 def _recency(repo: Path, value: str) -> object:
-    configured(repo, f"[retrieval]\nrecencyWeight = {value}")
+    configured(repo, f"[recall]\nrecency = {value}")
     added(repo, "The lantern is lit.")
     return hits(repo, "lantern")[0]["parts"].get("recency", 0)
 
 
-def _boost(repo: Path, value: str) -> object:
-    configured(repo, f"[retrieval]\nboostAccessCount = {value}")
-    done(repo, "show", added(repo, "The lantern is lit."))
-    return hits(repo, "lantern")[0]["parts"].get("access", 0)
-
-
-def _excluded(repo: Path, value: str) -> object:
-    configured(repo, f"[retrieval]\nexcludeStatuses = {value}")
-    id_ = added(repo, "The lantern is lit.")
-    done(repo, "archive", id_)
-    return [hit["id"] for hit in hits(repo, "lantern")] == [id_]
-
-
-def _contradiction(key: str) -> Callable[[Path, str], object]:
-    def play(repo: Path, value: str) -> object:
-        configured(repo, f"[contradictionDetection]\n{key} = {value}")
-        old = compared(repo)["old"]
-        return old.status, old.standing
-
-    return play
+def _resolution(repo: Path, value: str) -> object:
+    configured(repo, f"[contradictions]\nauto_resolve = {value}")
+    old = compared(repo)["old"]
+    return old.status, old.standing
 
 
 def _tracking(repo: Path, value: str) -> object:
-    configured(repo, f"[accessTracking]\nenabled = {value}")
+    configured(repo, f"[access]\nenabled = {value}")
     id_ = added(repo, "The lantern is lit.")
     done(repo, "show", id_)
     return done(repo, "show", id_, "--no-touch")["derived"]["retrievals"]
 
 
-def _buffer(repo: Path, value: str) -> object:
-    configured(repo, f"[accessTracking]\nbufferMaxSize = {value}")
-    done(repo, "show", added(repo, "The lantern is lit."))
-    return any((repo / ".git" / "memrepo").glob("used-*"))
-
-
 def _compression(key: str) -> Callable[[Path, str], object]:
     def play(repo: Path, value: str) -> object:
-        usual = {"enabled": "true", "triggerAt": "40", "recentToKeep": "5"} | {key: value}
+        usual = {"enabled": "true", "trigger": "40", "keep": "5"} | {key: value}
         said = "\n".join(f"{name} = {given}" for name, given in usual.items())
         configured(repo, f"[compression]\n{said}")
         stored(repo, hoard(60) + [_named(n) for n in range(100, 112)])
@@ -849,56 +778,36 @@ def _compression(key: str) -> Callable[[Path, str], object]:
 
 def _named(number: int) -> Any:
     born = BORN.replace(month=1)
-    return memory(
-        number, f"Maybe Holt lost key {number}.", entities=("Holt",), tags=("vow",), created=born
-    )
+    return memory(number, f"Maybe Holt lost key {number}.", tags=("vow",), created=born)
 
 
-def _topics(key: str) -> Callable[[Path, str], object]:
-    def play(repo: Path, value: str) -> object:
-        configured(repo, f"[topicExtraction]\n{key} = {value}")
-        added(repo, "Kestrel overheats beside the larder.")
-        done(repo, "run", now=LATER)
-        page = repo / "views" / "TOPICS.md"
-        return page.read_text("utf-8").count("\n| ") if page.exists() else 0
+EFFECTS: tuple[tuple[str, Callable[[Path, str], object], str, str], ...] = (
+    ("retrieval.recencyWeight", _recency, "0.2", "0.5"),
+    ("contradictionDetection.autoResolve", _resolution, "true", "false"),
+    ("accessTracking.enabled", _tracking, "true", "false"),
+    ("compression.enabled", _compression("enabled"), "true", "false"),
+    ("compression.triggerAt", _compression("trigger"), "40", "100"),
+    ("compression.recentToKeep", _compression("keep"), "5", "70"),
+    ("compression.protectedTags", _compression("protected_tags"), '["vow"]', '["fact"]'),
+    ("compression.importanceThreshold", _compression("below"), "0.45", "0.1"),
+)
+"""Keys of the plan: what shows the effect of ours, and two values with different effects."""
+for _plan, _play, _usual, _other in EFFECTS:
 
-    return play
-
-
-EFFECTS: dict[str, tuple[Callable[[Path, str], object], str, str]] = {
-    "importanceScoring.enabled": (_scoring, "true", "false"),
-    "chunking.enabled": (_chunks("enabled"), "true", "false"),
-    "chunking.targetTokens": (_chunks("targetTokens"), "200", "60"),
-    "chunking.minTokensToChunk": (_chunks("minTokensToChunk"), "150", "900"),
-    "retrieval.recencyWeight": (_recency, "0.2", "0.5"),
-    "retrieval.boostAccessCount": (_boost, "true", "false"),
-    "retrieval.excludeStatuses": (_excluded, '["superseded", "archived"]', '["superseded"]'),
-    "contradictionDetection.enabled": (_contradiction("enabled"), "true", "false"),
-    "contradictionDetection.minConfidence": (_contradiction("minConfidence"), "0.9", "0.99"),
-    "contradictionDetection.autoResolve": (_contradiction("autoResolve"), "true", "false"),
-    "accessTracking.enabled": (_tracking, "true", "false"),
-    "accessTracking.bufferMaxSize": (_buffer, "100", "1"),
-    "compression.enabled": (_compression("enabled"), "true", "false"),
-    "compression.triggerAt": (_compression("triggerAt"), "40", "100"),
-    "compression.recentToKeep": (_compression("recentToKeep"), "5", "70"),
-    "compression.protectedTags": (_compression("protectedTags"), '["vow"]', '["fact"]'),
-    "compression.protectEntityRefs": (_compression("protectEntityRefs"), "true", "false"),
-    "compression.importanceThreshold": (_compression("importanceThreshold"), "0.45", "0.1"),
-    "topicExtraction.enabled": (_topics("enabled"), "true", "false"),
-    "topicExtraction.topN": (_topics("topN"), "50", "1"),
-}
-for _name in PLAN_NAMES:
-
-    def _key_row(tmp_path: Path, name: str = _name) -> None:
-        play, usual, other = EFFECTS[name]
+    def _key_row(
+        tmp_path: Path,
+        play: Callable[[Path, str], object] = _play,
+        usual: str = _usual,
+        other: str = _other,
+    ) -> None:
         (tmp_path / "usual").mkdir()
         (tmp_path / "other").mkdir()
         assert play(new(tmp_path / "usual"), usual) != play(new(tmp_path / "other"), other)
 
     setattr(
         sys.modules[__name__],
-        f"test_a_row_key_{_name.replace('.', '_')}",
-        row(f"The key {_name} does what it says", "classic")(_key_row),
+        f"test_a_row_key_{_plan.replace('.', '_')}",
+        row(f"What {_plan} sets can be set", "classic")(_key_row),
     )
 
 
@@ -906,8 +815,8 @@ for _name in PLAN_NAMES:
 def test_a_row_init(tmp_path: Path) -> None:
     said = memrepo(tmp_path, "init", "repo", "--profile", "classic", as_json=False).out
     assert "profile classic" in said
-    for key in ("importance.rule", "compression.enabled"):
-        assert key in said
+    for rules in ("importance", "compression"):
+        assert rules in said
     repo = tmp_path / "repo"
     given = {r["key"]: r["value"] for r in done(repo, "config")["keys"]}
     assert (given["profile"], given["lifecycle.profile"]) == ("personal", "classic")
@@ -918,5 +827,4 @@ def test_a_row_init(tmp_path: Path) -> None:
 
 
 def test_each_row_has_an_end() -> None:
-    assert_each_row_has_an_end(sys.modules[__name__], 75)
-    assert json.dumps(sorted(EFFECTS)) == json.dumps(sorted(PLAN_NAMES))
+    assert_each_row_has_an_end(sys.modules[__name__], 62)

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.text.sentences import ChunkRules, chunks, sentences
+from memrepo.text.sentences import chunks, sentences
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 ROWS = [json.loads(line) for line in (FOLDER / "chunking.jsonl").read_text("utf-8").splitlines()]
 CUT = [row for row in ROWS if row["fn"] == "chunkContent"]
 
 
-def rules_of(options: dict[str, int]) -> ChunkRules:
+def sizes_of(options: dict[str, int]) -> dict[str, int]:
     names = {"targetTokens": "target", "minTokens": "least", "overlapSentences": "overlap"}
-    return ChunkRules(**{names[key]: value for key, value in options.items()})
+    return {names[key]: value for key, value in options.items()}
 
 
 def bare(text: str) -> str:
@@ -38,7 +38,7 @@ def named(found: list[dict[str, Any]]) -> list[Any]:
 @pytest.mark.parametrize("row", named([r for r in CUT if not differs(r)]))
 def test_chunks_are_those_of_the_original(row: dict[str, Any]) -> None:
     text, options = row["args"]
-    expected, found = row["expect"], chunks(text, rules_of(options))
+    expected, found = row["expect"], chunks(text, **sizes_of(options))
     assert [" ".join(c.text.split()) for c in found] == [
         " ".join(c["content"].split()) for c in expected["chunks"]
     ]
@@ -51,7 +51,7 @@ def test_chunks_are_those_of_the_original(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", named([r for r in CUT if differs(r)]))
 def test_where_the_original_loses_text_or_misses_a_stop_we_do_not(row: dict[str, Any]) -> None:
     text, options = row["args"]
-    found = chunks(text, rules_of(options))
+    found = chunks(text, **sizes_of(options))
     assert bare(text) == bare(rejoined(text, found))
     assert [c.text for c in found] != [c["content"] for c in row["expect"]["chunks"]]
 
@@ -98,14 +98,14 @@ TEXTS = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=60).map("".jo
 
 @given(
     TEXTS,
-    st.builds(
-        ChunkRules, target=st.integers(1, 40), least=st.integers(0, 40), overlap=st.integers(0, 4)
+    st.fixed_dictionaries(
+        {"target": st.integers(1, 40), "least": st.integers(0, 40), "overlap": st.integers(0, 4)}
     ),
 )
 def test_chunks_joined_contain_every_character_that_is_no_blank(
-    text: str, rules: ChunkRules
+    text: str, sizes: dict[str, int]
 ) -> None:
-    found = chunks(text, rules)
+    found = chunks(text, **sizes)
     assert bare(rejoined(text, found)) == bare(text)
     assert [c.index for c in found] == list(range(len(found)))
     starts = [c.end for c in found]

@@ -154,7 +154,7 @@ def _unwritten(path: Path, why: str) -> Problem:
         rule="live-unwritten",
         severity="warning",
         message=f"was not written: {why}",
-        fix="reduce the other layers, or omit it: `memrepo config hot.layers`",
+        fix="reduce the other layers, or leave the profile `classic`",
     )
 
 

@@ -110,7 +110,7 @@ def count_retrieval(work: Work, ids: Iterable[str]) -> None:
     events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
     with suppress(OSError, Locked):
         ledger = ledger_of(work.store)
-        ledger.record([start, *events], work.config.access.buffer)
+        ledger.record([start, *events])
 
 
 def as_json(memory: Memory) -> dict[str, Any]:

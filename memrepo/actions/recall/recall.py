@@ -209,7 +209,7 @@ def index_of(
 
     wanted = Indexed(
         tree=tree,
-        rules=repr(config.importance),
+        rules=config.lexicon.rule,
         importance=importance,
         blob_id=store.work.blob_id,
         tick=tick,

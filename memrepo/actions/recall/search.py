@@ -21,7 +21,6 @@ from memrepo.actions.recall.recall import (
 )
 from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.config import EXCLUDED
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
@@ -250,7 +249,7 @@ def _weights(work: Work, request: Request) -> Weights:
 def _filter(work: Work, request: Request) -> Filter:
     """Return the search filter. With `--valid-at`, it includes superseded and archived memories."""
     only = Filter(
-        statuses=tuple(request.statuses or _usual(work)),
+        statuses=tuple(request.statuses or ("active",)),
         types=tuple(request.types or ()),
         tags=tuple(request.tags or ()),
         scopes=tuple(request.scopes or ()),
@@ -259,7 +258,7 @@ def _filter(work: Work, request: Request) -> Filter:
     if not request.valid_at:
         return only
     held = true_then(work, work.tree.state(), request.valid_at)
-    statuses = request.statuses or ("active", *EXCLUDED)
+    statuses = request.statuses or ("active", "superseded", "archived")
     # An expired memory was not expired at that time.
     then = (EXPIRED,) if "active" in statuses else ()
     return replace(
@@ -267,12 +266,6 @@ def _filter(work: Work, request: Request) -> Filter:
         paths=frozenset(m.path for m in held.values()),
         statuses=tuple(dict.fromkeys((*statuses, *then))),
     )
-
-
-def _usual(work: Work) -> Sequence[str]:
-    """Return the statuses that a search includes by default."""
-    excluded = work.config.recall.exclude_statuses
-    return ["active", *(status for status in EXCLUDED if status not in excluded)]
 
 
 # -- layered search

@@ -104,10 +104,7 @@ def do(work: Work, request: Request) -> Result:
         trust=trust_of(memory),
         derived=derived,
         importance=_scored(there, memory),
-        chunks=tuple(
-            Piece(start=c.start, end=c.end, tokens=c.tokens)
-            for c in chunks(memory.body, there.config.chunk_rules)
-        ),
+        chunks=tuple(Piece(start=c.start, end=c.end, tokens=c.tokens) for c in chunks(memory.body)),
         evidence=found,
         commit=there.tree.commit,
         validity=held,

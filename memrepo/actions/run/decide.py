@@ -203,7 +203,7 @@ def _recognise(plan: RunPlan, known: Known, one: Statement, claim: Memory) -> tu
     priors = known.find(claim_keys, [key]) if key else []
     for prior in sorted(sorted(priors, key=_id), key=_captured, reverse=True):
         equal = normal_subject(prior.text("object")) == normal_subject(one.object)
-        if (equal and one.object) or not plan.config.reuse.object:
+        if (equal and one.object) or plan.config.is_classic:
             return id_, prior.id, "exact_normalized_match"
     return id_, "", ""
 

@@ -39,7 +39,7 @@ from memrepo.policies.importance import score_of
 from memrepo.policies.rules import CompressionRules
 from memrepo.policies.upkeep import upkeep
 from memrepo.store.ledger import ledger_of
-from memrepo.text.sentences import ChunkRules, chunks
+from memrepo.text.sentences import chunks
 
 PACED = ("pruned", "archived", "summarised")
 """Counts in a manifest that use up the limit on removals at one moment."""
@@ -110,8 +110,6 @@ def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
 
 def _contradictions(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
     """Compare changed memories that may contradict others. Leave uncertain pairs to a person."""
-    if not plan.config.contradictions.enabled:
-        return ()
     known = Known(state, plan.now)
     settle_changed(plan, known, _changed(work, plan, state))
     found.quarantined += tuple({"id": id_, "reason": why} for id_, why in known.faults.items())
@@ -201,7 +199,7 @@ def _chunk_files(work: Work, plan: RunPlan, found: Decisions, state: State) -> t
     wanted: dict[str, Memory] = {}
     if config.chunking.materialise:
         texts = [m for m in state.active if m.type != "chunk"]
-        wanted = {c.id: c for m in texts for c in _chunks_of(m, state.layout, config.chunk_rules)}
+        wanted = {c.id: c for m in texts for c in _chunks_of(m, state.layout)}
     new = [wanted[id_] for id_ in sorted(wanted.keys() - there.keys())]
     old = sorted(there.keys() - wanted.keys())
     if not new and not old:
@@ -215,9 +213,9 @@ def _chunk_files(work: Work, plan: RunPlan, found: Decisions, state: State) -> t
     return (step,)
 
 
-def _chunks_of(memory: Memory, layout: Layout, rules: ChunkRules) -> Iterator[Memory]:
+def _chunks_of(memory: Memory, layout: Layout) -> Iterator[Memory]:
     """Yield a memory's chunks, each as a separate memory; none if there is only one."""
-    found, created = chunks(memory.body, rules), memory.time("created")
+    found, created = chunks(memory.body), memory.time("created")
     for chunk in found if len(found) > 1 else ():
         id_ = f"mem-{digest(['chunk', memory.id, chunk.index, chunk.text])[:16]}"
         fields = {

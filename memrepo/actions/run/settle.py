@@ -33,6 +33,8 @@ from memrepo.policies.standing import contradicts, links_of, newer_of, still_con
 from memrepo.policies.upkeep import archive
 
 OUTDATED = "stale"
+MIN_CONFIDENCE = 0.9
+"""The confidence above which the newer memory replaces the older one automatically."""
 """The standing of a memory that was true until a newer statement."""
 PENDING = "pending"
 """A placeholder for the run's id until the run is planned."""
@@ -62,7 +64,7 @@ def settle(plan: RunPlan, known: Known, statements: Sequence[Statement]) -> None
             with known.attempt(one.memory):
                 _close(known, one)
     news = [id_ for id_ in known.made.values() if known.ops.get(id_) in ("create", "reword")]
-    if plan.config.contradictions.enabled and news:
+    if news:
         memories = dict(compared_in(known.state))
         for id_, memory in known.changed.items():
             memories.pop(id_, None)
@@ -109,11 +111,11 @@ def _settle_pair(
         return
     if found.change.is_next and is_held_by_person(known.current(older)):
         return
-    dated, rules = _dated(known, newer, older), plan.config.contradictions
+    dated = _dated(known, newer, older)
     if _is_held(known, newer, older):
         held = f"{why}; a person stated the older one"
         yield _Doubt(new=newer, old=older, why=held, sure=sure)
-    elif not (sure > rules.confidence and rules.auto_resolve):
+    elif not (sure > MIN_CONFIDENCE and plan.config.contradictions.auto_resolve):
         yield _Doubt(new=first, old=second, why=why, sure=sure)
     elif found.change.is_next:
         _outdate(known, newer, older, f"{why}; {dated}" if dated else why)

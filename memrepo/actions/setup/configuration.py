@@ -16,7 +16,6 @@ from memrepo.config import (
     DEFAULTS,
     KEYS,
     OUTSIDE,
-    PLAN_NAMES,
     git_name,
     line_of,
     nearest_key,
@@ -61,21 +60,19 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Result:
     """Return all keys, or the one that was named."""
-    name = PLAN_NAMES.get(request.key, request.key)
-    rows = [row for row in _rows(work) if name in ("", row.key)]
-    if not name:
+    rows = [row for row in _rows(work) if request.key in ("", row.key)]
+    if not request.key:
         rows = [row for row in rows if row.from_ != "not set"]
     if not rows:
-        raise NoSuchKey(name)
+        raise NoSuchKey(request.key)
     return Result(keys=tuple(rows))
 
 
 def _rows(work: Work) -> Iterator[KeyRow]:
     path, text = work.tree.layout.config, _text(work)
-    plan = {name: spelled for spelled, name in PLAN_NAMES.items()}
     for key in KEYS.values():
-        line = line_of(text, key.name) or line_of(text, plan.get(key.name, key.name))
-        section = f"[{key.section}], " if key.section else ""
+        line = line_of(text, key.name)
+        section, _, name = key.name.rpartition(".")
         yield KeyRow(
             key=key.name,
             value=key.spell(work.config.value(key)),
@@ -83,7 +80,7 @@ def _rows(work: Work) -> Iterator[KeyRow]:
             doc=key.doc,
             expected=key.expected,
             default=key.spell(DEFAULTS[key.name]),
-            set_in=f"{path}: {section}{key.name.rpartition('.')[2]} = ...",
+            set_in=f"{path}: {f'[{section}], ' if section else ''}{name} = ...",
         )
     found = outside(work)
     for name in OUTSIDE:

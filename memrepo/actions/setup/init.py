@@ -362,7 +362,7 @@ def _first_commit(
 _CLASSIC = """
 [lifecycle]
 # evidence | classic: classic has the rules of the original programs, in which what nobody retrieves
-# leaves. `memrepo config` lists what it changes.
+# leaves.
 profile = "classic"
 """
 

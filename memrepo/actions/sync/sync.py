@@ -269,7 +269,10 @@ def join(
     config = parse_config(result.state.files[first.layout.config].decode("utf-8", "replace"))
     if config.read_only:
         raise OtherFormat(first.layout.config, config.format, FORMAT)
-    pages = (*render_views(result.state, config.pages), *hot_changes(result.state, hot_rules(work)))
+    pages = (
+        *render_views(result.state, config.is_personal),
+        *hot_changes(result.state, hot_rules(work)),
+    )
     step = Step(op="sync", what="", changes=pages)
     effects, after = play(result.state, Plan(base=hub, steps=(step,)))
     effect = {**texts, **result.effect, **effects[0]}

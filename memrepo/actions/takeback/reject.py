@@ -85,7 +85,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
 
 
 def _rejected(work: Work, request: Request) -> Written | Unchanged:
-    actor, pages = work.actor, work.config.pages
+    actor, personal = work.actor, work.config.is_personal
 
     def draft(state: State) -> Step | Unchanged:
         memory = _there_or_waiting(work, state, request.id)
@@ -106,7 +106,7 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
             op="reject",
             what=f"Reject {memory.type}: {words_of(memory, SUBJECT_LENGTH)}",
             memories=(memory.id,),
-            changes=with_pages(state, (file, *updates), pages),
+            changes=with_pages(state, (file, *updates), personal),
         )
 
     return write(work, request, draft)
@@ -157,7 +157,7 @@ def _listed(work: Work) -> Rejections:
 
 def _lifted(work: Work, request: Request) -> Written:
     """Delete the files of rejections, and return the memories that they removed to recall."""
-    actor, pages = work.actor, work.config.pages
+    actor, personal = work.actor, work.config.is_personal
 
     def draft(state: State) -> Step:
         lifted = tombstones_named(state, request.id)
@@ -173,7 +173,7 @@ def _lifted(work: Work, request: Request) -> Written:
             *map(back_in_recall, freed),
         ]
         return Step(
-            op="unreject", reason="lifted by hand", changes=with_pages(state, changes, pages)
+            op="unreject", reason="lifted by hand", changes=with_pages(state, changes, personal)
         )
 
     done = write(work, request, draft)

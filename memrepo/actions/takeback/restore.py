@@ -62,7 +62,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Written | Unchanged:
     """Restore a memory from the tree, or from the last commit that contained it."""
-    actor, pages = work.actor, work.config.pages
+    actor, personal = work.actor, work.config.is_personal
     gone: list[str] = []
 
     def lay(at: Work, state: State) -> State:
@@ -88,7 +88,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
             op="restore",
             reason="restored by hand" + (" from history" if gone else f", was {memory.status}"),
             memories=(memory.id,),
-            changes=with_pages(state, _closed(state, changes), pages),
+            changes=with_pages(state, _closed(state, changes), personal),
         )
 
     done = write(work, request, draft, lay)

@@ -97,10 +97,8 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     zone = f"times are those of {result.timezone} (`timezone` in {result.config})"
     lines += [f"note: {zone}", f"note: profile {result.profile}, branch {result.branch}"]
     if result.profile == "classic":
-        from memrepo.config import CLASSIC
-
-        changed = ", ".join(CLASSIC)
-        lines.append(f"note: these keys have the values of the original programs: {changed}")
+        rules = "for ageing, the first page, compression and importance"
+        lines.append(f"note: the rules {rules} are those of the original programs")
     lines += [f"note: {warning}" for warning in result.warnings]
     lines += [
         f'a model can write the texts, {one.message}: judge = "{one.judge}" in [run]'

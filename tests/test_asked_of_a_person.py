@@ -165,7 +165,7 @@ def test_directives_of_an_agent_take_nothing_of_a_person_off_the_hot_cache(repo:
     assert told.exit == 3
     assert "the person whose memory it is decides" in told.data["applied"][0]["said"]
     assert told.data["counts"]["steps"] == 1
-    assert memories(repo)[id_].flag("critical")
-    assert not memories(repo)[own].flag("critical")
+    assert memories(repo)[id_].critical
+    assert not memories(repo)[own].critical
     assert SAID in (repo / "MEMORY.md").read_text("utf-8")
     assert_sound(repo)

@@ -48,9 +48,7 @@ def repo(tmp_path: Path) -> Path:
 
 def of(repo: Path, scope: str) -> str:
     """Return the newest memory of a scope."""
-    return next(
-        i for i, m in memories(repo).items() if m.text("scope") == scope and m.status == "active"
-    )
+    return next(i for i, m in memories(repo).items() if m.scope == scope and m.status == "active")
 
 
 def bound(repo: Path, scope: str = OURS) -> Call:
@@ -115,7 +113,7 @@ def test_no_call_of_a_bound_caller_tells_of_another_scope(repo: Path) -> None:
 
 def test_what_it_writes_is_of_its_scope_and_it_changes_nothing_beyond(repo: Path) -> None:
     id_ = tool(repo, "memory_store", text="The kiln has four doors.", reason="counted").data["id"]
-    assert memories(repo)[id_].text("scope") == OURS
+    assert memories(repo)[id_].scope == OURS
     shared = of(repo, "")
     refused = tool(repo, "memory_forget", id=shared, reason="x")
     assert refused.failed
@@ -182,7 +180,7 @@ def test_python_is_bound_too(repo: Path) -> None:
         with pytest.raises(OutOfScope):
             memory.status()
         id_ = memory.add("The kiln has four doors.")
-    assert memories(repo)[id_].text("scope") == OURS
+    assert memories(repo)[id_].scope == OURS
 
 
 def test_the_server_is_bound_at_its_start(repo: Path) -> None:

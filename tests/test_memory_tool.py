@@ -147,7 +147,7 @@ def test_a_file_is_a_memory_like_others(repo: Path, tool: MemoryTool) -> None:
     (hit,) = done(repo, "search", "tea")["hits"]
     assert hit["trust"] == "unverified"
     (memory,) = memories(repo).values()
-    assert memory.text("title") == "customers/ana.md"
+    assert memory.title == "customers/ana.md"
     assert memory.fields["decay"] == "permanent"
     done(repo, "edit", hit["id"], "--text", "Ana drinks coffee.")
     assert "coffee" in call(tool, "view", path="/memories/customers/ana.md")
@@ -296,7 +296,7 @@ def test_a_text_is_kept_byte_for_byte_as_in_a_plain_file(
         ):
             assert tool.call(asked) == seen(str(plain.call(asked))), asked
     kept = {p.name: p.read_bytes().decode() for p in (tmp_path / "plain").rglob("*.md")}
-    assert {m.text("title"): text_of(m) for m in memories(repo).values()} == kept
+    assert {m.title: text_of(m) for m in memories(repo).values()} == kept
     assert_sound(repo)
 
 

@@ -244,7 +244,7 @@ def near_rejected(before: State, after: State) -> Iterator[tuple[Memory, Tombsto
 
 
 def _statement(memory: Memory) -> tuple[str, ...]:
-    return (memory.body, *(memory.text(key) for key in _TRIPLE))
+    return (memory.body, *(getattr(memory, key) for key in _TRIPLE))
 
 
 def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
@@ -273,7 +273,7 @@ def with_pages(state: State, changes: Iterable[Change], personal: bool) -> tuple
 
 def back_in_recall(memory: Memory) -> Update:
     """Return the update that restores a forgotten memory, as superseded if it has a successor."""
-    status = "superseded" if memory.texts("superseded_by") else None
+    status = "superseded" if memory.superseded_by else None
     epoch = memory.fields.get("status_epoch", 0) + 1
     return Update(id=memory.id, fields={"status": status, "status_epoch": epoch})
 
@@ -319,7 +319,7 @@ def refuse_beyond(scope: str, after: State, step: Step) -> None:
                 memory = after.memories[id_]
             case _:
                 continue
-        if memory.text("scope") != scope:
-            of = memory.text("scope")
+        if memory.scope != scope:
+            of = memory.scope
             owner = f"of the scope {of}" if of else "of the whole repository"
             raise OutOfScope(scope, f"{memory.id} is {owner}")

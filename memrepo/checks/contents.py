@@ -79,7 +79,7 @@ def _known(scene: Scene, memory: Memory) -> str:
     """Return the part of a memory's body whose links need no check."""
     before = scene.around.before(memory.path)
     if before == scene.files[memory.path]:
-        return "" if memory.text("origin") == "manual" else memory.body
+        return "" if memory.origin == "manual" else memory.body
     old = scene.earlier.get(memory.id)
     return old.body if old is not None else ""
 

@@ -65,18 +65,18 @@ def find(scene: Scene) -> Iterator[Problem]:
 def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memory:
     """Return a manually written memory with any missing id, time, origin and file name added."""
     id_ = memory.id or manual_id(
-        created=memory.time("created") or now,
+        created=memory.created or now,
         text=memory.body,
-        scope=memory.text("scope"),
+        scope=memory.scope,
         type_=memory.type,
         taken=taken,
     )
     digits = id_.removeprefix("mem-")[:6]
     stem = memory.path.removesuffix(".md")
     path = memory.path if stem.endswith(f"-{digits}") else f"{stem}-{digits}.md"
-    given = {"id": id_, "created": memory.time("created") or now}
+    given = {"id": id_, "created": memory.created or now}
     if not memory.id:
-        given["origin"] = memory.text("origin") or "manual"
+        given["origin"] = memory.origin or "manual"
     return replace(memory.with_fields(given), path=path)
 
 
@@ -176,7 +176,7 @@ def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
     """Check that each tag of the memories is allowed."""
     wants = scene.wants
     for memory in scene.memories:
-        for n, tag in enumerate(memory.texts("tags")):
+        for n, tag in enumerate(memory.tags):
             if is_known_tag(tag, wants):
                 continue
             line, column = place(scene.files[memory.path], "tags", n)
@@ -210,8 +210,8 @@ def is_known_tag(tag: str, wants: Wants) -> bool:
 
 def respelled(memory: Memory, wants: Wants) -> Memory:
     """Return a memory with its tags spelled as they are in the vocabulary."""
-    tags = tuple(dict.fromkeys(_spelled(tag, wants) for tag in memory.texts("tags")))
-    return memory if tags == memory.texts("tags") else memory.with_fields({"tags": tags})
+    tags = tuple(dict.fromkeys(_spelled(tag, wants) for tag in memory.tags))
+    return memory if tags == memory.tags else memory.with_fields({"tags": tags})
 
 
 def _spelled(tag: str, wants: Wants) -> str:

@@ -154,7 +154,7 @@ def traits(old: Memory | None, new: Memory | None) -> frozenset[str]:
         value = new.fields.get(key)
         if value and value != old.fields.get(key) and not (is_marked and key == "status"):
             found.add(f"{new.id} {key} {value}")
-    found |= {f"{new.id} {key}" for key in _MARKS if new.has(key) and not old.has(key)}
+    found |= {f"{new.id} {key}" for key in _MARKS if getattr(new, key) and not getattr(old, key)}
     seen = {(s.resource, s.text_hash) for s in old.sources}
     more = {(s.resource, s.text_hash) for s in new.sources} - seen
     return frozenset(found.union(f"{new.id} sources {digest(one)[:12]}" for one in more))

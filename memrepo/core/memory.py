@@ -541,9 +541,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     @property
     def is_stored(self) -> bool:
         """Whether it was asked for: stored by hand, or a note that was looked for often."""
-        if self.text("origin") == "promotion":
+        if self.origin == "promotion":
             return self.type not in ("method", "procedure")  # those are for the skills
-        return self.text("origin") == "manual" and not self.sources
+        return self.origin == "manual" and not self.sources
 
     @property
     def is_note(self) -> bool:

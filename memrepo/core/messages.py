@@ -184,8 +184,8 @@ def _subject(
     )
     if step.op == "reword" and all(memory.is_note for memory in found):
         one, many = "Extend {type}", "Extend {many}"
-    first, tiers = found[0], Counter(memory.text("tier") or "hot" for memory in found)
-    if step.op == "pin" and not first.flag("pinned"):
+    first, tiers = found[0], Counter(memory.tier for memory in found)
+    if step.op == "pin" and not first.pinned:
         one = many = f"Un{one.lower()}"
     if len(found) == 1:
         start = f"{one.format(type=first.type, tier=next(iter(tiers)))}: "
@@ -212,7 +212,7 @@ def words_of(memory: Memory, limit: int) -> str:
     from memrepo.core.secrets import redact
 
     titled = memory.sources and (memory.is_note or "\n" in memory.body)
-    title = memory.text("title") if titled else ""
+    title = memory.title if titled else ""
     text = _MARKUP.sub("", memory.body[:1000].lstrip()) or memory.body
     named, colon, rest = text.partition(":")
     if colon and named.casefold() == memory.type and rest.strip():  # "Add decision: Decision: ..."
@@ -243,7 +243,7 @@ def _with_words(start: str, memory: Memory) -> str:
 def _superseding(found: Sequence[Memory]) -> str:
     """Return the subject of a supersession."""
     ids = {memory.id for memory in found}
-    new = next((m for m in found if ids & {*m.texts("supersedes")}), found[0])
+    new = next((m for m in found if ids & {*m.supersedes}), found[0])
     first, *more = [m for m in found if m is not new]
     return _with_former("Supersede: ", new, first, f" and {len(more)} more" if more else "")
 

@@ -229,9 +229,9 @@ def _files(state: State) -> dict[str, Memory]:
     """
     found: dict[str, Memory] = {}
     for memory in sorted(state.active, key=lambda m: (str(m.fields.get("created", "")), m.id)):
-        if TAG in memory.texts("tags"):
+        if TAG in memory.tags:
             with suppress(FileRefused):
-                found.setdefault(name_of(f"{ROOT}/{memory.text('title')}"), memory)
+                found.setdefault(name_of(f"{ROOT}/{memory.title}"), memory)
     folders = {str(above) for name in found for above in Path(name).parents}
     return {name: found[name] for name in sorted(found) if name and name not in folders}
 

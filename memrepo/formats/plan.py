@@ -203,7 +203,7 @@ class _Import(msgspec.Struct):
         """
         ours, confirmed = existing.fields.get("generated"), existing.fields.get("verified")
         if own is None:
-            is_imported = existing.text("origin") == "import" and existing.status == "active"
+            is_imported = existing.origin == "import" and existing.status == "active"
             by = f"{self.terms.format}/unknown"
             return is_imported and not confirmed and ours is not None and ours.by == by
         theirs = own.fields.get("generated")
@@ -458,11 +458,11 @@ class _Import(msgspec.Struct):
         """
         if not {id_, old} <= self.fresh.keys() or old == id_:
             return
-        if self.fresh[old].texts("superseded_by"):
+        if self.fresh[old].superseded_by:
             return
-        when = self.fresh[old].time("superseded_at") or self.fresh[id_].fields["generated"].at
+        when = self.fresh[old].superseded_at or self.fresh[id_].fields["generated"].at
         self.fresh[id_] = self.fresh[id_].with_fields(
-            {"supersedes": (*self.fresh[id_].texts("supersedes"), old)}
+            {"supersedes": (*self.fresh[id_].supersedes, old)}
         )
         self.fresh[old] = self.fresh[old].with_fields(
             {"status": "superseded", "superseded_by": (id_,), "superseded_at": when}
@@ -509,12 +509,12 @@ def _keys_of(memory: Memory) -> tuple[tuple[object, ...], ...]:
     """Return what identifies a memory: its id in the other program, its claim, its text."""
     hash_, first = text_hash(memory.body), memory.sources[0] if memory.sources else None
     own = next((s.resource for s in memory.sources if "#" in s.resource), "")
-    is_item = first is not None and "#" not in first.resource and memory.text("origin") == "import"
-    kind = (memory.is_note, memory.text("scope"))
+    is_item = first is not None and "#" not in first.resource and memory.origin == "import"
+    kind = (memory.is_note, memory.scope)
     hashes = (hash_, *memory.former_hashes) if len(memory.body) >= SHORT else ()
     return (
         ("resource", own),
-        ("claim", memory.text("claim_id")),
+        ("claim", memory.claim_id),
         ("item", first.resource if first and is_item else memory.id, hash_),
         *(("text", *kind, each) for each in hashes),
     )
@@ -533,6 +533,6 @@ def _path_here(layout: Layout, memory: Memory) -> str:
     return layout.memory(
         id_=memory.id,
         type_=memory.type,
-        text=memory.text("title") or memory.body,
+        text=memory.title or memory.body,
         captured=memory.captured,
     )

@@ -176,7 +176,7 @@ def check(
         return found
     grounds = Grounds(
         evidence=cited.own,
-        context=(*cited.above, *names, *((old.body, old.text("subject")) if old else ())),
+        context=(*cited.above, *names, *((old.body, old.subject) if old else ())),
         beyond=cited.around,
         days=cited.days,
     )

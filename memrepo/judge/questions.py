@@ -56,7 +56,7 @@ def fence(text: str) -> str:
 def memory_row(id_: str, memory: Memory) -> str:
     """Return a memory as one line of a question."""
     dated = (s.captured[:10] for s in memory.sources if s.captured_from not in ("", "commit"))
-    cells = (id_, memory.type, memory.text("subject"), max(dated, default=""), memory.body)
+    cells = (id_, memory.type, memory.subject, max(dated, default=""), memory.body)
     return " | ".join(" ".join(cell.split()) for cell in cells)
 
 

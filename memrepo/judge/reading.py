@@ -152,7 +152,7 @@ class Reading:
     @property
     def _accepted(self) -> tuple[str, ...]:
         """Return the names that any wording may use: of owner and agents, and accepted subjects."""
-        subjects = (memory.text("subject") for memory in self._view.values())
+        subjects = (memory.subject for memory in self._view.values())
         return (*self._names, *dict.fromkeys(filter(None, subjects)))
 
     def _proposed(self, op: Operation, batch: Batch, known: Mapping[str, Memory]) -> Proposed:

@@ -66,7 +66,7 @@ def _named(memories: Mapping[str, Memory], batch: Batch) -> Iterator[str]:
     named = [content_words(line) for line in lines]
     about: dict[frozenset[str], list[Memory]] = defaultdict(list)
     for memory in memories.values():
-        if words := content_words(memory.text("subject")):
+        if words := content_words(memory.subject):
             about[words].append(memory)
     for words, some in about.items():
         if any(words <= line for line in named):
@@ -76,7 +76,7 @@ def _named(memories: Mapping[str, Memory], batch: Batch) -> Iterator[str]:
 
 def _weights(memories: Mapping[str, Memory]) -> dict[str, dict[str, float]]:
     """Return the words of each memory with their weights: rare words and subjects count more."""
-    subjects = {id_: content_words(m.text("subject")) for id_, m in memories.items()}
+    subjects = {id_: content_words(m.subject) for id_, m in memories.items()}
     words = {id_: content_words(m.body) | subjects[id_] for id_, m in memories.items()}
     count: dict[str, int] = defaultdict(int)
     for some in words.values():

@@ -139,17 +139,17 @@ def _halves(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:
     removes the reference.
     """
     for key, other_key in (("superseded_by", "supersedes"), ("supersedes", "superseded_by")):
-        for target in memory.texts(key):
+        for target in getattr(memory, key):
             other = memories.get(target)
-            if other is None or memory.id in other.texts(other_key):
+            if other is None or memory.id in getattr(other, other_key):
                 continue
             repairs: dict[str, dict[str, object]]
             old = memory if key == "superseded_by" else other
             if old.status in ("superseded", "forgotten"):
-                repairs = {target: {other_key: (*other.texts(other_key), memory.id)}}
+                repairs = {target: {other_key: (*getattr(other, other_key), memory.id)}}
                 fix = f"add it to {other_key} of {target}"
             else:
-                rest = tuple(t for t in memory.texts(key) if t != target)
+                rest = tuple(t for t in getattr(memory, key) if t != target)
                 repairs = {memory.id: {key: rest or None}}
                 fix = "remove the reference"
             yield _finding(
@@ -192,10 +192,10 @@ def _cycles(memories: _Memories) -> Iterator[BrokenRule]:
         stays = max((memories[i] for i in ring), key=lambda m: rank(m, None))
         repairs: dict[str, dict[str, object]] = {}
         for id_ in ring:
-            rest = tuple(t for t in memories[id_].texts("supersedes") if t != stays.id)
-            if rest != memories[id_].texts("supersedes"):
+            rest = tuple(t for t in memories[id_].supersedes if t != stays.id)
+            if rest != memories[id_].supersedes:
                 repairs[id_] = {"supersedes": rest or None}
-        heirs = tuple(t for t in stays.texts("superseded_by") if t not in ring)
+        heirs = tuple(t for t in stays.superseded_by if t not in ring)
         mine: dict[str, object] = {"superseded_by": heirs or None}
         if not heirs:
             epoch = stays.fields.get("status_epoch", 0) + 1
@@ -230,7 +230,7 @@ def _heirs(id_: str, memories: _Memories) -> frozenset[str]:
     rest = [id_]
     while rest:
         memory = memories.get(rest.pop())
-        new = {*memory.texts("superseded_by")} - found if memory is not None else set()
+        new = {*memory.superseded_by} - found if memory is not None else set()
         found |= new
         rest += new
     return frozenset(found)

@@ -328,7 +328,7 @@ class _Found:
             return
         after, _ = codec.decode(file.path, self._clear(file.data))
         self._same(text_hash(memory.body), text_hash(after.body if after else ""))
-        for id_ in filter(None, (memory.id, memory.text("claim_id"))):
+        for id_ in filter(None, (memory.id, memory.claim_id)):
             self._ids[id_] = self.edit.another(id_)
 
     def _source(self, file: File) -> None:

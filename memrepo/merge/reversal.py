@@ -185,7 +185,7 @@ class _Reversal:
             self.clashes.append(RevertConflict(kind="text-overlaps", memory=id_, path=now.path))
             if self.side == "theirs":
                 memory = memory.with_fields({}, pre.memory.body)
-        if memory.has("superseded_by") and now.memory.status == "superseded" != memory.status:
+        if memory.superseded_by and now.memory.status == "superseded" != memory.status:
             # Another memory replaced it as well.
             keys = ("status", "status_epoch", "superseded_at")
             memory = memory.with_fields({key: now.memory.fields.get(key) for key in keys})
@@ -252,11 +252,11 @@ class _Reversal:
             heir = draft.memories[id_]
             back = [
                 old
-                for old in heir.texts("supersedes")
-                if old in draft.memories and id_ not in draft.memories[old].texts("superseded_by")
+                for old in heir.supersedes
+                if old in draft.memories and id_ not in draft.memories[old].superseded_by
             ]
             if back:
-                rest = tuple(old for old in heir.texts("supersedes") if old not in back)
+                rest = tuple(old for old in heir.supersedes if old not in back)
                 yield Update(id=id_, fields={"supersedes": rest or None, **_CONTESTED})
                 yield from (Update(id=old, fields=_CONTESTED) for old in back)
 

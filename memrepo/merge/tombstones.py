@@ -160,7 +160,7 @@ def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
     """Create a tombstone for the text of a memory. It applies in the scope of the memory."""
-    scope = memory.text("scope")
+    scope = memory.scope
     place = [look(scope), text_key(memory.body), ""]
     return Tombstone(
         key=f"ts-{digest(place)[:16]}",
@@ -204,8 +204,8 @@ def _hashes(memory: Memory) -> set[str]:
 
 def _names(memory: Memory) -> list[str]:
     """Return the names of the subject of a memory, taken from its fields, outermost first."""
-    shown = (memory.text("title"), *memory.text("context").split("›"))
-    return [name for name in (*shown, memory.text("subject")) if _NAME.search(name)]
+    shown = (memory.title, *memory.context.split("›"))
+    return [name for name in (*shown, memory.subject) if _NAME.search(name)]
 
 
 def _whole(text: str) -> Statement:
@@ -215,7 +215,7 @@ def _whole(text: str) -> Statement:
 def _wholes(memory: Memory) -> Iterator[Statement]:
     """Yield the text of a memory, and its title if it is long enough to state something."""
     yield _whole(memory.body)
-    title = memory.text("title")
+    title = memory.title
     if title and len(tokens(title)) > MIN_WORDS:
         yield _whole(title)
 
@@ -279,7 +279,7 @@ class Tombstones:
         """Yield the decisions against a memory, its text or its title."""
         if not self:
             return
-        names, scope = _names(memory), memory.text("scope")
+        names, scope = _names(memory), memory.scope
         yield from self._exact.get(memory.id, ())
         found = [(key, one) for one in _wholes(memory) for key in one.keys]
         for key, one in found:
@@ -290,7 +290,7 @@ class Tombstones:
     def stated_in(self, memory: Memory) -> list[tuple[Statement, Tombstone]]:
         """Return the statements in the text of a memory that were decided against."""
         names = () if memory.is_note else _names(memory)
-        return self.stated(memory.body, names, memory.text("scope"))
+        return self.stated(memory.body, names, memory.scope)
 
     def stated(
         self, text: str, names: Iterable[str] = (), scope: str = ""
@@ -331,7 +331,7 @@ class Tombstones:
         rest = leave_out(memory.body, found)
         if not rest:
             return Update(id=memory.id, fields={"status": "forgotten"})
-        fields: dict[str, object] = {"gist": None} if memory.has("gist") else {}
+        fields: dict[str, object] = {"gist": None} if memory.gist else {}
         if memory.sources:  # because the source lines are unchanged
             fields["sources"] = memory.sources
         return Update(id=memory.id, fields=fields, body=rest)
@@ -452,11 +452,11 @@ def _reworded(state: State) -> Iterator[Corrected]:
 
 def _superseded(state: State) -> Iterator[Corrected]:
     for memory in (one for one in state.every if one.status == "superseded"):
-        named = memory.texts("superseded_by")
+        named = memory.superseded_by
         by = [state.memories[id_] for id_ in named if id_ in state.memories]
         if by and all(one.status == "forgotten" for one in by):
             continue  # the correction itself was wrong
-        stone = tombstone_of(memory, reason="", by="", at=memory.time("superseded_at") or EARLIEST)
+        stone = tombstone_of(memory, reason="", by="", at=memory.superseded_at or EARLIEST)
         yield Corrected(
             key=f"{named[0] if named else ''}:{memory.id}",
             statement=stone.statement,

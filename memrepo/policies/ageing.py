@@ -66,10 +66,10 @@ def automatic(memory: Memory) -> str:
     """Return the decay class that the current rules assign to a memory."""
     if memory.type == "summary":
         return SUMMARY
-    named = (memory.type, *memory.texts("tags"))
-    own = next((e for e in ENTITIES if e in named), "") or memory.text("subject")
-    entities = memory.texts("entities") or ("",)
-    key, text = memory.text("predicate"), memory.body
+    named = (memory.type, *memory.tags)
+    own = next((e for e in ENTITIES if e in named), "") or memory.subject
+    entities = memory.entities or ("",)
+    key, text = memory.predicate, memory.body
     classes = {classify(entity, key, text) for entity in (own, *entities)}
     return "permanent" if "permanent" in classes else classify(own, key, text)
 
@@ -233,7 +233,7 @@ def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
     """
     if cls in rules.lasting:
         return True
-    return rules.evidence and not memory.has("decay") and has_evidence(memory)
+    return rules.evidence and not memory.decay and has_evidence(memory)
 
 
 def has_evidence(memory: Memory) -> bool:
@@ -253,15 +253,15 @@ def _is_human(stamp: Stamp | None) -> bool:
 
 def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
     """Return a memory's stated end of validity, or None if it has none or the end has no effect."""
-    until = memory.text("valid_until")
-    if not until or not rules.evidence or memory.flag("pinned"):
+    until = memory.valid_until
+    if not until or not rules.evidence or memory.pinned:
         return None
     return end_of(until, rules.zone)
 
 
 def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) -> datetime | None:
     """Return when a memory was last created or verified, or retrieved if its class allows that."""
-    moments = [memory.time("created"), *(stamp.at for stamp in memory.fields.get("verified", ()))]
+    moments = [memory.created, *(stamp.at for stamp in memory.fields.get("verified", ()))]
     if cls in rules.refreshed:
         moments.append(access.last)
     return max((moment for moment in moments if moment is not None), default=None)
@@ -269,7 +269,7 @@ def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) ->
 
 def held_until(memory: Memory) -> datetime | None:
     """Return the end of the latest day in the text that is later than the text's own date."""
-    created = memory.time("created")
+    created = memory.created
     stated = parse_time(memory.captured[:10]) if memory.captured else created
     if not stated:
         return None
@@ -302,7 +302,7 @@ def is_protected(memory: Memory, cls: str) -> bool:
     """Return whether a class, a flag or a person's confirmation protects a memory from pruning."""
     return (
         cls == "permanent"
-        or any(memory.flag(name) for name in ("pinned", "critical", "user_marked"))
+        or any(getattr(memory, name) for name in ("pinned", "critical", "user_marked"))
         or any(map(_is_human, memory.fields.get("verified", ())))
     )
 
@@ -341,9 +341,6 @@ def prunable(
     return sorted(found, key=lambda pair: (pair[1].due, pair[0].id))
 
 
-_ENDING = frozenset(("confidence", "valid_until"))
-
-
 def certainly_remains(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
     """Return whether a memory certainly remains in recall, without searching its text for dates.
 
@@ -351,15 +348,12 @@ def certainly_remains(memory: Memory, access: Access, now: datetime, rules: Deca
     of validity or a confidence below the floor makes it false.
     """
     cls = class_of(memory)
-    if any(map(memory.has, _ENDING)):
-        if float(memory.fields.get("confidence", 1.0)) < FLOOR:
-            return False
-        if memory.text("valid_until") and rules.evidence:
-            return False
+    if memory.confidence < FLOOR or (memory.valid_until and rules.evidence):
+        return False
     ttl = rules.ttl.get(cls)
     if ttl is None or lasts(memory, cls, rules):
         return True
-    created = memory.time("created")
+    created = memory.created
     if created is not None and now - created <= _SOFT * ttl:
         return True
     confirmed = confirmed_at(memory, access, cls, rules)
@@ -408,10 +402,10 @@ class TierPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 def place_of(note: Memory, access: Access, rules: TierRules) -> TierPlace | None:
     """Return the tier and last use of a note from its file, or None if it has no creation time."""
-    created = note.time("created")
+    created = note.created
     if created is None:
         return None
-    tier, since = note.text("tier") or "hot", note.time("tier_since")
+    tier, since = note.tier, note.tier_since
     touched = created if since is None else max(created, since - rules.after(tier))
     if tier == "warm" and since is not None:
         # The note either aged from hot, or was recovered from forgotten at the time of the stamp.
@@ -451,9 +445,9 @@ def _aged(
 ) -> tuple[TierPlace, tuple[Move, ...]]:
     """Return the note's state at `now` if it was not used until then, and the moves due by age."""
     made: list[Move] = []
-    if note.flag("pinned"):
+    if note.pinned:
         return place, ()
-    basis = "created" if place.touched == note.time("created") else "last retrieved"
+    basis = "created" if place.touched == note.created else "last retrieved"
     for goal in TIERS[TIERS.index(place.tier) + 1 :]:
         due, age = place.touched + rules.after(goal), format_duration(rules.after(goal))
         # The tier forgotten starts after its age is exceeded, the others when it is reached.
@@ -481,7 +475,7 @@ def _back(place: TierPlace, at: datetime) -> tuple[Move, ...]:
 def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> str:
     """Return the current tier of a note, counting due moves that no run has written yet."""
     due = moves(note, access, now, rules)
-    return due[-1].tier if due else note.text("tier") or "hot"
+    return due[-1].tier if due else note.tier
 
 
 def ahead(
@@ -492,11 +486,11 @@ def ahead(
     The tier is empty if the note is to be removed. Return None if the note does not move.
     """
     place, tier = place_of(note, access, rules), effective(note, access, now, rules)
-    if place is None or note.flag("pinned"):
+    if place is None or note.pinned:
         return None
     if tier == TIERS[-1]:
-        written = note.time("tier_written") if note.text("tier") == tier else None
-        marked = written is None or note.flag("user_marked")
+        written = note.tier_written if note.tier == tier else None
+        marked = written is None or note.user_marked
         if marked or written is None or rules.clean_after is None:
             return None
         return "", written + rules.clean_after
@@ -506,12 +500,12 @@ def ahead(
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
     """Return why a note is due for removal from the work tree, or an empty string if it is not."""
-    written, after = note.time("tier_written"), rules.clean_after
-    if note.text("tier") != "forgotten" or written is None or after is None:
+    written, after = note.tier_written, rules.clean_after
+    if note.tier != "forgotten" or written is None or after is None:
         return ""
     if now - written <= after:
         return ""
-    if note.flag("user_marked") or note.flag("pinned"):
+    if note.user_marked or note.pinned:
         return ""
     kept = format_duration(after)
     return f"forgotten since {format_time(written)}, not retrieved for more than {kept}"
@@ -549,9 +543,9 @@ def nominated(
     """Return unpromoted notes that meet a condition for promotion, most retrieved first."""
     found = []
     for note in notes:
-        if note.is_note and note.status == "active" and not note.flag("promoted"):
+        if note.is_note and note.status == "active" and not note.promoted:
             access = accesses.of(note.id)
-            if (judged := note.time("nominated")) is not None:
+            if (judged := note.nominated) is not None:
                 access = access.after(judged)
                 if not access.total:
                     continue
@@ -573,12 +567,12 @@ def _promotion_reasons(
             why.append(f"{count} retrievals in {days} days")
     if access.total >= EVER:
         why.append(f"{access.total} retrievals in all")
-    if note.flag("user_marked") or any(m.marked for m in moves(note, access, now, rules)):
+    if note.user_marked or any(m.marked for m in moves(note, access, now, rules)):
         why.append("marked by the user")
     return tuple(why)
 
 
 def destination(note: Memory) -> str:
     """Return the destination of a note: skills for instructions, the hot cache otherwise."""
-    text = normalise(f"{note.text('title')} {note.body[:2000]}")
+    text = normalise(f"{note.title} {note.body[:2000]}")
     return SKILLS if any(word in text for word in _HOW_TO) else HOT_CACHE

@@ -359,7 +359,7 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     one, two = read(old.body), read(new.body)
     if one.is_open or two.is_open or one.words == two.words:
         return None
-    headings = old.text("context"), new.text("context")
+    headings = old.context, new.context
     if found := _change_that_ends(one, two, *headings):
         return found
     if together or one.ended is not None:

@@ -120,7 +120,7 @@ def is_held_by_person(memory: Memory) -> bool:
 
     Such a memory is not archived when its source is gone.
     """
-    return is_by_person(memory) or memory.flag("pinned") or memory.flag("critical")
+    return is_by_person(memory) or memory.pinned or memory.critical
 
 
 def merge_sources(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:

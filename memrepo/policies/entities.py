@@ -122,11 +122,11 @@ def _holders(memories: Sequence[Memory]) -> Mapping[str, list[str]]:
     A possible name counts if another text or a field `entities` has it as a certain one.
     """
     read = [(memory, _named(memory)) for memory in without_chunks(memories)]
-    known = {_fold(n) for memory, (sure, _) in read for n in (*sure, *memory.texts("entities"))}
+    known = {_fold(n) for memory, (sure, _) in read for n in (*sure, *memory.entities)}
     found: dict[str, list[str]] = defaultdict(list)
     for memory, (sure, maybe) in read:
-        likely = (n for n in (*maybe, memory.text("subject")) if _fold(n) in known)
-        for name in {_fold(n) for n in (*sure, *memory.texts("entities"), *likely)}:
+        likely = (n for n in (*maybe, memory.subject) if _fold(n) in known)
+        for name in {_fold(n) for n in (*sure, *memory.entities, *likely)}:
             found[name].append(memory.id)
     return found
 
@@ -135,7 +135,7 @@ def _named(memory: Memory) -> list[list[Any]]:
     """Return the certain names and the possible names in a memory's title and body."""
 
     def work_out() -> list[list[Any]]:
-        text = f"{memory.text('title')}\n{memory.body}".strip()
+        text = f"{memory.title}\n{memory.body}".strip()
         return [list(found) for found in mentions(text)]
 
     return memory.once("names", work_out)
@@ -202,7 +202,7 @@ def _sharing(
     for ids in map(sorted, holders.values()):
         if len(ids) <= _RARE:
             for pair in combinations([id_ for id_ in ids if id_ in claims], 2):
-                if claims[pair[0]].text("scope") == claims[pair[1]].text("scope"):
+                if claims[pair[0]].scope == claims[pair[1]].scope:
                     shared[pair].append(len(ids))
     return shared
 

@@ -271,7 +271,7 @@ def _are_of_two_pages(one: _Candidate, other: _Candidate) -> bool:
 
     What is equal there is still said of two: `Allergic to peanuts.` of Ana and of Ines.
     """
-    names = {c.line.memory.text("subject") for c in (one, other)}
+    names = {c.line.memory.subject for c in (one, other)}
     files = {c.line.memory.first[0].removeprefix("sources/") for c in (one, other)}
     folders = {file.rpartition("/")[0] for file in files}
     return len(names) == len(files) == 2 and "" not in names and len(folders) == 1 and all(folders)
@@ -311,7 +311,7 @@ def is_about_person(memory: Memory) -> bool:
 
 def owner_of(memory: Memory) -> str:
     """Return the person or agent described by a memory's file, or an empty string."""
-    owner, _, file = memory.text("context").partition(SEPARATOR)
+    owner, _, file = memory.context.partition(SEPARATOR)
     is_file = any(f.rpartition("/")[2] == f"{owner}.md" for f in memory.files)
     return owner if file and not is_file and _is_of(memory, (*PERSONS, *AGENTS)) else ""
 
@@ -348,7 +348,7 @@ def _traits_of(memory: Memory) -> _Traits:
         places, key=lambda p: (not is_profile(p[0]), p[0].count("/")), default=memory.first
     )
     path = resource.removeprefix("sources/")
-    headings = memory.text("context").split(SEPARATOR)
+    headings = memory.context.split(SEPARATOR)
     section = section_kind(headings)
     text = "\n".join(filter(has_content, memory.body.split("\n")))
     unit = Unit(resource=path, kind="item", text=text, lines=(line, line), headings=tuple(headings))
@@ -531,7 +531,7 @@ def _candidate(
     due = find_date(memory.body) if traits.part == "promise" else ""
     if not traits.part or home is None or (traits.part == "promise" and _is_past(memory, due, now)):
         return None
-    text = f"{memory.body} {memory.text('context')}".lower()
+    text = f"{memory.body} {memory.context}".lower()
     is_ours = any(name in text for name in names)
     is_strange = traits.part == "person" and traits.sure == GOOD and names
     is_unsure = traits.sure == UNSURE or (traits.part == "rule" and traits.sure == LOW)

@@ -45,10 +45,10 @@ def gist_of(note: Memory) -> Gist:
     """Return the gist of a note, computed from the note only."""
     parts = _distinct(sentences(without_secrets(note.body)))
     counts = word_counts(parts)
-    title = without_secrets(note.text("title")) or (parts[0] if parts else note.slug)
+    title = without_secrets(note.title) or (parts[0] if parts else note.slug)
     title = " ".join(visible(title).split())
     common = [w for w, n in sorted(counts.items(), key=lambda p: (-p[1], p[0])) if n > 1]
-    tags = tuple(dict.fromkeys((*note.texts("tags"), *common)))[:TAGS]
+    tags = tuple(dict.fromkeys((*note.tags, *common)))[:TAGS]
     return Gist(
         title=title[:TITLE].rstrip(),
         tags=tags,
@@ -145,7 +145,7 @@ def body_of(summary: Summary, memories: Sequence[Memory]) -> str:
 
 def day_of(memory: Memory) -> str:
     """Return the ISO date of a memory's newest evidence, or else of its creation."""
-    created = memory.time("created")
+    created = memory.created
     return memory.captured[:10] or (created.date().isoformat() if created else "")
 
 
@@ -192,7 +192,7 @@ def candidates(
 
 
 def _age(memory: Memory) -> tuple[str, str]:
-    created = memory.time("created")
+    created = memory.created
     return created.isoformat() if created else "", memory.id
 
 
@@ -202,10 +202,10 @@ def _is_protected(memory: Memory, words: Collection[str]) -> bool:
         is_archive_exempt(memory)
         or memory.type == "summary"
         or memory.standing == "contested"  # a person has yet to decide
-        or memory.flag("user_marked")
-        or bool(memory.texts("entities"))
-        or bool(memory.text("compressed_into"))  # restored from a summary
-        or any(normalise(word) in words for word in (memory.type, *memory.texts("tags")))
+        or memory.user_marked
+        or bool(memory.entities)
+        or bool(memory.compressed_into)  # restored from a summary
+        or any(normalise(word) in words for word in (memory.type, *memory.tags))
     )
 
 
@@ -213,7 +213,7 @@ def groups(found: Sequence[Memory]) -> list[Group]:
     """Split candidates for compression by scope and layer, then by topic, then by time."""
     parts: dict[tuple[str, str], list[Memory]] = {}
     for memory in found:
-        parts.setdefault((memory.text("scope"), memory.layer), []).append(memory)
+        parts.setdefault((memory.scope, memory.layer), []).append(memory)
     made = [group for part in parts.values() for group in _grouped(part)]
     return sorted(made, key=lambda group: (_age(group.memories[0]), group.topic))
 
@@ -249,13 +249,13 @@ def _topics(
 
 
 def _names(memory: Memory) -> Iterator[str]:
-    if subject := memory.text("subject"):
+    if subject := memory.subject:
         yield subject
     yield from mentions(memory.body)[0]
 
 
 def _tags(memory: Memory) -> Iterable[str]:
-    return memory.texts("tags")
+    return memory.tags
 
 
 def _words(memory: Memory) -> list[str]:
@@ -294,7 +294,7 @@ def compressed(
 def summary_id(group: Group) -> str:
     """Compute the id of a group's summary from the scope and the ids of the group's memories."""
     ids = " ".join(sorted(m.id for m in group.memories))
-    scope = group.memories[0].text("scope")
+    scope = group.memories[0].scope
     return claim_id(scope=scope, subject="summary", predicate="", object_="", text=ids)
 
 
@@ -316,6 +316,6 @@ def _summary(group: Group, words: Summary, layout: Layout, now: datetime, by: st
         "origin": "compression",
         "links": tuple(Link(target=m.id, type="references") for m in group.memories),
     }
-    if scope := first.text("scope"):
+    if scope := first.scope:
         fields["scope"] = scope
     return Memory.of(path, fields, body=body_of(words, group.memories))

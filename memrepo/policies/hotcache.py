@@ -43,7 +43,7 @@ _BY_USE = regex(r"\d+ sessions")
 
 def hot_of(memory: Memory) -> Hot | None:
     """Return when and why a memory was added to the hot cache, or None if it is not there."""
-    hot: Hot | None = memory.fields.get("hot") if memory.has("hot") else None
+    hot: Hot | None = memory.fields.get("hot") if (memory.hot is not None) else None
     if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
         return None
     return hot
@@ -66,13 +66,13 @@ def synced_at(memory: Memory) -> datetime | None:
     hot, generated = hot_of(memory), memory.fields.get("generated")
     if hot is None or hot.since is None or generated is None or generated.at is None:
         return None
-    since = max(filter(None, (hot.since, memory.time("created"))))
+    since = max(filter(None, (hot.since, memory.created)))
     return generated.at if generated.at > since else None
 
 
 def is_exempt(memory: Memory) -> bool:
     """Return whether a memory is never demoted for lack of use or room on the first page."""
-    return memory.flag("critical") or memory.flag("pinned")
+    return memory.critical or memory.pinned
 
 
 def unused(memory: Memory, accesses: Accesses, now: datetime) -> int:
@@ -92,7 +92,7 @@ def heat(count: int, rules: HotRules) -> str:
 
 def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) -> str:
     """Return the reason for promoting a memory to the hot cache, or an empty string if none."""
-    if memory.flag("critical"):
+    if memory.critical:
         return CRITICAL
     hot: Hot | None = memory.fields.get("hot")
     cutoff = (hot.until or hot.since) if hot is not None else None
@@ -116,7 +116,7 @@ def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRu
 
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
     """Return why a memory is no longer valid, or an empty string if it is valid."""
-    until = memory.text("valid_until") if memory.has("valid_until") else ""
+    until = memory.valid_until
     if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"
     access = accesses.of(memory.id)
@@ -219,7 +219,7 @@ def _since(memory: Memory) -> float:
 def _is_asked(memory: Memory) -> bool:
     """Return whether a person put a memory on the page, whatever the composition chooses."""
     hot = hot_of(memory)
-    return (is_exempt(memory) and (hot is not None or memory.flag("critical"))) or (
+    return (is_exempt(memory) and (hot is not None or memory.critical)) or (
         hot is not None
         and not (hot.reason in _COMPOSED or _BY_USE.fullmatch(hot.reason) or place_of(memory))
     )
@@ -246,7 +246,7 @@ def _by_use(
     steps: list[Step] = []
     used = accesses.by_memory
     for memory in memories:
-        if memory.id not in used and not any(map(memory.has, _MARKED)):
+        if memory.id not in used and not any(getattr(memory, key) for key in _MARKED):
             continue
         hot = hot_of(memory)
         if hot is None or hot.since is None:
@@ -290,7 +290,7 @@ def session_page(
         ids = {memory.id for memory in shown}
         rest = (m for m in hot if m.id not in ids and not why_over(m, accesses, now, decay))
         return (*shown, *rest)
-    new = [m for m in memories if m.is_stored and not m.has("hot")]
+    new = [m for m in memories if m.is_stored and not (m.hot is not None)]
     found = [*new[: max(0, rules.budget - len(hot))], *hot]
     return tuple(m for m in found if may_be_hot(m, accesses, now, decay))
 
@@ -359,8 +359,8 @@ def is_archive_exempt(memory: Memory) -> bool:
     return (
         memory.status != "active"
         or memory.type in ("note", "chunk")
-        or memory.flag("critical")
-        or memory.flag("pinned")
+        or memory.critical
+        or memory.pinned
         or hot_of(memory) is not None
         or class_of(memory) == "permanent"
     )

@@ -70,14 +70,14 @@ class Scored(Importance, frozen=True, kw_only=True):
 
 def importance_of(memory: Memory, lexicon: Lexicon) -> Scored:
     """Score a memory by its body, type and tags. The flag `critical` counts as a tag."""
-    tags = (*memory.texts("tags"), *(("critical",) if memory.flag("critical") else ()))
+    tags = (*memory.tags, *(("critical",) if memory.critical else ()))
     return score(memory.body, _category(memory, lexicon), tags, lexicon)
 
 
 def _category(memory: Memory, lexicon: Lexicon) -> str:
-    if memory.texts("supersedes"):
+    if memory.supersedes:
         return "correction"
-    if lexicon.rule == "levels" and not PERSONAL.isdisjoint(segments(memory.text("predicate"))):
+    if lexicon.rule == "levels" and not PERSONAL.isdisjoint(segments(memory.predicate)):
         return "entity"
     return _CATEGORY_OF_TYPE.get(memory.type, "")
 
@@ -316,7 +316,7 @@ def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) ->
     """
 
     def words(memory: Memory) -> list[Any]:
-        text = f"{memory.text('title')}\n{memory.body}"
+        text = f"{memory.title}\n{memory.body}"
         return memory.once("topics", lambda: _words(without_secrets(text), lexicon))
 
     return _ranked(map(words, without_chunks(memories)), most)

@@ -177,8 +177,8 @@ def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
         pair
         for m in memories
         for pair in (
-            *((m.id, old) for old in m.texts("supersedes")),
-            *((new, m.id) for new in m.texts("superseded_by")),
+            *((m.id, old) for old in m.supersedes),
+            *((new, m.id) for new in m.superseded_by),
         )
     )
     for new, old in dict.fromkeys(pairs):

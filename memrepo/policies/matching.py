@@ -67,22 +67,22 @@ def claim_keys(memory: Memory) -> frozenset[Hashable]:
     object: a different subject limits the score to 0.70. A memory that is not active, stale,
     retired, or without a subject has no keys.
     """
-    subject, home = normal_subject(memory.text("subject")), memory.text("home").strip()
+    subject, home = normal_subject(memory.subject), memory.home.strip()
     is_current = memory.status == "active" and memory.standing not in INACTIVE_STANDINGS
     if not (is_current and subject and home):
         return frozenset()
     keys: list[Hashable] = [(subject, home, content_words(memory.body))]
     if triple := reuse_key(memory):
         keys.append(triple)
-    if object_ := normal_subject(memory.text("object")):
+    if object_ := normal_subject(memory.object):
         keys.append((subject, home, "object", object_))
     return frozenset(keys)
 
 
 def reuse_key(memory: Memory) -> tuple[str, str, str] | None:
     """Return the subject, predicate and page of a claim, normalised, or None if one is empty."""
-    subject, predicate = memory.text("subject"), memory.text("predicate")
-    key = (normal_subject(subject), normal_predicate(predicate), memory.text("home").strip())
+    subject, predicate = memory.subject, memory.predicate
+    key = (normal_subject(subject), normal_predicate(predicate), memory.home.strip())
     return key if all(key) else None
 
 
@@ -123,16 +123,16 @@ def duplicate_score(one: Memory, other: Memory) -> float:
     It is 0 for different primary pages. It is also 0 for different objects if the Jaccard index is
     below 0.5, or below 0.7 if the objects have no word in common.
     """
-    if one.text("home").strip() != other.text("home").strip():
+    if one.home.strip() != other.home.strip():
         return 0.0
     overlap = jaccard(content_words(one.body), content_words(other.body))
-    objects = [normal_subject(m.text("object")) for m in (one, other)]
+    objects = [normal_subject(m.object) for m in (one, other)]
     if all(objects) and objects[0] != objects[1]:
-        common = content_words(one.text("object")) & content_words(other.text("object"))
+        common = content_words(one.object) & content_words(other.object)
         if overlap < (DIFFERENT_OBJECT_JACCARD if common else APART_OBJECT_JACCARD):
             return 0.0
-    subjects = [normal_subject(m.text("subject")) for m in (one, other)]
-    predicates = [normal_predicate(m.text("predicate")) for m in (one, other)]
+    subjects = [normal_subject(m.subject) for m in (one, other)]
+    predicates = [normal_predicate(m.predicate) for m in (one, other)]
     score = 0.2 + 0.2 * overlap
     for (left, right), weight in ((subjects, 0.4), (predicates, 0.2), (objects, 0.1)):
         score += weight if left and left == right else 0.0

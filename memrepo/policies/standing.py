@@ -86,7 +86,7 @@ def doubts(
         case "retire_candidate":
             found.append(_retired(memory))
         case "probable_duplicate":
-            found.append(f"it probably says the same as {memory.text('duplicate_of') or 'another'}")
+            found.append(f"it probably says the same as {memory.duplicate_of or 'another'}")
         case standing if standing in _WORDS:
             found.append(_WORDS[standing])
     if stale_at is not None:
@@ -110,7 +110,7 @@ def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -
     for memory in memories:
         for other in _active(memory, find):
             pair = tuple(sorted((memory.id, other.id)))
-            times = [m.time("created") or EARLIEST for m in (memory, other)]
+            times = [m.created or EARLIEST for m in (memory, other)]
             text = fold(visible(memory.body), QUOTED)
             pairs.setdefault(
                 pair, (max(times), f'{memory.id} "{text}" is {_against(memory, other)}')
@@ -136,7 +136,7 @@ def _active(memory: Memory, find: Callable[[str], Memory | None]) -> list[Memory
 
 def _against(memory: Memory, other: Memory) -> str:
     """Describe which memory contradicts a memory, and since when both have existed."""
-    times = [at for m in (memory, other) if (at := m.time("created")) is not None]
+    times = [at for m in (memory, other) if (at := m.created) is not None]
     since = f" since {max(times):%Y-%m-%d}" if times else ""
     return f'contested by {other.id}{since}: "{fold(visible(other.body), QUOTED)}"'
 
@@ -200,7 +200,7 @@ def span_of(memory: Memory, memories: Mapping[str, Memory], zone: tzinfo) -> Spa
     """
     since, since_from = _start(memory, memories, zone)
     span = Span(since=since, since_from=since_from)
-    text = memory.text("valid_until")
+    text = memory.valid_until
     if text:
         span = replace(span, until=extent(text, zone)[1], until_from="valid_until")
     for end, why in _ends(memory, memories, zone):
@@ -221,13 +221,11 @@ def true_at(memories: Mapping[str, Memory], moment: datetime, zone: tzinfo) -> d
 def _start(
     memory: Memory, memories: Mapping[str, Memory], zone: tzinfo
 ) -> tuple[datetime | None, Bound]:
-    if text := memory.text("valid_from"):
+    if text := memory.valid_from:
         return extent(text, zone)[0], "valid_from"
-    replaced = (memories[id_] for id_ in memory.texts("supersedes") if id_ in memories)
+    replaced = (memories[id_] for id_ in memory.supersedes if id_ in memories)
     moments = [
-        when
-        for old in replaced
-        if memory.id in old.texts("superseded_by") and (when := old.time("superseded_at"))
+        when for old in replaced if memory.id in old.superseded_by and (when := old.superseded_at)
     ]
     return (min(moments), "predecessor") if moments else (None, "")
 
@@ -236,18 +234,18 @@ def _ends(
     memory: Memory, memories: Mapping[str, Memory], zone: tzinfo
 ) -> Iterator[tuple[datetime, Bound]]:
     """Yield the times at which successors replaced a memory. An active memory was not replaced."""
-    successors = memory.texts("superseded_by")
+    successors = memory.superseded_by
     if memory.status == "active" or not (successors or memory.status == "superseded"):
         return
     dated = [
         extent(text, zone)[0]
         for id_ in successors
-        if id_ in memories and (text := memories[id_].text("valid_from"))
+        if id_ in memories and (text := memories[id_].valid_from)
     ]
     yield from ((moment, "successor") for moment in dated)
     if len(dated) == len(successors) > 0:
         return
-    when = memory.time("superseded_at")
+    when = memory.superseded_at
     yield (when, "superseded_at") if when else (EARLIEST, "unknown")
 
 
@@ -266,7 +264,7 @@ def _line(memory: Memory, memories: Mapping[str, Memory], key: str) -> tuple[Mem
     found: list[Memory] = []
     near = [memory]
     while near:
-        ids = dict.fromkeys(id_ for m in near for id_ in m.texts(key) if id_ not in seen)
+        ids = dict.fromkeys(id_ for m in near for id_ in getattr(m, key) if id_ not in seen)
         seen.update(ids)
         near = [memories.get(id_) or Memory.of(path="", fields={"id": id_}) for id_ in ids]
         found += near
@@ -349,7 +347,7 @@ def resolved(case: Correction, first: Memory, second: Memory) -> bool:
 
 def replaced(old: Memory, new: Memory) -> bool:
     """Return whether `new` is active and replaced `old`."""
-    marked = old.status == "superseded" and new.id in old.texts("superseded_by")
+    marked = old.status == "superseded" and new.id in old.superseded_by
     return marked and new.status == "active"
 
 
@@ -373,7 +371,7 @@ def still_contested(memory: Memory, active: Callable[[str], bool], but: str) -> 
 
 def is_of_project(memory: Memory) -> bool:
     """Return whether a memory is of one project's scope, which other projects do not see."""
-    return memory.text("scope").startswith("project:")
+    return memory.scope.startswith("project:")
 
 
 Basis = Literal["dated", "later", ""]

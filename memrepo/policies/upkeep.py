@@ -194,7 +194,7 @@ def _pruned(
     found = [
         (written, note.id, note, why, False)
         for note in of_types(state.active, ("note",))
-        if (why := why_clean(note, now, rules.tiers)) and (written := note.time("tier_written"))
+        if (why := why_clean(note, now, rules.tiers)) and (written := note.tier_written)
     ]
     for memory, kept in prunable(state.active, accesses, now, rules.decay):
         rests = archive_due(memory, accesses.of(memory.id), rules.archive)
@@ -257,15 +257,17 @@ def health(
     return HealthFigures(
         hot=len(hot),
         budget=rules.hot.budget,
-        pinned=sum(m.flag("pinned") for m in hot),
+        pinned=sum(m.pinned for m in hot),
         files=sum(not is_retired(m) for m in active),
         tracked=sum(bool(accesses.of(m.id).total) for m in active),
         archived=sum(m.status == "archived" for m in found),
         labels=Counter(
-            next(filter(m.flag, LABELS[:2]), "") or heat(counts[m.id], rules.hot) for m in hot
+            next((key for key in LABELS[:2] if getattr(m, key)), "")
+            or heat(counts[m.id], rules.hot)
+            for m in hot
         ),
         cold_candidates=sum(
-            not accesses.of(m.id).total and now - (m.time("created") or now) > COLD_AFTER
+            not accesses.of(m.id).total and now - (m.created or now) > COLD_AFTER
             for m in active
             if hot_of(m) is None
         ),
@@ -310,7 +312,7 @@ class Leaving:
         if id_ not in self._memories:
             return ()
         gone = self._with_parts(id_)
-        if any(self._memories[g].flag(f) for g in gone - {id_} for f in ("pinned", "critical")):
+        if any(getattr(self._memories[g], f) for g in gone - {id_} for f in ("pinned", "critical")):
             return ()
         updates = list(self._cut(gone))
         for one in gone:
@@ -329,8 +331,8 @@ class Leaving:
         return gone
 
     def _is_part(self, memory: Memory, of: str, gone: set[str]) -> bool:
-        heirs = set(memory.texts("superseded_by"))
-        return memory.text("parent") == of or (of in heirs and not heirs - gone)
+        heirs = set(memory.superseded_by)
+        return memory.parent == of or (of in heirs and not heirs - gone)
 
     def _cut(self, gone: set[str]) -> Iterable[Update]:
         users = {u for one in gone for u in self._users[one] if u in self._memories} - gone
@@ -346,10 +348,10 @@ def _fields_without(memory: Memory, gone: set[str]) -> dict[str, object]:
     if any(link.target in gone for link in links):
         fields["links"] = tuple(link for link in links if link.target not in gone) or None
     for key in _LISTS:
-        if gone & set(memory.texts(key)):
-            fields[key] = tuple(id_ for id_ in memory.texts(key) if id_ not in gone) or None
-    fields |= {key: None for key in _SINGLE if memory.text(key) in gone}
-    if memory.text("duplicate_of") in gone and memory.standing == "probable_duplicate":
+        if gone & set(getattr(memory, key)):
+            fields[key] = tuple(id_ for id_ in getattr(memory, key) if id_ not in gone) or None
+    fields |= {key: None for key in _SINGLE if getattr(memory, key) in gone}
+    if memory.duplicate_of in gone and memory.standing == "probable_duplicate":
         fields["standing"] = None
     return fields
 
@@ -360,7 +362,7 @@ def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime
     The period starts at the later of creation and last retrieval. For a memory that left the hot
     cache later than both, it starts when the memory left and has another length (`demoted_after`).
     """
-    created = memory.time("created")
+    created = memory.created
     if created is None or is_archive_exempt(memory):
         return None
     hot: Hot | None = memory.fields.get("hot")
@@ -380,7 +382,7 @@ def archivable(
     if not ages:
         return found
     for memory in memories:
-        created = memory.time("created")
+        created = memory.created
         if created is None or now - created < min(ages):
             continue  # too young for any rule
         due = archive_due(memory, accesses.of(memory.id), rules)
@@ -426,7 +428,7 @@ def for_review(
         (at, memory.path, memory)
         for memory in memories
         if memory.status == "archived"
-        and (at := memory.time("archived_at")) is not None
+        and (at := memory.archived_at) is not None
         and now - at > rules.review_after
     ]
     return tuple(memory for _, _, memory in sorted(found, key=lambda f: f[:2]))
@@ -488,7 +490,7 @@ def directive_steps(
     if memory is None:
         return None
     match directive.verb:
-        case "pin" if not memory.flag("pinned"):
+        case "pin" if not memory.pinned:
             change = Update(id=memory.id, fields={"pinned": True})
             return (Step(op="pin", reason=REQUEST, changes=(change,)),)
         case "promote" if hot_of(memory) is None and memory.status == "active":
@@ -506,8 +508,8 @@ def forgotten(memory: Memory, now: datetime, why: str = "asked to forget") -> tu
     The flag `critical` is cleared, because it would bring the memory back. Return no step if the
     memory is neither hot nor critical.
     """
-    if hot_of(memory) is None and not memory.flag("critical"):
+    if hot_of(memory) is None and not memory.critical:
         return ()
     off = Update(id=memory.id, fields={"hot": Hot(until=now, reason=REQUEST)})
-    critical = (Update(id=memory.id, fields={"critical": None}),) if memory.flag("critical") else ()
+    critical = (Update(id=memory.id, fields={"critical": None}),) if memory.critical else ()
     return (replace(demote(memory, now, why), changes=(off, *critical)),)

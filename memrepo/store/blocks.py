@@ -244,16 +244,16 @@ def _memory_rows(
         stored = memory.fields.get("importance")
         importance = stored.score if stored else wanted.importance(memory)
         thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
-        subject = _folded(memory.text("subject"))
+        subject = _folded(memory.subject)
         about = (
-            *(memory.id, memory.type, rejections.status(memory), memory.text("scope")),
-            "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
-            " ".join(memory.texts("superseded_by")),
+            *(memory.id, memory.type, rejections.status(memory), memory.scope),
+            "".join(f"\n{tag}\n" for tag in memory.tags),
+            " ".join(memory.superseded_by),
             *(last_confirmed(memory), importance, thread, place, subject, day),
         )
-        title, role = memory.text("title"), role_of(subject, memory.body)
-        context = memory.text("context")
-        head = (title, context or memory.text("subject"), *memory.texts("tags"))
+        title, role = memory.title, role_of(subject, memory.body)
+        context = memory.context
+        head = (title, context or memory.subject, *memory.tags)
         hashes = [s.text_hash for s in memory.sources]
         for part, one in enumerate(paragraphs(memory.body)):
             above = index_terms(each_word_once(" ".join((*head, *one.headings)))).terms
@@ -269,7 +269,7 @@ def last_confirmed(memory: Memory) -> int:
     for source in memory.sources:
         with suppress(ValueError):  # undated, or not a valid date
             times.append(parse_time(source.captured))
-    newest = max(times, default=memory.time("created"))
+    newest = max(times, default=memory.created)
     return max(1, seconds(newest)) if newest else 0
 
 
@@ -386,8 +386,9 @@ def _may_reject(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
 def _has_corrected(path: str, data: bytes | None) -> bool:
     """Return whether a memory version corrects another memory or was corrected itself."""
     memory, _ = codec.decode(path, data or b"")
-    corrected = ("supersedes", "superseded_by", "former")
-    return memory is None or memory.status != "active" or any(map(memory.texts, corrected))
+    if memory is None or memory.status != "active":
+        return True
+    return bool(memory.supersedes or memory.superseded_by or memory.former)
 
 
 def _rejected_hash(state: State) -> str:

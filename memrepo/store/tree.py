@@ -251,7 +251,7 @@ class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _state(self) -> State:
         state = self.of.state()
-        mine = {m.id: m for m in state.every if m.text("scope") in ("", self.scope)}
+        mine = {m.id: m for m in state.every if m.scope in ("", self.scope)}
         # The paths of problems would reveal other memories.
         return replace(state, memories=mine, problems=())
 

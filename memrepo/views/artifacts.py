@@ -56,7 +56,7 @@ def entities(claims: Iterable[Claim]) -> dict[str, object]:
     """
     ids: dict[str, list[str]] = defaultdict(list)
     for claim in claims:
-        if subject := claim.memory.text("subject"):
+        if subject := claim.memory.subject:
             ids[subject].append(claim.id)
     spellings: dict[str, set[str]] = defaultdict(set)
     for subject in ids:

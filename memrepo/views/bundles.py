@@ -41,10 +41,7 @@ def layer_pages(state: State) -> dict[str, str]:
             [
                 f"# {layer.capitalize()}",
                 "",
-                *(
-                    f"- {_safe_text(m.body or m.text('title'))}".replace("\n", "\n  ")
-                    for m in members
-                ),
+                *(f"- {_safe_text(m.body or m.title)}".replace("\n", "\n  ") for m in members),
             ]
         ).decode()
         for layer, members in sorted(layers.items())
@@ -153,7 +150,7 @@ def hygiene_files(
         if memory.status == "archived":
             mine = [e for e in events if e.op == "archive" and e.memory == memory.id]
             reason = max(mine, key=lambda e: e.when).reason if mine else ""
-            at = _day(memory.time("archived_at"))
+            at = _day(memory.archived_at)
             archived.append({"entry": file_key(memory), "archivedAt": at, "reason": reason})
     tracker: dict[str, object] = {
         "L1accessLog": hot,
@@ -172,16 +169,16 @@ def refcount_file(
     found = {}
     for note in sorted(notes, key=lambda m: m.path):
         access = accesses.of(note.id)
-        created = note.time("created")
+        created = note.created
         entry: dict[str, object] = {
             "total": access.total,
             "7d": access.within(WEEK, now),
             "timestamps": sorted(at for at, _ in access.recent),
-            "user_marked": note.flag("user_marked"),
+            "user_marked": note.user_marked,
             "summarized": "gist" in note.fields,
             "created": int(created.timestamp()) if created else 0,
         }
-        if note.flag("promoted"):
+        if note.promoted:
             entry["promoted"] = True
         found[f"{effective(note, access, now, rules)}/{note.slug}.md"] = entry
     return _spelled(found)
@@ -193,7 +190,7 @@ def _hot_entry(memory: Memory, accesses: Accesses, now: datetime) -> dict[str, o
         "sessionsSinceAccess": unused(memory, accesses, now),
         "lastAccess": _day(accesses.of(memory.id).last),
         "lastSessionId": last[1] if last else None,
-        "pinned": memory.flag("pinned"),
+        "pinned": memory.pinned,
     }
 
 
@@ -272,7 +269,7 @@ def promotions(found: Iterable[Nomination]) -> tuple[Promotion, ...]:
         Promotion(
             id=one.note.id,
             path=one.note.path,
-            title=one.note.text("title"),
+            title=one.note.title,
             why=one.why,
             destination=one.destination,
             retrievals=one.access.total,

@@ -101,8 +101,8 @@ class Export:
         """Yield the claims that the profile may see, without their relations."""
         known = set[str]()
         state = self.state.memories.values()
-        for memory in sorted(state, key=lambda m: (not m.text("claim_id"), m.id)):
-            home = memory.text("home")
+        for memory in sorted(state, key=lambda m: (not m.claim_id, m.id)):
+            home = memory.home
             if memory.type not in CLAIM_TYPES or memory.status == "forgotten":
                 self.omitted["forgotten" if memory.type in CLAIM_TYPES else memory.type] += 1
                 continue
@@ -113,10 +113,10 @@ class Export:
             if not home or affinity(type_, home) == "impossible":
                 type_, home = type_in_profile(type_, self.profile), route(type_, self.profile)
             own = f"cl-{memory.id.removeprefix('mem-')}"  # stays when the claim is reworded
-            id_ = memory.text("claim_id") or own
+            id_ = memory.claim_id or own
             id_ = own if id_ in known else id_
             known.add(id_)
-            texts = (memory.body, memory.text("title"), memory.text("description"))
+            texts = (memory.body, memory.title, memory.description)
             judged, run, made = self._judged.get(memory.id, (Judged(), None, None))
             yield Claim(
                 memory=memory,
@@ -149,8 +149,8 @@ def _related(claims: Sequence[Claim]) -> Iterable[Claim]:
     pairs = set[tuple[str, str]]()
     older, newer, against = (defaultdict[str, set[str]](set) for _ in range(3))
     for id_, claim in known.items():
-        pairs |= {(id_, other) for other in claim.memory.texts("supersedes")}
-        pairs |= {(other, id_) for other in claim.memory.texts("superseded_by")}
+        pairs |= {(id_, other) for other in claim.memory.supersedes}
+        pairs |= {(other, id_) for other in claim.memory.superseded_by}
         for link in claim.memory.fields.get("links", ()):
             if link.type == "contradicts" and link.target in known and link.target != id_:
                 against[claim.id].add(known[link.target].id)
@@ -181,14 +181,14 @@ def _related(claims: Sequence[Claim]) -> Iterable[Claim]:
 def updated(memory: Memory) -> datetime | None:
     """Return when a memory's meaning last changed or the memory was superseded."""
     stamp = memory.fields.get("generated")
-    moments = (stamp.at if stamp else None, memory.time("superseded_at"))
-    return max((m for m in moments if m is not None), default=memory.time("created"))
+    moments = (stamp.at if stamp else None, memory.superseded_at)
+    return max((m for m in moments if m is not None), default=memory.created)
 
 
 def claim_record(claim: Claim, export: Export) -> dict[str, object]:
     """Return the record of one claim, with keys in memory-purifier's order."""
     memory, name_of = claim.memory, export.state.layout.source_name
-    scores = scores_of(claim) if memory.text("origin") in _JUDGED else None
+    scores = scores_of(claim) if memory.origin in _JUDGED else None
     provenance = [
         {
             "source": name_of(source.resource),
@@ -205,22 +205,22 @@ def claim_record(claim: Claim, export: Export) -> dict[str, object]:
         ]
     word, target = "new_claim", None
     if "probable_duplicate" in (claim.status, claim.judged.disposition):
-        word, target = "probable_duplicate", export.id_of.get(memory.text("duplicate_of"))
+        word, target = "probable_duplicate", export.id_of.get(memory.duplicate_of)
     elif claim.judged.disposition in ("reuse_existing", "reworded"):
         word, target = "reuse_existing", claim.id
-    subject = normal_subject(memory.text("subject"))
-    signature = f"{subject}|{normal_predicate(memory.text('predicate'))}|{claim.home}"
+    subject = normal_subject(memory.subject)
+    signature = f"{subject}|{normal_predicate(memory.predicate)}|{claim.home}"
     record: dict[str, object] = {
         "id": claim.id,
         "sourceClusterId": f"clust-{memory.id.removeprefix('mem-')}",
         "type": claim.type,
         "status": claim.status,
         "text": claim.text,
-        "subject": memory.text("subject"),
-        "predicate": memory.text("predicate"),
-        "object": memory.text("object") or None,
+        "subject": memory.subject,
+        "predicate": memory.predicate,
+        "object": memory.object or None,
         "primaryHome": claim.home,
-        "secondaryTags": list(memory.texts("tags")),
+        "secondaryTags": list(memory.tags),
         "profileScope": export.profile,
         "scores": asdict(scores) if scores else {},
         "provenance": provenance,
@@ -340,16 +340,16 @@ def verdict_of(rank: float) -> VerdictWord:
 
 def scores_of(claim: Claim) -> Scores:
     """Return the eight scores of a claim, at the time of the run that judged it."""
-    memory, now = claim.memory, claim.made or claim.memory.time("created")
+    memory, now = claim.memory, claim.made or claim.memory.created
     captured = {s.captured[:10] for s in memory.sources if s.captured}
     files = {s.resource for s in memory.sources}
     dated = 0.1 if captured else 0.0
     provenance = 0.4 + 0.2 * max(len(files) - 1, 0) + 0.1 * max(len(captured) - 1, 0) + dated
     doubt = 0.2 if memory.standing == "unresolved" else 0.0
-    supersedes = bool(memory.texts("supersedes"))
+    supersedes = bool(memory.supersedes)
     pressure = 0.6 if memory.standing == "contested" else 0.3 if supersedes else 0.0
     _, strength = promotion_scores(claim.judged.rank, "promote")
-    clarity = 0.9 if memory.text("predicate") else 0.7 if memory.text("subject") else 0.6
+    clarity = 0.9 if memory.predicate else 0.7 if memory.subject else 0.6
     merged = any(s.kind == "merged" for s in memory.sources)
     return Scores(
         semantic_cluster_confidence=0.8 if merged else 1.0,

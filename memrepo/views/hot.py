@@ -93,9 +93,9 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     if not marked:
         return None
     found = sorted((m for m in marked if hot_of(m) is not None), key=_first_to_stay)
-    shared = len({m.text("scope") for m in found} - {""}) < 2
-    kept = [m for m in found if shared or not m.text("scope")]
-    apart = [m for m in found if not shared and m.text("scope")]
+    shared = len({m.scope for m in found} - {""}) < 2
+    kept = [m for m in found if shared or not m.scope]
+    apart = [m for m in found if not shared and m.scope]
     whole, kept = kept, kept[: rules.budget]
     while True:
         page = _page(kept, [*whole[len(kept) :], *apart], rules)
@@ -138,7 +138,7 @@ def _first_to_stay(memory: Memory) -> tuple[object, ...]:
     """Return a memory's sort key: critical and pinned ones, those a model placed, the newest."""
     hot = hot_of(memory)
     since = hot.since.timestamp() if hot and hot.since else 0.0
-    is_critical = memory.flag("critical") or (hot is not None and hot.reason == CRITICAL)
+    is_critical = memory.critical or (hot is not None and hot.reason == CRITICAL)
     place = 0 if is_exempt(memory) else place_of(memory)
     return (not (is_critical or place), not is_exempt(memory), place, -since, *order_of(memory))
 
@@ -215,7 +215,7 @@ def tag(memory: Memory, hot: Hot) -> str:
 
 
 def _pin(memory: Memory) -> str:
-    return "[pin]" if memory.flag("pinned") else ""
+    return "[pin]" if memory.pinned else ""
 
 
 def condensed(memory: Memory) -> str:
@@ -231,7 +231,7 @@ def condensed(memory: Memory) -> str:
         clean = head  # the description of a file for one memory says what is worth knowing
     stated = [line for line in clean.split("\n") if any(map(str.isalnum, line))]
     lines = _with_content(clean.split("\n")) or stated
-    text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug
+    text = _plain(lines[0]) if lines else without_secrets(memory.title) or memory.slug
     for before, line in pairwise(lines):
         text += _between(before, line) + _plain(line)
     about = _about(memory, text)
@@ -290,7 +290,7 @@ def _cut(text: str, length: int) -> str:
 
 def _about(memory: Memory, text: str) -> str:
     """Return whose fact a text is, or the thing or project that it is about but does not name."""
-    context = memory.text("context")
+    context = memory.context
     if not context or not memory.sources or gives_name(memory):
         return ""
     parts = context.split(SEPARATOR)
@@ -440,7 +440,7 @@ def _sizes(note: Memory, most: int) -> tuple[str, ...]:
     """Return a note with its whole text, if it has at most `most` tokens, and with its gist."""
     day = max((s.captured for s in note.sources), default="")[:10]
     about = ", ".join(filter(None, (day, note.id)))
-    head = f"note {_line(note.text('title')) or note.slug} ({about})"
+    head = f"note {_line(note.title) or note.slug} ({about})"
     text = visible(without_secrets(note.body)).replace("\n", "\n  ")
     whole = f"{head}:\n  {text}"
     summary: Gist = note.fields.get("gist") or gist_of(note)

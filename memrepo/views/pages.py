@@ -64,7 +64,7 @@ _Key = tuple[object, ...]
 
 def _by_place(memory: Memory) -> _Key:
     """Return a memory's sort key: subject, newest first, then the order in the source."""
-    return (normalise(memory.text("subject")), -_day(memory), memory.first, memory.path)
+    return (normalise(memory.subject), -_day(memory), memory.first, memory.path)
 
 
 def _by_newest(memory: Memory) -> _Key:
@@ -130,7 +130,7 @@ def _pages(state: State, personal: bool) -> Iterator[tuple[str, bytes]]:
     """Yield the path and bytes of each page, for the whole repository and for each scope."""
     scopes: dict[str, list[Memory]] = defaultdict(list, {"": []})
     for memory in state.active:
-        scopes[memory.text("scope")].append(memory)
+        scopes[memory.scope].append(memory)
     for scope, found in sorted(scopes.items()):
         # Two scopes need two folders, even if their shortened names are equal.
         folder = f"scopes/{slugify(scope)}-{digest([scope])[:6]}/" if scope else ""
@@ -144,7 +144,7 @@ def _pages_of(
     homes: dict[str, list[Memory]] = defaultdict(list)
     for memory in active:
         if memory.type != "note" and memory.standing not in _HIDDEN_STANDINGS:
-            homes[memory.text("home")].append(memory)
+            homes[memory.home].append(memory)
     for view in VIEWS:
         mine = homes[view.name]
         if (view.personal and not personal) or (folder and not mine):
@@ -171,7 +171,7 @@ def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
 
 
 def _first_tag(memory: Memory) -> str:
-    return next((tag for tag in memory.texts("tags") if not tag.endswith(".md")), "")
+    return next((tag for tag in memory.tags if not tag.endswith(".md")), "")
 
 
 def _claims_page(state: State, view: View, claims: Sequence[Memory]) -> bytes:
@@ -198,11 +198,11 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
     for memory in members:
         under = _under(memory)
         same = subjects[normalise(under)]
-        if not (memory.text("context") or (under and len(same) > 1)):
+        if not (memory.context or (under and len(same) > 1)):
             alone.append(memory)
     for same in subjects.values():
         under = _under(same[0])
-        if same[0].text("context") or (under and len(same) > 1):
+        if same[0].context or (under and len(same) > 1):
             lines = [_line(state, memory, memory.body) for memory in same]
             groups.append({"heading": _one_line(under), "lines": lines})
     first = {"heading": "", "lines": [_line(state, memory, memory.body) for memory in alone]}
@@ -211,7 +211,7 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
 
 def _under(memory: Memory) -> str:
     """Return the heading above a memory's line: its context, or else its subject."""
-    return memory.text("context") or memory.text("subject")
+    return memory.context or memory.subject
 
 
 def _rendered(state: State, template: str, **shown: object) -> bytes:
@@ -276,7 +276,7 @@ def _line(state: State, memory: Memory, text: str) -> Mapping[str, object]:
         "rivals": [
             {"id": _short(rival), "text": _one_line(rival.body)}
             for rival in rivals
-            if rival is not None and rival.text("scope") in ("", memory.text("scope"))
+            if rival is not None and rival.scope in ("", memory.scope)
         ],
     }
 

@@ -254,11 +254,11 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 def headline(memory: Memory) -> str:
     """Return a memory's heading on one line: its title, its triple or its first line."""
-    subject, predicate = memory.text("subject"), memory.text("predicate")
-    if memory.text("title"):
-        return memory.text("title")
+    subject, predicate = memory.subject, memory.predicate
+    if memory.title:
+        return memory.title
     if subject and predicate:
-        return f"{subject} — {predicate} {memory.text('object')}".strip()
+        return f"{subject} — {predicate} {memory.object}".strip()
     return next((line for line in memory.body.split("\n") if line.strip()), memory.slug)
 
 

@@ -186,7 +186,7 @@ def test_rules_of_one_project_are_not_in_another(
     hook(repo, monkeypatch, "UserPromptSubmit", prompt="Where is the kiln?", **beta)
     hook(repo, monkeypatch, "SessionEnd", **beta)
     (note,) = (m for m in memories(repo).values() if m.is_note)
-    assert note.text("scope") == "project:beta"
+    assert note.scope == "project:beta"
 
 
 @pytest.mark.parametrize("key", ["s1", "~/diary", "*"])
@@ -342,7 +342,7 @@ def test_a_session_begins_with_what_is_hot_and_ends_as_a_note(
     assert note.body.startswith("- Which editor does Ana use?\n- And the key is [redacted")
     assert note.body.endswith("It ended with: Helix it is.")
     assert note.fields["generated"].by == "process:claude-code"
-    assert note.text("title") == "Session of 2026-03-01T09:00Z"
+    assert note.title == "Session of 2026-03-01T09:00Z"
     assert subjects(repo)[0] == "Add note: Which editor does Ana use? - And the key is…"
     hook(repo, monkeypatch, "SessionEnd", now=LATER)
     assert len(memories(repo)) == 2

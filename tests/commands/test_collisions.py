@@ -31,7 +31,7 @@ def test_a_fact_and_its_reflection_are_one_memory_with_both_sources(tmp_path: Pa
             "RTMEMORY.md": f"# Lessons\n\n## Harbour\n\n- {FACT}\n",
         },
     )
-    assert (found.type, found.text("home")) == ("constraint", "LTMEMORY.md")
+    assert (found.type, found.home) == ("constraint", "LTMEMORY.md")
     assert kinds(found) == {"MEMORY.md": "direct", "RTMEMORY.md": "inferred"}
 
 
@@ -45,4 +45,4 @@ def test_a_lesson_drawn_from_a_fact_is_a_memory_of_its_own(tmp_path: Path) -> No
         },
     )
     assert (lesson.type, fact.type) == ("lesson", "constraint")
-    assert {m.text("home") for m in (lesson, fact)} == {"LTMEMORY.md"}
+    assert {m.home for m in (lesson, fact)} == {"LTMEMORY.md"}

@@ -34,12 +34,12 @@ def summaries(repo: Path) -> list[Memory]:
 
 
 def sources(repo: Path) -> dict[str, Memory]:
-    return {i: m for i, m in memories(repo).items() if m.text("compressed_into")}
+    return {i: m for i, m in memories(repo).items() if m.compressed_into}
 
 
 def assert_linked(repo: Path) -> None:
     """Assert that every source leads to its summary, and every summary to its sources."""
-    there = {i: m.text("compressed_into") for i, m in sources(repo).items()}
+    there = {i: m.compressed_into for i, m in sources(repo).items()}
     back = {link.target: m.id for m in summaries(repo) for link in m.fields["links"]}
     assert there == back
     assert there

@@ -316,7 +316,7 @@ def test_pages_at_the_top_are_the_memory_of_a_workspace_without_one(tmp_path: Pa
         configure(tmp_path / name, "run.shelf", "normal")
         done(tmp_path / name, "run")
         found = [m for m in memories(tmp_path / name).values() if m.type != "note"]
-        kept.append(sum("camp" in m.text("context").lower() for m in found))
+        kept.append(sum("camp" in m.context.lower() for m in found))
         (workspace / "MEMORY.md").write_text("# Memory\n\n- Ada leads the camp.\n")
     assert kept[0] == len(facts) > kept[1]
 

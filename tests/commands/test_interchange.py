@@ -35,7 +35,7 @@ def folder(tmp_path: Path, format_: str) -> Path:
 def taken(repo: Path, tmp_path: Path, format_: str) -> dict[str, Memory]:
     """Import a format's files; return the memories by title, else by text."""
     done(repo, "import", format_, folder(tmp_path, format_))
-    return {m.text("title") or m.body: m for m in memories(repo).values()}
+    return {m.title or m.body: m for m in memories(repo).values()}
 
 
 def rules(answer: dict[str, Any]) -> list[tuple[str, str, int, str]]:
@@ -76,7 +76,7 @@ def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format
         source = memory.sources[0]
         name, _, key = source.resource.removeprefix(f"{format_}://").partition("#")
         assert name in files
-        assert memory.text("origin") == "import"
+        assert memory.origin == "import"
         told = memrepo(repo, "why", memory.id, as_json=False).out
         assert source.resource in told
         assert "no longer" not in told
@@ -124,7 +124,7 @@ def test_a_record_that_says_something_else_by_now_is_followed_unless_a_person_to
     answer = done(repo, "import", "obsidian", where, now=LATER)
     assert answer["counts"]["memories_changed"] == 1
     assert "1 reworded" in subjects(repo)[0]
-    (memory,) = [m for m in memories(repo).values() if m.text("title") == "Plot map"]
+    (memory,) = [m for m in memories(repo).values() if m.title == "Plot map"]
     assert memory.body == "South is up on the new map of the plot."
     done(repo, "confirm", memory.id, now=LATER)
     (where / "Plot map.md").write_text("East is up on the newest map of the plot.\n")
@@ -146,24 +146,20 @@ def test_a_path_with_nothing_of_the_format_is_a_usage_error(repo: Path, tmp_path
 def test_a_memory_folder_of_claude_code(repo: Path, tmp_path: Path) -> None:
     answer = done(repo, "import", "claude-code", folder(tmp_path, "claude-code"))
     assert [r[:2] for r in rules(answer)] == [("import-header", "broken.md")]
-    found = {m.text("title") or m.body: m for m in memories(repo).values()}
+    found = {m.title or m.body: m for m in memories(repo).values()}
     tests, freeze = found["real-database-in-tests"], found["release-freeze"]
     assert (tests.type, freeze.type) == ("preference", "fact")
-    assert "mocks hid a broken migration" in tests.text("description")
+    assert "mocks hid a broken migration" in tests.description
     assert [(k.type, k.target) for k in tests.fields["links"]] == [("references", freeze.id)]
     assert freeze.captured == "2026-03-01"
-    assert found["The staging host is rebooted every Sunday night."].text("subject") == (
-        "Memory index"
-    )
-    assert found["Set `TRACE=1` before the worker starts, never after."].text("subject") == (
-        "Debugging"
-    )
+    assert found["The staging host is rebooted every Sunday night."].subject == ("Memory index")
+    assert found["Set `TRACE=1` before the worker starts, never after."].subject == ("Debugging")
 
 
 def test_a_vault(repo: Path, tmp_path: Path) -> None:
     found = taken(repo, tmp_path, "obsidian")
     house, plot = found["Greenhouse"], found["Plot map"]
-    assert house.texts("tags") == ("building", "glass/double")
+    assert house.tags == ("building", "glass/double")
     assert house.aliases == ("Glasshouse",)
     assert house.captured == "2026-01-20"
     assert [k.target for k in house.fields["links"]] == [plot.id]
@@ -179,11 +175,11 @@ def test_an_openclaw_workspace(repo: Path, tmp_path: Path) -> None:
     promoted = found["The seed order goes to Holt each January."]
     assert promoted.captured == "2026-02-04"
     assert "The rotary hoe is stored with an empty tank." in found
-    (log,) = [m for m in found.values() if m.text("title") == "09:10 Orders"]
+    (log,) = [m for m in found.values() if m.title == "09:10 Orders"]
     assert log.body.startswith("- The seed order goes to Holt each January.\n- Holt confirmed it")
     assert (log.type, log.captured) == ("note", "2026-02-04")
     dream = found["A hoe, asleep."]
-    assert (dream.type, dream.texts("tags"), dream.captured) == ("note", ("dreams",), "2026-02-06")
+    assert (dream.type, dream.tags, dream.captured) == ("note", ("dreams",), "2026-02-06")
     assert not [body for body in found if "Candidate" in body or "Rules" in body]
 
 
@@ -191,20 +187,20 @@ def test_an_openclaw_workspace(repo: Path, tmp_path: Path) -> None:
 def test_memory_fs(repo: Path, tmp_path: Path, inside: bool) -> None:
     where = folder(tmp_path, "memory-fs")
     done(repo, "import", "memory-fs", where / "memory_fs" if inside else where)
-    found = {m.text("title"): m for m in memories(repo).values()}
+    found = {m.title: m for m in memories(repo).values()}
     assert {m.type for m in found.values()} == {"note"}
     gate = found["my-checkpoint"]
     assert gate.body == "We agreed to repaint the gate in May, in green."
     gist = gate.fields["gist"]
-    assert (gate.text("tier"), gist.title, gist.tags, gist.summary) == (
+    assert (gate.tier, gist.title, gist.tags, gist.summary) == (
         "gist",
         "The gate",
         ("gate", "paint"),
         "Repaint in May.",
     )
     assert found["2026-02-28-pump"].captured == "2026-02-28"
-    assert found["old-talk"].text("tier") == "forgotten"
-    assert gate.flag("user_marked") is gate.flag("promoted") is not inside
+    assert found["old-talk"].tier == "forgotten"
+    assert gate.user_marked is gate.promoted is not inside
 
 
 Change = Callable[[dict[str, Any]], None]
@@ -241,7 +237,7 @@ def test_what_an_import_brought_and_a_person_took_out_does_not_come_back(
 ) -> None:
     where = folder(tmp_path, "obsidian")
     done(repo, "import", "obsidian", where)
-    gone = next(m for m in memories(repo).values() if m.text("title") == "Plot map")
+    gone = next(m for m in memories(repo).values() if m.title == "Plot map")
     git(repo, "rm", "-q", gone.path)
     git(repo, "commit", "-qm", "by hand", "--no-verify")
     answer = done(repo, "import", "obsidian", where, now=LATER)

@@ -56,11 +56,11 @@ def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Pat
         ({"days": 15}, "forgotten"),
     ):
         done(repo, "run", now=after(**span))
-        assert memories(repo)[first.id].text("tier") == tier, span
+        assert memories(repo)[first.id].tier == tier, span
     note = memories(repo)[first.id]
     assert note.status == "active"
     assert note.body == first.body
-    assert note.time("tier_since") == parse_time(NOW) + timedelta(days=14)
+    assert note.tier_since == parse_time(NOW) + timedelta(days=14)
     shown = memrepo(repo, "show", first.id, now=after(days=16), as_json=False)
     assert "recovered: this note was forgotten" in shown.out
     assert (
@@ -70,8 +70,8 @@ def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Pat
     assert (one["id"], one["why"]) == (first.id, ["marked by the user"])
     done(repo, "run", now=after(days=16))
     back = memories(repo)[first.id]
-    assert (back.text("tier"), back.flag("user_marked")) == ("warm", True)
-    assert back.flag("promoted")
+    assert (back.tier, back.user_marked) == ("warm", True)
+    assert back.promoted
     # The others are cleaned 30 days after the commit that showed them forgotten, this one never.
     done(repo, "run", now=after(days=45))
     assert len(notes(repo)) == len(notes(small_repo))
@@ -97,7 +97,7 @@ def test_moves_of_one_cause_share_a_commit_that_says_why(small_repo: Path) -> No
     )
     assert body.count(f"Memrepo-Reason: {why}") == 2
     assert all(body.count(f"Memrepo-Memory: {note.id}") == 2 for note in notes(small_repo))
-    gist = {note.id: note.time("tier_since") for note in notes(small_repo)}
+    gist = {note.id: note.tier_since for note in notes(small_repo)}
     assert gist.pop(read.id) == parse_time(after(days=7, hours=1))
     assert set(gist.values()) == {parse_time(after(days=7))}
     newest = max((small_repo / "runs").rglob("*.json"))
@@ -255,7 +255,7 @@ def test_an_old_note_is_recalled_by_its_gist(small_repo: Path) -> None:
     found = done(small_repo, "search", note.body, "--type", "note", "--no-touch", now=after(days=8))
     hit = next(h for h in found["hits"] if h["id"] == note.id)
     assert (hit["tier"], hit["answer_confidence"]) == ("gist", "medium")
-    assert hit["text"].startswith(note.text("title"))
+    assert hit["text"].startswith(note.title)
 
 
 # -- decay and tiers -----------------------------------------------------------------------------
@@ -377,7 +377,7 @@ def test_directives_do_what_they_say_and_a_second_time_nothing(small_repo: Path)
     found = told(small_repo, text)
     assert found["counts"] == {"directives": 3, "steps": 2}
     now = memories(small_repo)[memory.id]
-    assert (now.fields["hot"].reason, now.flag("pinned")) == ("user request", True)
+    assert (now.fields["hot"].reason, now.pinned) == ("user request", True)
     assert told(small_repo, text)["counts"] == {"directives": 3, "steps": 0}
     gone = told(small_repo, "[[forget keyword:ZEBRA crossing]] [[forget:knowledge:nothing]]")
     assert [row["said"] for row in gone["applied"]] == [

@@ -28,7 +28,7 @@ def looked_for(repo: Path, id_: str, times: int = 3) -> None:
 
 
 def promoted(repo: Path) -> list[Memory]:
-    return [m for m in memories(repo).values() if m.text("origin") == "promotion"]
+    return [m for m in memories(repo).values() if m.origin == "promotion"]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_a_note_looked_for_three_times_becomes_a_memory_that_quotes_it(repo: Pat
     assert (ran["counts"]["nominated"], ran["counts"]["memories_new"]) == (1, 1)
     (made,) = promoted(repo)
     note = memories(repo)[id_]
-    assert note.flag("promoted")
+    assert note.promoted
     assert made.body == SAID
     assert made.type != "note"
     (source,) = made.sources
@@ -76,7 +76,7 @@ def test_a_nominated_note_makes_no_memory_twice(tmp_path: Path) -> None:
     done(repo, "run", now=after(days=1))
     assert len(claims) == 2
     assert {i for i, m in memories(repo).items() if m.type != "note"} == claims
-    assert memories(repo)[note.id].flag("promoted")
+    assert memories(repo)[note.id].promoted
     assert_sound(repo)
 
 
@@ -85,9 +85,9 @@ def test_a_nomination_that_a_person_took_back_is_not_made_again(repo: Path) -> N
     looked_for(repo, id_)
     run = done(repo, "run", now=after(days=1))["run"]
     done(repo, "revert", run, now=after(days=1))
-    assert (promoted(repo), memories(repo)[id_].flag("promoted")) == ([], False)
+    assert (promoted(repo), memories(repo)[id_].promoted) == ([], False)
     done(repo, "run", now=after(days=2))
-    assert (promoted(repo), memories(repo)[id_].flag("promoted")) == ([], False)
+    assert (promoted(repo), memories(repo)[id_].promoted) == ([], False)
 
 
 def test_a_dry_run_counts_the_nomination_and_writes_nothing(repo: Path) -> None:

@@ -131,7 +131,7 @@ def reword(story: Story) -> None:
 
 def tag(story: Story) -> None:
     if id_ := story.some():
-        tags = (*memories(story.repo)[id_].texts("tags"), f"turn-{story.turn}")
+        tags = (*memories(story.repo)[id_].tags, f"turn-{story.turn}")
         if story.call("edit", id_, "--set", f"tags={','.join(tags)}").exit == 0:
             story.mark(id_, f"turn-{story.turn}")
 

@@ -110,8 +110,8 @@ def test_the_kept_memory_replaces_the_other_in_one_commit(repo: Path) -> None:
     data = ask(repo, loves, "--keep", hates[:8], "--reason", "she said so today")
     found = memories(repo)
     assert found[loves].status == "superseded"
-    assert found[loves].texts("superseded_by") == (hates,)
-    assert found[hates].texts("supersedes") == (loves,)
+    assert found[loves].superseded_by == (hates,)
+    assert found[hates].supersedes == (loves,)
     assert found[hates].standing == "resolved"
     case = the_case(repo)
     assert (case.verdict, case.kept, case.reason) == ("superseded", hates, "she said so today")

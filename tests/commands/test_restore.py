@@ -88,8 +88,8 @@ def test_a_note_comes_back_warm_and_marked(repo: Path) -> None:
     prune(repo, id_)
     done(repo, "restore", id_, now=THIRD)
     found = memories(repo)[id_]
-    assert found.flag("user_marked")
-    assert found.text("tier") == "warm"
+    assert found.user_marked
+    assert found.tier == "warm"
 
 
 @pytest.mark.parametrize("word", ["mem-ffffffffffffffff", "no-such-thing-at-all", "-x", "*"])
@@ -147,8 +147,8 @@ def test_instead_turns_the_supersession_round(repo: Path) -> None:
     done(repo, "restore", vim, "--instead", now=THIRD)
     found = memories(repo)
     assert (found[vim].status, found[helix].status) == ("active", "superseded")
-    assert found[vim].texts("supersedes") == (helix,)
-    assert found[helix].texts("superseded_by") == (vim,)
+    assert found[vim].supersedes == (helix,)
+    assert found[helix].superseded_by == (vim,)
     assert "supersedes" not in found[helix].fields
     assert not {"superseded_by", "superseded_at"} & found[vim].fields.keys()
     assert_sound(repo)

@@ -165,7 +165,7 @@ def test_what_a_hand_did_since_is_later_work(
     done(two_runs, "pin", alpha, now=THEN)
     way(two_runs, memories(two_runs)[alpha].path)
     done(two_runs, "revert", alpha, now=NIGHT)
-    assert not memories(two_runs)[alpha].flag("pinned")
+    assert not memories(two_runs)[alpha].pinned
     assert "old server" in memories(two_runs)[alpha].body
     assert subjects(two_runs)[0].startswith("Revert: ")
 
@@ -183,14 +183,14 @@ def test_a_commit_that_only_records_an_author_is_no_decision(two_runs: Path) -> 
     assert recorded[:10] in undo.error["message"]
     assert f"`memrepo revert {runs(two_runs)[0]}`" in undo.error["fix"]
     done(two_runs, "revert", alpha, now=NIGHT)
-    assert not memories(two_runs)[alpha].has("hot"), "what was decided before"
+    assert not memories(two_runs)[alpha].hot, "what was decided before"
     assert "old server" in memories(two_runs)[alpha].body
 
 
 def test_of_a_bulk_decision_a_memory_names_its_own_part(two_runs: Path) -> None:
     ids, _ = named(two_runs), pinned(two_runs, "alpha", "beta")
     done(two_runs, "revert", ids["alpha"], now=THEN)
-    assert [i for i, m in memories(two_runs).items() if m.flag("pinned")] == [ids["beta"]]
+    assert [i for i, m in memories(two_runs).items() if m.pinned] == [ids["beta"]]
     assert trailers(two_runs, "Memory") == [ids["alpha"]]
     assert subjects(two_runs)[0].startswith("Revert part of: ")
 
@@ -299,7 +299,7 @@ def test_undo_stops_at_a_hand_that_changed_what_memrepo_keeps(
         assert f"`memrepo revert {pinned[:10]}` reverts the operation" in answer.error["fix"]
     else:
         assert (answer.data["undone"]["commit"], answer.data["latest"]) == (pinned, False)
-        assert not memories(two_runs)[alpha.id].flag("pinned")
+        assert not memories(two_runs)[alpha.id].pinned
 
 
 def test_undo_names_no_older_operation_that_is_not_in_effect(two_runs: Path) -> None:

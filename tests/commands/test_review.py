@@ -241,7 +241,7 @@ def test_what_a_person_did_meanwhile_stays(servers: Path) -> None:
     done(servers, "edit", other, "--text", "The operator lives in Porto.")
     done(servers, "accept", now=MUCH_LATER)
     found = memories(servers)
-    assert found[reworded["id"]].flag("pinned")
+    assert found[reworded["id"]].pinned
     assert "backups" in found[reworded["id"]].body
     assert found[other].body == "The operator lives in Porto."
     assert waits["run"] in {r["run"] for r in done(servers, "log", "--runs")["runs"]}

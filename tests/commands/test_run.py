@@ -264,8 +264,8 @@ def test_a_newer_value_supersedes_the_old_one_in_one_commit_of_both_files(small_
     grow(small_repo, 3)
     new = by_text(small_repo, "every 5 days")
     was = memories(small_repo)[old.id]
-    assert (was.status, was.texts("superseded_by"), was.body) == ("superseded", (new.id,), old.body)
-    assert new.texts("supersedes") == (old.id,)
+    assert (was.status, was.superseded_by, was.body) == ("superseded", (new.id,), old.body)
+    assert new.supersedes == (old.id,)
     (commit,) = done(small_repo, "log", "--op", "supersede")["entries"]
     assert set(commit["memories"]) == {old.id, new.id}
     assert written(small_repo, f"{commit['commit']}^..{commit['commit']}") == {
@@ -317,7 +317,7 @@ def test_an_edited_sentence_rewords_its_memory_and_keeps_the_id(small_repo: Path
     edit(small_repo, "only heirloom tomatoes from", "only heirloom tomatoes and beans from")
     new = by_text(small_repo, "tomatoes and beans")
     assert (new.id, new.path) == (old.id, old.path)
-    assert old.sources[0].text_hash in new.texts("former")
+    assert old.sources[0].text_hash in new.former
     assert written(small_repo) == {old.path: "M"}
 
 

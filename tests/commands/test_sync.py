@@ -109,7 +109,7 @@ def test_a_memory_that_both_changed_is_merged_field_by_field(machines: tuple[Pat
     memory = memories(laptop)[id_]
     assert memory.body == "Vera keeps the spare key under the fourth pot."
     assert memory.fields["pinned"] is True
-    assert memory.texts("tags") == ("home", "keys")
+    assert memory.tags == ("home", "keys")
 
 
 def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(

@@ -102,13 +102,13 @@ def test_the_triple_follows_where_the_reader_is_sure(
 
 
 def test_what_is_set_by_hand_wins_over_what_is_read(small_repo: Path) -> None:
-    id_ = next(i for i, m in memories(small_repo).items() if m.text("object"))
+    id_ = next(i for i, m in memories(small_repo).items() if m.object)
     old = memories(small_repo)[id_]
-    key, text = old.text("predicate"), f"{old.text('predicate')}: something else"
+    key, text = old.predicate, f"{old.predicate}: something else"
     done(small_repo, "edit", id_, "--text", text, now=LATER)
-    assert memories(small_repo)[id_].text("object") == "something else"
+    assert memories(small_repo)[id_].object == "something else"
     done(small_repo, "edit", id_, "--text", f"{key}: third", "--set", "object=mine", now=LATER)
-    assert memories(small_repo)[id_].text("object") == "mine"
+    assert memories(small_repo)[id_].object == "mine"
 
 
 NOTES = """\

@@ -48,9 +48,9 @@ def test_an_earlier_run_goes_and_later_work_stays(repo: Path) -> None:
     assert answer["conflicts"] == []
     found = memories(repo)
     assert added in found
-    assert found[by_word(repo, "alpha")].flag("pinned")
+    assert found[by_word(repo, "alpha")].pinned
     assert found[by_word(repo, "vim")].status == "active"
-    assert not found[by_word(repo, "vim")].texts("superseded_by")
+    assert not found[by_word(repo, "vim")].superseded_by
     assert {m.body for m in found.values() if "beta" in m.body or "helix" in m.body} == set()
     assert "beta" not in (repo / "views" / "LTMEMORY.md").read_text()
     assert second not in runs(repo)
@@ -115,13 +115,13 @@ def test_of_a_memory_what_was_last_decided_is_taken_back(repo: Path) -> None:
     done(repo, "pin", alpha)
     done(repo, "add", "A person added this afterwards.")
     done(repo, "revert", alpha[:12], now=MUCH_LATER)
-    assert not memories(repo)[alpha].flag("pinned")
+    assert not memories(repo)[alpha].pinned
     done(repo, "revert", vim, now=MUCH_LATER)
     assert memories(repo)[vim].status == "active", "a supersession goes as a whole"
     done(repo, "revert", beta, now=MUCH_LATER)
-    assert not memories(repo)[beta].has("hot"), "the run put it on the first page last"
+    assert not memories(repo)[beta].hot, "the run put it on the first page last"
     done(repo, "revert", beta, now=MUCH_LATER)
-    assert memories(repo)[beta].has("hot"), "the last decision was the revert"
+    assert memories(repo)[beta].hot, "the last decision was the revert"
     assert alpha in memories(repo)
     assert_sound(repo)
 

@@ -29,8 +29,8 @@ def test_an_added_memory_is_a_file_a_commit_and_found_again(repo: Path) -> None:
     before = commits(repo)
     answer = done(repo, "add", TEXT, "--tag", "ops", "--type", "decision", "--pin")
     memory = memories(repo)[answer["id"]]
-    assert (memory.body, memory.type, memory.texts("tags")) == (TEXT, "decision", ("ops",))
-    assert memory.flag("pinned")
+    assert (memory.body, memory.type, memory.tags) == (TEXT, "decision", ("ops",))
+    assert memory.pinned
     assert memory.path.startswith("memories/decisions/2026-03/the-deploy-key")
     assert commits(repo) == before + 1
     assert done(repo, "search", "deploy")["hits"][0]["id"] == memory.id
@@ -90,9 +90,9 @@ def test_a_supersession_touches_both_files_in_one_commit(repo: Path) -> None:
     new = done(repo, "supersede", old, "The deploy key lives in 1Password.", now=LATER)["id"]
     found = memories(repo)
     assert found[old].status == "superseded"
-    assert found[old].texts("superseded_by") == (new,)
-    assert found[new].texts("supersedes") == (old,)
-    assert found[new].texts("tags") == ("ops",)
+    assert found[old].superseded_by == (new,)
+    assert found[new].supersedes == (old,)
+    assert found[new].tags == ("ops",)
     assert len(git(repo, "show", "--name-only", "--format=", "HEAD").split()) == 2
     hits = [h["id"] for h in done(repo, "search", "deploy")["hits"]]
     assert hits == [new]
@@ -141,10 +141,10 @@ def test_an_edit_keeps_the_id_and_remembers_the_old_wording(repo: Path) -> None:
     memory = memories(repo)[id_]
     assert answer["op"] == "reword"
     assert memory.body == "The deploy key lives in the safe."
-    assert memory.texts("tags") == ("a", "b")
+    assert memory.tags == ("a", "b")
     assert done(repo, "add", TEXT)["id"] == id_, "the former wording is known"
     done(repo, "edit", id_, "--set", "tags=")
-    assert memories(repo)[id_].texts("tags") == ()
+    assert memories(repo)[id_].tags == ()
 
 
 def test_a_persons_comment_and_foreign_key_survive_every_write(repo: Path) -> None:

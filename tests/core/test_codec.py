@@ -186,8 +186,8 @@ def test_both_forms_of_what_a_run_wrote_say_the_same() -> None:
     assert old == short
     assert encode(old) == FORMS["short"]
     assert edit(FORMS["old"], short) == FORMS["old"]
-    assert short.fields["generated"] == Stamp(by=OWN_ACTOR, at=short.time("created"))
-    assert (short.text("home"), short.text("origin")) == ("LTMEMORY.md", "purifier")
+    assert short.fields["generated"] == Stamp(by=OWN_ACTOR, at=short.created)
+    assert (short.home, short.origin) == ("LTMEMORY.md", "purifier")
 
 
 @slow
@@ -201,7 +201,7 @@ def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: typ
         if isinstance(value := memory.fields[key], str) and not key.startswith("valid_"):
             assert guessed[key] == value
     assert list(guessed) == written
-    assert guessed.get("tags", []) == list(memory.texts("tags"))
+    assert guessed.get("tags", []) == list(memory.tags)
 
 
 @given(

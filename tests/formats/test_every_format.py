@@ -96,7 +96,7 @@ def test_after_one_changed_file_one_memory_changes(format_: str) -> None:
     assert set(after.memories) == set(state.memories)
     (changed,) = [id_ for id_ in state.memories if after.memories[id_] != state.memories[id_]]
     assert REWORDED[format_][2].decode().lower() in after.memories[changed].body.lower()
-    assert after.memories[changed].time("created") == state.memories[changed].time("created")
+    assert after.memories[changed].created == state.memories[changed].created
     assert closure(after) == ()
     assert imported(format_, reworded(format_), after, LATER) == after
     back = imported(format_, EXAMPLES[format_], after, LATER)

@@ -180,7 +180,7 @@ def test_memories_about_what_headings_and_lines_name_are_shown() -> None:
     subjects = ("Sea Otter", "Ines Moe", "Vidar", "Boats")
     known = [about(subject, number) for subject in subjects for number in range(40)]
     (found,) = packed(document("boats.md", page))
-    shown = [m.text("subject") for m in related(known, found).values()]
+    shown = [m.subject for m in related(known, found).values()]
     assert {*shown} == {"Sea Otter", "Ines Moe", "Boats"}
     assert len(shown) <= 3 * 10
 

@@ -110,7 +110,7 @@ def test_a_replacement_is_confirmed_by_a_second_question(
     assert NEW in active(repo)
     if stated:
         by_text = {m.body.strip(): m for m in memories(repo).values()}
-        assert by_text[OLD].texts("superseded_by") == (by_text[NEW].id,)
+        assert by_text[OLD].superseded_by == (by_text[NEW].id,)
     assert_sound(repo)
 
 

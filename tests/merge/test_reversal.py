@@ -107,7 +107,7 @@ def test_the_same_lines_clash_and_a_side_settles_it(side: str, body: str) -> Non
     states = [state(fact(body=b, title=t)) for b, t in (("0", "x"), ("1", "y"), ("2", "y"))]
     assert [c.kind for c in back(*states).clashes] == ["text-overlaps"]
     settled = back(*states, side=side).state.memories[A]
-    assert (settled.body, settled.text("title")) == (body, "x"), "other fields go back anyway"
+    assert (settled.body, settled.title) == (body, "x"), "other fields go back anyway"
 
 
 def test_an_edit_never_moves_to_another_memory_of_the_same_content() -> None:
@@ -135,7 +135,7 @@ def test_files_that_a_later_commit_wrote_stay_and_kept_ones_too() -> None:
 def test_of_a_part_only_that_part_goes_back() -> None:
     before, after = state(fact(A), fact(B)), state(fact(A, title="x"), fact(B, title="y"))
     found = back(before, after, only=frozenset({A})).state.memories
-    assert ("title" in found[A].fields, found[B].text("title")) == (False, "y")
+    assert ("title" in found[A].fields, found[B].title) == (False, "y")
 
 
 def test_a_foreign_key_and_a_comment_of_a_person_stay() -> None:
@@ -196,7 +196,7 @@ def test_who_refers_to_it_already_before_does_not_hold_it() -> None:
     assert found.clashes == ()
     assert B not in found.state.memories
     assert "links" not in found.state.memories[A].fields
-    assert found.state.memories[A].text("title") == "x"
+    assert found.state.memories[A].title == "x"
 
 
 def test_with_ours_a_chain_of_those_who_refer_stays_whole() -> None:
@@ -265,7 +265,7 @@ def test_a_replacement_that_stays_is_contested_with_what_returns() -> None:
         B: ("active", "contested"),
         C: ("superseded", "resolved"),
     }
-    assert found[B].texts("supersedes") == (C,)
+    assert found[B].supersedes == (C,)
     assert found[B].body == "another"
 
 
@@ -280,7 +280,7 @@ def test_who_refers_to_a_memory_that_would_go_is_a_conflict_in_order() -> None:
     kept = back(*states, side="ours")
     assert ({*kept.state.memories}, kept.clashes) == ({A, B, C}, ())
     gone = back(*states, side="theirs")
-    assert {i: m.texts("links") for i, m in gone.state.memories.items()} == {B: (), C: ()}
+    assert {i: m.links for i, m in gone.state.memories.items()} == {B: (), C: ()}
     assert set(gone.effect) == {fact(i).path for i in (A, B, C)}
 
 
@@ -318,6 +318,6 @@ def test_a_memory_that_another_one_replaced_later_stays_superseded() -> None:
         ),
     )
     found = back(*states).state.memories
-    assert (found[A].status, found[A].texts("superseded_by")) == ("superseded", (C,))
+    assert (found[A].status, found[A].superseded_by) == ("superseded", (C,))
     assert found[A].fields["superseded_at"] == NOW
     assert B not in found

@@ -98,7 +98,7 @@ def test_scopes_and_layers_are_never_mixed_and_topics_come_before_time() -> None
     ids = [m.id for group in made for m in group.memories]
     assert len(ids) == len(set(ids))
     for group in made:
-        assert len({(m.text("scope"), m.layer) for m in group.memories}) == 1
+        assert len({(m.scope, m.layer) for m in group.memories}) == 1
         assert SMALLEST <= len(group.memories) <= LARGEST
     assert sum(bool(group.topic) for group in made) > len(made) // 2
     subjects = [memory(n, f"word{n}", subject="Crane") for n in range(4)]
@@ -119,9 +119,7 @@ def test_every_source_leads_to_its_summary_and_back(count: int, keep: int, skip:
         at = apply(at, step.changes)
     summaries = {m.id: m for m in at.memories.values() if m.type == "summary"}
     told = {link.target: m.id for m in summaries.values() for link in m.fields["links"]}
-    assert told == {
-        m.id: m.text("compressed_into") for m in at.memories.values() if m.text("compressed_into")
-    }
+    assert told == {m.id: m.compressed_into for m in at.memories.values() if m.compressed_into}
     assert set(told) <= {m.id for m in found}
     assert {m.id for m in at.memories.values() if m.status == "archived"} == set(told)
     assert closure.closure(at) == ()

@@ -99,7 +99,7 @@ def test_a_forgotten_note_comes_back_warm_and_marked() -> None:
     (move,) = moves(of, read(at), at, RULES)
     assert (move.tier, move.marked, move.since) == ("warm", True, at)
     back = written(of, at, at)
-    assert back.flag("user_marked")
+    assert back.user_marked
     assert back.status == "active"
     assert owed(back, at + 7 * D - S, at) == []
     assert owed(back, at + 7 * D, at) == [("warm", "gist", at + 7 * D)]
@@ -121,4 +121,4 @@ def test_runs_at_any_times_end_where_one_run_ends_and_a_second_proposes_nothing(
         assert moves(of, read(*known), now, RULES) == ()
     last = T0 + timedelta(seconds=max(runs))
     known = [t for t in times if t <= last]
-    assert effective(note(), read(*known), last, RULES) == (of.text("tier") or "hot")
+    assert effective(note(), read(*known), last, RULES) == of.tier

@@ -238,10 +238,10 @@ def test_upkeep_twice_at_one_moment_proposes_nothing(
     assert second.steps == ()
     assert upkeep(state(*made), fold(reversed(events)), T0, rules).steps == first.steps
     assert closure(first.state) == ()
-    protected = {m.id for m in made if m.flag("pinned")}
+    protected = {m.id for m in made if m.pinned}
     assert protected <= set(first.state.memories)
     assert len([m for m in first.state.active if hot_of(m)]) <= max(
-        2, sum(m.flag("pinned") or m.flag("critical") for m in made)
+        2, sum(m.pinned or m.critical for m in made)
     )
     page = hot_changes(first.state, rules.hot)
     assert all(c.path == "MEMORY.md" for c in page)

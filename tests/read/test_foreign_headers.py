@@ -81,5 +81,5 @@ def test_a_vault_with_hostile_headers_is_imported_as_words(tmp_path: Path) -> No
     answer = done(repo, "import", "obsidian", vault)
     noted = {(p["path"], p["rule"]) for p in answer["problems"]}
     assert {("bomb.md", "import-header"), ("tag.md", "import-header")} <= noted
-    assert {m.text("title") for m in memories(repo).values()} == {"Pump", "Kettle"}
+    assert {m.title for m in memories(repo).values()} == {"Pump", "Kettle"}
     assert not list(tmp_path.rglob("owned"))

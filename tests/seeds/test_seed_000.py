@@ -534,7 +534,7 @@ RATES = "**Hourly rate of the yard:** 90 euros", "**Hourly rate of the yard:** 9
 @row("with the profile that leaves the object out, the triple alone keeps its id", "classic")
 def test_a_row_reuse_triple(tmp_path: Path) -> None:
     (found,) = priced(tmp_path, *RATES, lifecycle_profile="classic")
-    assert found.text("object") == "95 euros"
+    assert found.object == "95 euros"
 
 
 @row("a probable duplicate above 0.80 is flagged and points back", "default")
@@ -957,7 +957,7 @@ def test_a_row_recovered(tmp_path: Path) -> None:
 def test_a_row_reuse_newest(tmp_path: Path) -> None:
     third = "**Hourly rate of the yard:** 99 euros"
     found = priced(tmp_path, *RATES, third, lifecycle_profile="classic")
-    assert [m.text("object") for m in found] == ["99 euros"]
+    assert [m.object for m in found] == ["99 euros"]
 
 
 @row("a claim that a person worded is never overwritten by reuse", "classic")

@@ -63,7 +63,7 @@ def note(repo: Path) -> Any:
 def tier(repo: Path, span: timedelta) -> str:
     """Return the tier of the note once a run at that moment is over."""
     done(repo, "run", now=at(span))
-    return str(note(repo).text("tier") or "hot")
+    return str(note(repo).tier or "hot")
 
 
 def retrieve(repo: Path, span: timedelta) -> None:
@@ -126,7 +126,7 @@ def test_a_row_marked_stays(repo: Path) -> None:
     assert tier(repo, 15 * DAY) == "forgotten"
     retrieve(repo, 16 * DAY)
     done(repo, "run", now=at(16 * DAY))
-    assert note(repo).flag("user_marked")
+    assert note(repo).user_marked
     assert tier(repo, 40 * DAY) == "forgotten"
     assert tier(repo, 100 * DAY) == "forgotten"
 
@@ -240,7 +240,7 @@ def test_a_row_back_forgotten(repo: Path) -> None:
     assert tier(repo, 15 * DAY) == "forgotten"
     retrieve(repo, 16 * DAY)
     assert tier(repo, 16 * DAY + HOUR) == "warm"
-    assert note(repo).flag("user_marked")
+    assert note(repo).user_marked
 
 
 # -- promotion -------------------------------------------------------------------------------------
@@ -294,8 +294,8 @@ def test_a_row_report(repo: Path, tmp_path: Path) -> None:
 def test_a_row_promoted(repo: Path) -> None:
     nominated(repo, DAY, 2 * DAY, 3 * DAY, now=3 * DAY)
     done(repo, "run", now=at(3 * DAY + HOUR))
-    assert note(repo).flag("promoted")
-    (made,) = (m for m in memories(repo).values() if m.text("origin") == "promotion")
+    assert note(repo).promoted
+    (made,) = (m for m in memories(repo).values() if m.origin == "promotion")
     assert made.id in (repo / "MEMORY.md").read_text().partition("## Stored")[2]
     assert nominated(repo, 4 * DAY, 4 * DAY + HOUR, 4 * DAY + 2 * HOUR, now=5 * DAY) == []
 
@@ -325,8 +325,8 @@ def test_a_row_retrospect(repo: Path, skilled: Path) -> None:
     path = skilled / "mast-rigging" / "docs" / "retrospect.md"
     assert found["retrospects"] == [str(path)]
     assert "never\nlet go of it before the boom is tied" in path.read_text()
-    (one,) = (m for m in memories(repo).values() if m.text("title") == "Rigging the mast")
-    assert one.flag("promoted")
+    (one,) = (m for m in memories(repo).values() if m.title == "Rigging the mast")
+    assert one.promoted
     again = done(repo, "session", "refresh", "--skills", skilled, now=at(5 * DAY))
     assert again["retrospects"] == []
     assert path.read_text().count("## Rigging the mast") == 1

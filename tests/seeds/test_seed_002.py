@@ -468,7 +468,7 @@ def test_a_row_pin(repo: Path) -> None:
     done(repo, "promote", of(repo, "rye").id)
     ask(repo, f"[[pin:{key(repo, 'rye')}]]", DAY)
     assert bullets(repo)["prefers"]["pin"] == "[pin]"
-    assert of(repo, "rye").flag("pinned")
+    assert of(repo, "rye").pinned
     run(repo, DAY + HOUR)
     entry = hygiene(repo)["L1accessLog"][key(repo, "rye")]
     assert (entry["pinned"], entry["lastAccess"]) == (True, "2026-03-02")

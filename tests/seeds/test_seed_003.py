@@ -149,7 +149,7 @@ def test_a_row_permanent(named: Path, classic: Path) -> None:
     derived = shown(classic, of_class(classic, "permanent"), timedelta(days=9000))
     assert (derived["expires"], derived["expired"]) == ("", False)
     assert found(classic, "permanent", timedelta(days=9000))
-    id_ = next(m.id for m in memories(named).values() if m.text("predicate") == "email")
+    id_ = next(m.id for m in memories(named).values() if m.predicate == "email")
     assert shown(named, id_, timedelta(days=9000))["expires"] == ""
 
 
@@ -181,7 +181,7 @@ def test_a_row_recall_hides_by_default(tmp_path: Path) -> None:
     "Time never takes a claim out of recall",
 )
 def test_a_row_stable_is_stale_by_default(named: Path) -> None:
-    id_ = next(m.id for m in memories(named).values() if m.text("predicate") == "colour")
+    id_ = next(m.id for m in memories(named).values() if m.predicate == "colour")
     assert shown(named, id_, timedelta(days=90))["class"] == "stable"
     assert found(named, "gate", timedelta(days=91))
 
@@ -190,7 +190,7 @@ def test_a_row_stable_is_stale_by_default(named: Path) -> None:
 
 
 def _by_key(cls: str, named: Path) -> None:
-    assert classes(named, lambda m: m.text("predicate") in KEYS[cls]) == {cls}
+    assert classes(named, lambda m: m.predicate in KEYS[cls]) == {cls}
 
 
 def _by_text(cls: str, named: Path) -> None:
@@ -212,14 +212,12 @@ for _cls in KEYS:
 
 @row("The entities decision and convention give the class permanent", "default")
 def test_a_row_permanent_by_entity(named: Path) -> None:
-    assert classes(named, lambda m: m.text("subject") in ("decision", "convention")) == {
-        "permanent"
-    }
+    assert classes(named, lambda m: m.subject in ("decision", "convention")) == {"permanent"}
 
 
 @row("Everything else is stable", "default")
 def test_a_row_stable_for_the_rest(named: Path) -> None:
-    assert classes(named, lambda m: m.text("predicate") == "colour") == {"stable"}
+    assert classes(named, lambda m: m.predicate == "colour") == {"stable"}
 
 
 @row("The first rule that matches decides, in the order given", "default")
@@ -269,7 +267,7 @@ def test_a_row_explicit(tmp_path: Path) -> None:
 )
 def test_a_row_segments(tmp_path: Path) -> None:
     repo = began(tmp_path, [aged(1, "It is blue.", predicate="username")])
-    assert classes(repo, lambda m: m.text("predicate") == "username") == {"stable"}
+    assert classes(repo, lambda m: m.predicate == "username") == {"stable"}
 
 
 # -- refresh on access ---------------------------------------------------------------------------

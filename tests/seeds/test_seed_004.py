@@ -198,7 +198,7 @@ def test_a_row_all_stored(tmp_path: Path) -> None:
     "stored nowhere",
 )
 def test_a_row_not_stored(weighed: Path) -> None:
-    assert all(not m.has("importance") for m in memories(weighed).values())
+    assert all(not m.importance for m in memories(weighed).values())
 
 
 # -- 2. chunks -----------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def test_a_row_chunk_files(tmp_path: Path) -> None:
         (m for m in memories(repo).values() if m.type == "chunk"), key=lambda m: m.fields["chunk"]
     )
     assert [m.fields["chunk"] for m in cut] == [0, 1]
-    assert {m.text("parent") for m in cut} == {id_}
+    assert {m.parent for m in cut} == {id_}
     assert cut[0].body.startswith("The gardener of bed number 0")
     assert [hit["id"] for hit in hits(repo, "herbs", now=LATER)] == [id_]
     assert memrepo(repo, "check", "--all").exit == 0
@@ -328,7 +328,7 @@ def test_a_row_access(tmp_path: Path) -> None:
     done(repo, "show", id_, now=NEXT_DAY)
     derived = done(repo, "show", id_, "--no-touch", now=NEXT_DAY)["derived"]
     assert (derived["retrievals"], derived["last"]) == (2, NEXT_DAY)
-    assert memories(repo)[id_].time("created") == memories(repo)[id_].fields["created"]
+    assert memories(repo)[id_].created == memories(repo)[id_].fields["created"]
 
 
 @row("Reading writes no file: retrievals are buffered until a run or a hundred of them", "default")
@@ -373,9 +373,9 @@ def test_a_row_access_fields(tmp_path: Path) -> None:
 def test_a_row_resolved(tmp_path: Path) -> None:
     pair = compared(new(tmp_path))
     assert pair["old"].status == "superseded"
-    assert pair["old"].texts("superseded_by") == (pair["new"].id,)
-    assert pair["new"].texts("supersedes") == (pair["old"].id,)
-    assert pair["old"].time("superseded_at") is not None
+    assert pair["old"].superseded_by == (pair["new"].id,)
+    assert pair["new"].supersedes == (pair["old"].id,)
+    assert pair["old"].superseded_at is not None
 
 
 @row("What a model confirms is resolved without evidence that is dated", "documented", *ENGRAM)
@@ -523,7 +523,7 @@ def test_a_row_compression_gate(compressed: Path) -> None:
 @row("Sources of a summary are archived and not deleted, and found when asked for", "classic")
 def test_a_row_archived(compressed: Path) -> None:
     old = [m for m in memories(compressed).values() if m.status == "archived"]
-    assert all(m.time("archived_at") and m.text("compressed_into") for m in old)
+    assert all(m.archived_at and m.compressed_into for m in old)
     word = old[0].body.split()[-1].strip(".")
     args = ("search", *old[0].body.split()[:6], word, "--no-touch")
     assert old[0].id not in {h["id"] for h in done(compressed, *args, "-k", "60")["hits"]}
@@ -537,7 +537,7 @@ def test_a_row_summary(compressed: Path) -> None:
     found = memories(compressed)
     summary = next(m for m in found.values() if m.type == "summary")
     targets = {link.target for link in summary.fields["links"]}
-    assert targets == {m.id for m in found.values() if m.text("compressed_into") == summary.id}
+    assert targets == {m.id for m in found.values() if m.compressed_into == summary.id}
     assert "- " in summary.body
     assert "2026-02-20" in summary.body
 

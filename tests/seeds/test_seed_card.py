@@ -58,7 +58,7 @@ def test_a_row_least(tmp_path: Path) -> None:
     (memory,) = memories(repo).values()
     assert memory.id.startswith("mem-")
     assert memory.slug == f"gate-{memory.id.removeprefix('mem-')[:6]}"
-    assert memory.time("created") is not None
+    assert memory.created is not None
     assert memory.body == "The gate is green."
 
 
@@ -104,7 +104,7 @@ def test_a_row_tags_written(tmp_path: Path) -> None:
     path = repo / memories(repo)[id_].path
     path.write_text(path.read_text("utf-8").replace("[barn]", "[Bar Baz, x/y!!]"), "utf-8")
     done(repo, "check", "--fix", path.relative_to(repo).as_posix())
-    assert memories(repo)[id_].texts("tags") == ("Bar-Baz", "x/y")
+    assert memories(repo)[id_].tags == ("Bar-Baz", "x/y")
 
 
 @row("The pattern of tags is configurable, and a vocabulary takes its place", "default")
@@ -291,7 +291,7 @@ def test_a_row_reword(tmp_path: Path) -> None:
     done(repo, "edit", id_, "--text", "The barn is wet.")
     memory = memories(repo)[id_]
     assert (memory.path, memory.body) == (path, "The barn is wet.")
-    assert [alias[:3] for alias in memory.texts("former")] == ["th-"]
+    assert [alias[:3] for alias in memory.former] == ["th-"]
 
 
 @row("A scope names a user, project or agent, and recall heeds it", "default")

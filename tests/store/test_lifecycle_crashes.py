@@ -30,7 +30,7 @@ def test_a_run_that_moves_notes_loses_nothing_wherever_it_dies(place: Path, tmp_
         done(copy, "run", now=LATER_STILL)
         after = memories(copy)
         assert {i: m.body for i, m in after.items()} == texts
-        assert {after[n.id].text("tier") for n in notes} == {"gist"}
+        assert {after[n.id].tier for n in notes} == {"gist"}
         shown = done(copy, "show", notes[0].id, "--no-touch", now=SOON)
         assert shown["derived"]["retrievals"] == 1
         driving.assert_sound(copy)
@@ -61,7 +61,7 @@ def stand(repo: Path) -> dict[str, object]:
         accesses = ledger_of(store).accesses()
     counts = {id_: accesses.of(id_) for id_ in accesses.by_memory}
     left = {
-        id_: (m.path, m.body, m.status, m.text("tier"), m.time("tier_since"), hot_of(m) is not None)
+        id_: (m.path, m.body, m.status, m.tier, m.tier_since, hot_of(m) is not None)
         for id_, m in memories(repo).items()
     }
     return {"memories": left, "retrievals": counts, "page": (repo / "MEMORY.md").exists()}

@@ -89,7 +89,7 @@ def test_clones_that_capture_and_sync_in_any_order_end_alike(tmp_path: Path, see
                 done(repo, "add", text, now=now)
                 added.add(text)
             case "tag":
-                mine = ",".join([*memories(repo)[first].texts("tags"), f"t{turn}"])
+                mine = ",".join([*memories(repo)[first].tags, f"t{turn}"])
                 done(repo, "edit", first, "--set", f"tags={mine}", now=now)
                 tags.add(f"t{turn}")
             case "sync":
@@ -100,7 +100,7 @@ def test_clones_that_capture_and_sync_in_any_order_end_alike(tmp_path: Path, see
     assert {tip(repo) for repo in clones} == {tip(hub, "main")}
     assert {tree(repo) for repo in clones} == {tree(hub, "main")}
     assert bodies(clones[-1]) == sorted(added)
-    assert set(memories(clones[0])[first].texts("tags")) == tags
+    assert set(memories(clones[0])[first].tags) == tags
     for repo in (clones[0], clones[-1]):
         assert_sound(repo)
     before = tip(hub, "main")

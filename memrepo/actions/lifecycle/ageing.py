@@ -125,7 +125,7 @@ def _backfill(state: State) -> Sequence[Step]:
         for memory in state.active
         if decays(memory)
         and "decay" in memory.fields
-        and memory.text("origin") != "manual"
+        and memory.origin != "manual"
         and class_of(memory) in AUTOMATIC
         and (name := automatic(memory)) != class_of(memory)
     ]
@@ -200,7 +200,7 @@ def tiers(work: Work, request: TiersRequest) -> Spread:
     notes = [m for m in work.tree.state().active if m.is_note]
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     found = [(n, moves(n, accesses.of(n.id), work.call.now, rules)) for n in notes]
-    counts = Counter(due[-1].tier if due else note.text("tier") or "hot" for note, due in found)
+    counts = Counter(due[-1].tier if due else note.tier for note, due in found)
     return Spread(
         tiers={tier: counts[tier] for tier in TIERS},
         notes=len(notes),

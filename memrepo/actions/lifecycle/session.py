@@ -198,7 +198,7 @@ def context(
         hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
 
     def newest(note: Memory) -> tuple[datetime, str, int, str]:
-        last = accesses.of(note.id).last or note.time("created") or EARLIEST
+        last = accesses.of(note.id).last or note.created or EARLIEST
         return (last, note.captured, max((s.lines[0] for s in note.sources), default=0), note.id)
 
     notes.sort(key=newest, reverse=True)
@@ -290,7 +290,7 @@ def _retrospects(first: Work, request: Request, found: Sequence[Nomination]) -> 
     names = sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda p: p.name)
     moved: dict[str, Path] = {}
     for one in found:
-        words = content_words(f"{one.note.text('title')} {one.note.body}")
+        words = content_words(f"{one.note.title} {one.note.body}")
         skill = max(
             (path for path in names if content_words(path.name) <= words),
             key=lambda path: len(content_words(path.name)),
@@ -304,7 +304,7 @@ def _retrospects(first: Work, request: Request, found: Sequence[Nomination]) -> 
     for id_, path in moved.items():
         note, old = notes[id_], path.read_text(encoding="utf-8") if path.exists() else ""
         if f"<!-- {id_} -->" not in old:
-            title = without_secrets(note.text("title")) or note.slug
+            title = without_secrets(note.title) or note.slug
             text = f"## {title}\n<!-- {id_} -->\n\n{without_secrets(note.body)}\n"
             run_files.write_file(path, f"{old.rstrip()}\n\n{text}".lstrip(), within=folder)
 

@@ -189,11 +189,9 @@ def _relations(state: State, memory: Memory) -> Iterator[Relation]:
         yield _relation("replaced", other)
     for other in after(memory, state.memories):
         yield _relation("replaced by", other)
-    if original := memory.text("duplicate_of"):
+    if original := memory.duplicate_of:
         yield _relation("repeats", state.memories.get(original) or Memory.of("", {"id": original}))
-    twins = [
-        m for m in having(state.every, ("duplicate_of",)) if m.text("duplicate_of") == memory.id
-    ]
+    twins = [m for m in having(state.every, ("duplicate_of",)) if m.duplicate_of == memory.id]
     for twin in sorted(twins, key=lambda m: m.path):
         yield _relation("repeated by", twin)
     ids = {link.target for link in memory.fields.get("links", ()) if link.type == "contradicts"}

@@ -100,7 +100,7 @@ def related(work: Work, request: RelatedRequest) -> Related:
 
 
 def _label(memory: Memory) -> str:
-    return cut(visible(without_secrets(memory.text("title") or memory.body)), LABEL_WIDTH)
+    return cut(visible(without_secrets(memory.title or memory.body)), LABEL_WIDTH)
 
 
 # -- threads ---------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def thread(work: Work, request: ThreadRequest) -> Threads:
 
 def threads_around(work: Work, state: State, memory: Memory) -> list[str]:
     """Return the ids of the threads that contain a memory."""
-    named = memory.texts("threads")
+    named = memory.threads
     if not memory.is_note:
         return list(named)
     parts = assign(turns_of(state.memories.values(), work.config.zone))
@@ -236,15 +236,15 @@ def _day(note: Memory, zone: tzinfo) -> date:
     try:
         return date.fromisoformat(note.captured[:10])
     except ValueError:
-        created = note.time("created")
+        created = note.created
         return created.astimezone(zone).date() if created else date.min
 
 
 def _moment(note: Memory, day: date, zone: tzinfo) -> datetime | None:
-    if clock := find_clock(note.text("title")):
+    if clock := find_clock(note.title):
         hour, minute = map(int, clock.split(":"))
         return datetime.combine(day, clock_time(hour % 24, minute), zone)
-    return None if note.sources else note.time("created")
+    return None if note.sources else note.created
 
 
 _KEY = regex(r"\bsession[ _-]?(key|id)\b[\s*`:=]{1,8}([\w@][\w@.:/-]{0,99})", re.I)
@@ -254,7 +254,7 @@ _HEAD = 400
 
 def _key(note: Memory) -> str:
     """Return the session key at the beginning of a note, or the session id if it has no key."""
-    found = _KEY.findall(f"{note.text('title')}\n{note.body}"[:_HEAD])
+    found = _KEY.findall(f"{note.title}\n{note.body}"[:_HEAD])
     keys = sorted(found, key=lambda pair: pair[0].lower() != "key")
     return keys[0][1].rstrip(".:/-") if keys else ""
 
@@ -265,14 +265,14 @@ def threads_of(
     """Return the computed threads of notes, oldest first, then those named in field `threads`."""
     named: dict[str, list[Memory]] = defaultdict(list)
     for memory in memories.values():
-        for name in memory.texts("threads"):
+        for name in memory.threads:
             named[name].append(memory)
     parts: dict[str, list[Turn]] = {
         _thread_id(part[0].id): part for part in assign(turns_of(memories.values(), zone))
     }
     members = {id_: tuple(turn.id for turn in part) for id_, part in parts.items()}
     for name, found in sorted(named.items()):
-        found.sort(key=lambda m: (m.captured, m.time("created") or EARLIEST, m.id))
+        found.sort(key=lambda m: (m.captured, m.created or EARLIEST, m.id))
         members[name] = tuple(memory.id for memory in found)
     keys = {id_: next((t.key for t in part if t.key), "") for id_, part in parts.items()}
     spans = {id_: [turn.at for turn in part if turn.at] for id_, part in parts.items()}
@@ -302,7 +302,7 @@ _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 def _titles(groups: Sequence[Sequence[Memory]], lexicon: Lexicon) -> list[str]:
-    texts = ("\n".join(f"{m.text('title')}\n{m.body}" for m in group) for group in groups)
+    texts = ("\n".join(f"{m.title}\n{m.body}" for m in group) for group in groups)
     words = [lexicon.content(text) for text in texts]
     holders = Counter(word for found in words for word in set(found))
     return [title_of(found, holders, len(words)) for found in words]

@@ -221,7 +221,7 @@ class Versions:
         return elsewhere
 
     def _at_birth(self, memory: Memory, source: Source) -> Version:
-        made = memory.time("created")
+        made = memory.created
         until = [f"--until={format_time(made)}"] if made else []
         blobs = self._listed(source.resource, *until, "-1") or self._blobs(source.resource)[-1:]
         blob = next(iter(blobs), "")

@@ -413,7 +413,7 @@ class Recall:
             path=memory.path,
             type=memory.type,
             title=without_secrets(_title(memory)),
-            context=without_secrets(memory.text("context")),
+            context=without_secrets(memory.context),
             text=without_secrets(text),
             truncated=is_part,
             score=found.score if found else 0.0,
@@ -500,7 +500,7 @@ def _first_lines(text: str, room: int) -> str:
 
 def _last(memories: Sequence[Memory], goes: Callable[[Memory], bool]) -> list[Memory]:
     """Return memories, with selected ones and the memories they superseded moved to the end."""
-    successors = {memory.id: memory.texts("superseded_by") for memory in memories}
+    successors = {memory.id: memory.superseded_by for memory in memories}
     last = with_replaced([memory.id for memory in memories if goes(memory)], successors)
     return sorted(memories, key=lambda memory: memory.id in last)
 
@@ -577,7 +577,7 @@ def _text_of(block: Block) -> Text:
 
 def _is_under(memory: Memory, heading: WordPattern) -> bool:
     """Return whether a claim is directly under a matching heading of its source."""
-    _, above, last = memory.text("context").rpartition(" › ")
+    _, above, last = memory.context.rpartition(" › ")
     return bool(above) and not memory.is_note and heading.search(last) is not None
 
 
@@ -588,5 +588,5 @@ def _part(memory: Memory, number: int) -> Paragraph | None:
 
 
 def _title(memory: Memory) -> str:
-    parts = (memory.text("subject"), memory.text("predicate"), memory.text("object"))
-    return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
+    parts = (memory.subject, memory.predicate, memory.object)
+    return memory.title or " ".join(filter(None, parts)) or memory.slug

@@ -88,8 +88,8 @@ def recent(work: Work, request: RecentRequest) -> Recent:
             before=one.before.body
             if one.before and "reworded" in one.kinds and stones.bar(one.before) is None
             else "",
-            replaces=one.memory.texts("supersedes") if one.kind == "added" else (),
-            replaced_by=one.memory.texts("superseded_by") if one.kind == "superseded" else (),
+            replaces=one.memory.supersedes if one.kind == "added" else (),
+            replaced_by=one.memory.superseded_by if one.kind == "superseded" else (),
         )
 
     return Recent(
@@ -126,7 +126,7 @@ def _work_before(work: Work, moment: str) -> Work | None:
 def _touched(memory: Memory) -> datetime:
     """Return the time of the memory's last change, according to its file."""
     stamps = (memory.fields.get("generated"), *(memory.fields.get("verified") or ()))
-    times = [memory.time(key) for key in ("created", "superseded_at", "archived_at")]
+    times = [getattr(memory, key) for key in ("created", "superseded_at", "archived_at")]
     times += [stamp.at for stamp in stamps if isinstance(stamp, Stamp)]
     return max(filter(None, times), default=EARLIEST)
 

@@ -203,9 +203,9 @@ def review_of(work: Work, span: Comparison) -> Review:
         heirs: list[str] = []
         replaced: list[str] = []
         if new is not None and one.kind == "superseded":
-            heirs = [i for i in new.texts("superseded_by") if i in after.memories]
+            heirs = [i for i in new.superseded_by if i in after.memories]
         if new is not None and one.kind == "added":
-            old = [i for i in new.texts("supersedes") if i in before.memories]
+            old = [i for i in new.supersedes if i in before.memories]
             replaced = [i for i in old if before.memories[i].status != "superseded"]
         successors = tuple(after.memories[i] for i in heirs)
         against = sorted(_contradicted(new) - _contradicted(one.before))

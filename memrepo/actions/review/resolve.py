@@ -297,23 +297,21 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
             **self._uncontested(lost, other),
             "status": "superseded",
             "superseded_at": self.now,
-            "superseded_by": tuple(dict.fromkeys((*lost.texts("superseded_by"), heir))),
+            "superseded_by": tuple(dict.fromkeys((*lost.superseded_by, heir))),
         }
 
     def _replacement(self, winner: Memory, lost: Memory) -> dict[str, Fields]:
         """Return the updates after one memory supersedes the other, undoing the opposite."""
         fields = {winner.id: self._uncontested(winner, lost)}
-        if lost.status == "superseded" and winner.id in lost.texts("superseded_by"):
+        if lost.status == "superseded" and winner.id in lost.superseded_by:
             return {**fields, lost.id: self._uncontested(lost, winner)}
         if lost.status != "active" and winner.status == "active":
             return fields
         fields[winner.id] |= self._revived(winner, lost)
-        fields[winner.id]["supersedes"] = tuple(
-            dict.fromkeys((*winner.texts("supersedes"), lost.id))
-        )
+        fields[winner.id]["supersedes"] = tuple(dict.fromkeys((*winner.supersedes, lost.id)))
         fields[lost.id] = self._superseded(lost, winner, winner.id)
-        if winner.id in lost.texts("supersedes"):
-            fields[lost.id]["supersedes"] = _without(lost.texts("supersedes"), winner.id)
+        if winner.id in lost.supersedes:
+            fields[lost.id]["supersedes"] = _without(lost.supersedes, winner.id)
         return fields
 
     def _independent(self, memory: Memory, other: Memory) -> Fields:
@@ -322,8 +320,8 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
             x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
         )
         fields = {**self._uncontested(memory, other), **self._revived(memory, other)}
-        if other.id in memory.texts("supersedes"):
-            fields["supersedes"] = _without(memory.texts("supersedes"), other.id)
+        if other.id in memory.supersedes:
+            fields["supersedes"] = _without(memory.supersedes, other.id)
         return fields if links == links_of(memory) else {**fields, "links": links or None}
 
     def _uncontested(self, memory: Memory, other: Memory) -> Fields:
@@ -341,7 +339,7 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
         """Return the fields that reactivate a memory after the other memory had superseded it."""
         if memory.status == "active":
             return {}
-        if memory.texts("superseded_by") != (other.id,):
+        if memory.superseded_by != (other.id,):
             raise DecidedBefore(self.conflict)
         return {
             "status": None,

@@ -202,7 +202,7 @@ def _recognise(plan: RunPlan, known: Known, one: Statement, claim: Memory) -> tu
     key = reuse_key(claim)
     priors = known.find(claim_keys, [key]) if key else []
     for prior in sorted(sorted(priors, key=_id), key=_captured, reverse=True):
-        equal = normal_subject(prior.text("object")) == normal_subject(one.object)
+        equal = normal_subject(prior.object) == normal_subject(one.object)
         if (equal and one.object) or plan.config.is_classic:
             return id_, prior.id, "exact_normalized_match"
     return id_, "", ""
@@ -222,7 +222,7 @@ def _known_by(known: Known, hash_: str) -> Memory | None:
     Parts of one unit are identified by their own texts, not by the unit's. A short text has other
     meanings elsewhere.
     """
-    found = [m for m in known.find_text([hash_]) if len(m.body) >= SHORT and not m.text("object")]
+    found = [m for m in known.find_text([hash_]) if len(m.body) >= SHORT and not m.object]
     own = [m for m in found if m.own_hash == hash_]
     return own[0] if own else found[0] if len(found) == 1 else None
 
@@ -237,7 +237,7 @@ def _decided_before(known: Known, claim: Memory) -> Memory | None:
         return None
     for memory in same:
         if memory.status == "superseded" and known.is_decided_by_person(memory):
-            subjects = {normal_subject(m.text("subject")) for m in (claim, memory)} - {""}
+            subjects = {normal_subject(m.subject) for m in (claim, memory)} - {""}
             return memory if len(subjects) < 2 or len(claim.body) >= SHORT else None
     return None
 
@@ -246,7 +246,7 @@ def _find_import(known: Known, sources: Sequence[Source]) -> tuple[str, str]:
     """Return the imported memory with one of these sources, because it was judged elsewhere."""
     for source in sources:
         for memory in known.find_text([source.text_hash]):
-            if memory.text("origin") == "import" and _rests_on(memory, *_place(source)):
+            if memory.origin == "import" and _rests_on(memory, *_place(source)):
                 return memory.id, "same_evidence"
     return "", ""
 
@@ -284,7 +284,7 @@ def _before_edit(known: Known, one: Statement) -> Memory | None:
 
 def _names_another(memory: Memory, one: Statement) -> bool:
     """Return whether a text and a memory mention different subjects."""
-    sides = ((memory.text("subject"), memory.body), (one.subject, one.text))
+    sides = ((memory.subject, memory.body), (one.subject, one.text))
     named = all(
         subject and content_words(subject) <= content_words(text) for subject, text in sides
     )
@@ -298,7 +298,7 @@ def _has_other_value(old: Memory, claim: Memory) -> bool:
     This is a new statement.
     """
     key = reuse_key(claim)
-    values = {normal_subject(m.text("object")) for m in (old, claim)}
+    values = {normal_subject(m.object) for m in (old, claim)}
     return key is not None and key == reuse_key(old) and len(values) > 1 and "" not in values
 
 
@@ -307,7 +307,7 @@ def _with_other_object(known: Known, id_: str, claim: Memory) -> Memory | None:
     old = known.memory(id_)
     if old is None or known.ops.get(id_) in ("create", "reword"):
         return None
-    return old if len({normal_subject(m.text("object")) for m in (claim, old)}) > 1 else None
+    return old if len({normal_subject(m.object) for m in (claim, old)}) > 1 else None
 
 
 # -- the memory of a statement ---------------------------------------------------------------------
@@ -380,8 +380,8 @@ def _reworded(known: Known, old: Memory, one: Statement, sources: tuple[Source, 
 
 def _end_after_edit(old: Memory, one: Statement) -> dict[str, object]:
     """Return the field by which an edited statement ends, or no longer ends, on a day."""
-    stated = date_until(old.body, old.captured[:10]) if old.has("valid_until") else ""
-    was_stated = bool(stated) and old.text("valid_until") == stated
+    stated = date_until(old.body, old.captured[:10]) if old.valid_until else ""
+    was_stated = bool(stated) and old.valid_until == stated
     return {"valid_until": one.until or None} if one.until or was_stated else {}
 
 
@@ -440,7 +440,7 @@ def _growing(known: Known, one: PlacedNote) -> Memory | None:
     """
     lines = lines_of(one.unit.text.encode())
     for memory in of_types(known.state.active, ("note",)):
-        if memory.id in known.ops or memory.text("title") != one.unit.title:
+        if memory.id in known.ops or memory.title != one.unit.title:
             continue
         if one.resource in memory.files and is_mostly_in(lines_of(memory.body.encode()), lines):
             return memory

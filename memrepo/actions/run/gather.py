@@ -149,7 +149,7 @@ def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
     notes = [
         note
         for note in of_types(plan.state.active, ("note",))
-        if note.flag("user_marked") or accesses.of(note.id).total
+        if note.user_marked or accesses.of(note.id).total
     ]
     found = []
     for one in nominated(notes, accesses, plan.now, work.config.rules.tiers):

@@ -333,7 +333,7 @@ def _without_duplicate_marks(steps: tuple[Step, ...], left: frozenset[str]) -> t
     """Remove marks of duplicates that refer to memories that will not be created."""
 
     def without_mark(change: Change) -> Change:
-        if not isinstance(change, Create) or change.memory.text("duplicate_of") not in left:
+        if not isinstance(change, Create) or change.memory.duplicate_of not in left:
             return change
         fields: dict[str, None] = {"duplicate_of": None}
         if change.memory.standing == "probable_duplicate":

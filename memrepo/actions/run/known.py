@@ -150,7 +150,7 @@ class Known:
 
     def is_decided_by_person(self, memory: Memory) -> bool:
         """Return whether a person wrote the replacement of a memory, or decided on replacing it."""
-        for id_ in memory.texts("superseded_by"):
+        for id_ in memory.superseded_by:
             successor = self.state.memories.get(id_)
             case = corrections_of(self.state).between(id_, memory.id)
             if successor is not None and is_by_person(successor):

@@ -215,7 +215,7 @@ def _chunk_files(work: Work, plan: RunPlan, found: Decisions, state: State) -> t
 
 def _chunks_of(memory: Memory, layout: Layout) -> Iterator[Memory]:
     """Yield a memory's chunks, each as a separate memory; none if there is only one."""
-    found, created = chunks(memory.body), memory.time("created")
+    found, created = chunks(memory.body), memory.created
     for chunk in found if len(found) > 1 else ():
         id_ = f"mem-{digest(['chunk', memory.id, chunk.index, chunk.text])[:16]}"
         fields = {

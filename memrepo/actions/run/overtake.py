@@ -107,7 +107,7 @@ def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
 
 def is_open(state: State, one: Memory, other: Memory) -> bool:
     """Return whether a pair is still to be decided, so that rules may compare it."""
-    if one.text("scope") != other.text("scope"):
+    if one.scope != other.scope:
         return False  # statements about different users or projects cannot conflict
     if same_place(one.sources, other.sources):
         return False  # consecutive words of one line belong together
@@ -148,7 +148,7 @@ def changed_pairs(
 
 def _age(memory: Memory) -> tuple[str, str, str]:
     dated = (s.captured for s in memory.sources if s.captured_from not in ("", "commit"))
-    created = memory.time("created")
+    created = memory.created
     return max(dated, default=""), created.isoformat() if created else "", memory.id
 
 

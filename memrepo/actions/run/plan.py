@@ -91,7 +91,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
         """Return the note as a unit in scope. A note without sources is dated by its creation."""
         note, text = self.nomination.note, self.text
         words = digest([note.path, normal_claim(text)])
-        created, last = note.time("created"), next(reversed(note.sources), None)
+        created, last = note.created, next(reversed(note.sources), None)
         day = format_time(created)[:10] if created else ""
         captured, basis = day, _BASES["file"]
         if last is not None:
@@ -102,7 +102,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
                 kind="section",
                 text=text,
                 lines=self.lines,
-                headings=tuple(filter(None, (note.text("title"),))),
+                headings=tuple(filter(None, (note.title,))),
                 captured=captured if basis else "",
                 captured_from=basis,
                 text_hash=text_hash(text),

@@ -193,7 +193,7 @@ def _state_again(known: Known, id_: str) -> Iterator[_Doubt]:
     memory = known.current(id_)
     if memory.status != "superseded" or id_ not in known.ops:
         return
-    for other in filter(known.is_active, memory.texts("superseded_by")):
+    for other in filter(known.is_active, memory.superseded_by):
         # A statement that declares the other wrong remains valid if the other is repeated.
         seen = find_change(memory, known.current(other))
         if seen is not None and not seen.change.stated and seen.newer != "second":
@@ -226,14 +226,14 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
 
 def superseded(known: Known, old: Memory, new: str) -> dict[str, object]:
     """Return the fields of a memory that another one supersedes."""
-    by = _with(old.texts("superseded_by"), new)
+    by = _with(old.superseded_by, new)
     return {"status": "superseded", "superseded_by": by, "superseded_at": known.now}
 
 
 def supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> None:
     """Let the memory `new` supersede the memory `old`."""
     before, after = known.current(old), known.current(new)
-    gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
+    gains: dict[str, object] = {"supersedes": _with(after.supersedes, old)}
     doubted = known.ops.get(new) == "create" or contradicts(after, before)
     if (
         after.standing == "contested"
@@ -241,7 +241,7 @@ def supersede(known: Known, new: str, old: str, reason: str, sure: float | None 
         and not still_contested(after, known.is_active, old)
     ):
         gains["standing"] = None
-    if after.text("duplicate_of") == old:
+    if after.duplicate_of == old:
         gains["duplicate_of"] = None  # a replacement is not a duplicate
         if after.standing == "probable_duplicate":
             gains["standing"] = None

@@ -84,7 +84,7 @@ def _active(known: Known) -> list[Memory]:
 def _worded_at(memory: Memory) -> str:
     """Return when a memory got its words."""
     stamp: Stamp | None = memory.fields.get("generated")
-    at = (stamp.at if stamp is not None else None) or memory.time("created")
+    at = (stamp.at if stamp is not None else None) or memory.created
     return format_time(at) if at is not None else ""
 
 
@@ -158,7 +158,7 @@ def _find_proposals(
     for number, change in enumerate(given):
         members = _members(change, shown)
         texts = tuple(m.body for m in members)
-        above = tuple(dict.fromkeys(m.text("subject") for m in members if m.text("subject")))
+        above = tuple(dict.fromkeys(m.subject for m in members if m.subject))
         days = tuple(sorted({m.captured[:10] for m in members if m.captured}))
         id_ = f"{change.change}-{number}"
         if change.change == "join" and len(members) > 1:
@@ -170,7 +170,7 @@ def _find_proposals(
                 found[number] = Proposed(id=id_, op=op, cited=cited)
         elif change.change == "overtake" and len(members) == 2 and _may_follow(*members):
             old, new = members
-            op = Operation(op="replace", lines="", text=new.body, subject=new.text("subject"))
+            op = Operation(op="replace", lines="", text=new.body, subject=new.subject)
             cited = Cited(own=texts[1:], above=above, days=days)
             found[number] = Proposed(id=id_, op=op, cited=cited, old=old)
     return found, refused
@@ -225,7 +225,7 @@ def _change(
                 known.add(Step(op="edit", reason=why, changes=updates))
             touched.update(m.id for m in members if known.current(m.id) is not m)
             for id_ in (m.id for m in members):
-                survivors[id_] = next(iter(known.current(id_).texts("superseded_by")[-1:]), id_)
+                survivors[id_] = next(iter(known.current(id_).superseded_by[-1:]), id_)
     return survivors
 
 
@@ -241,7 +241,7 @@ def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:
         "sources": sources,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "former": tuple(dict.fromkeys((*best.former_hashes, best.own_hash))),
-        "supersedes": tuple(dict.fromkeys((*best.texts("supersedes"), *(m.id for m in others)))),
+        "supersedes": tuple(dict.fromkeys((*best.supersedes, *(m.id for m in others)))),
     }
     if not storage_fault(best.with_fields(fields, change.text)):
         ended = (Update(id=m.id, fields=superseded(known, m, best.id)) for m in others)

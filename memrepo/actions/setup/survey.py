@@ -65,7 +65,7 @@ def survey_of(state: State) -> Survey:
     return Survey(
         memories=_sorted(Counter(map(counted_as, state.memories.values()))),
         types=_sorted(Counter(m.type for m in state.active if not m.is_note)),
-        tiers=_sorted(Counter(m.text("tier") or "hot" for m in state.active if m.is_note)),
+        tiers=_sorted(Counter(m.tier for m in state.active if m.is_note)),
         hot=sum(hot_of(m) is not None for m in state.active),
         contradictions=sum(c.status == "open" for c in found),
         problems=state.problems,

@@ -131,7 +131,7 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
 
     They end or reverse its supersession in both memories.
     """
-    if memory.status == "forgotten" and memory.texts("superseded_by"):
+    if memory.status == "forgotten" and memory.superseded_by:
         # If a superseded memory was forgotten, the first restore only makes it superseded again.
         heirs = _heirs(state, memory)
         if heirs and not (request.instead or request.beside):
@@ -141,9 +141,9 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
         raise Replaced(memory, heirs)
     contested = {"standing": "contested"} if heirs and request.beside else {}
     after: dict[str, dict[str, object]] = {}
-    for id_ in memory.texts("superseded_by"):
+    for id_ in memory.superseded_by:
         if (heir := state.memories.get(id_)) is not None:
-            after[id_] = {"supersedes": _but(heir.texts("supersedes"), memory.id)}
+            after[id_] = {"supersedes": _but(heir.supersedes, memory.id)}
     for heir in heirs:
         edit = after.setdefault(heir.id, {})
         edit |= contested
@@ -151,12 +151,12 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
             edit |= {
                 "status": "superseded",
                 "superseded_at": stamp.at,
-                "superseded_by": (*heir.texts("superseded_by"), memory.id),
+                "superseded_by": (*heir.superseded_by, memory.id),
             }
     fields: dict[str, object] = {"superseded_by": None, "superseded_at": None, **contested}
     if request.instead and heirs:
-        new = [h.id for h in heirs if h.id not in memory.texts("supersedes")]
-        fields["supersedes"] = (*memory.texts("supersedes"), *new)
+        new = [h.id for h in heirs if h.id not in memory.supersedes]
+        fields["supersedes"] = (*memory.supersedes, *new)
     return [
         _update(memory, stamp, {"status": None, **fields}),
         *(Update(id=id_, fields=edit) for id_, edit in after.items()),
@@ -183,12 +183,12 @@ def _but(ids: tuple[str, ...], gone: str) -> tuple[str, ...] | None:
 def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:
     """Return the active memories at the end of a memory's chain of successors."""
     seen: set[str] = set()
-    rest = list(memory.texts("superseded_by"))
+    rest = list(memory.superseded_by)
     while rest:
         id_ = rest.pop()
         if id_ in state.memories and id_ not in seen:
             seen.add(id_)
-            rest += state.memories[id_].texts("superseded_by")
+            rest += state.memories[id_].superseded_by
     found = (state.memories[id_] for id_ in sorted(seen - {memory.id}))
     return tuple(m for m in found if m.status == "active")
 

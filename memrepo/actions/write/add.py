@@ -170,9 +170,9 @@ def _not_one_of(what: str, found: str, known: tuple[str, ...]) -> UsageError:
 
 def _same(memory: Memory, entry: Entry) -> bool:
     return (
-        memory.text("scope") == entry.scope
+        memory.scope == entry.scope
         and memory.is_note == (entry.type == "note")
-        and (not entry.subject or normalise(memory.text("subject")) == normalise(entry.subject))
+        and (not entry.subject or normalise(memory.subject) == normalise(entry.subject))
     )
 
 
@@ -290,9 +290,9 @@ def _unused(memory: Memory, entry: Entry) -> Iterator[str]:
         has = memory.fields.get(key)
         if not (set(value) <= set(has or ()) if isinstance(value, tuple) else value == has):
             yield _OPTIONS.get(key, f"--{key.replace('_', '-')}")
-    if entry.pinned and not memory.flag("pinned"):
+    if entry.pinned and not memory.pinned:
         yield "--pin"
-    if entry.critical and not memory.flag("critical"):
+    if entry.critical and not memory.critical:
         yield "--critical"
     if entry.cls not in ("", class_of(memory)):
         yield "--class"

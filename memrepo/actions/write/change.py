@@ -135,7 +135,7 @@ def triple_after(memory: Memory, text: str) -> dict[str, object]:
     """
     if memory.type not in CLAIM_TYPES:
         return {}
-    stored = {key: memory.text(key) for key in ("predicate", "object")}
+    stored = {key: getattr(memory, key) for key in ("predicate", "object")}
     value = normalise(stored["object"])
     if not value or value not in normalise(memory.body):
         return {}
@@ -218,7 +218,7 @@ def pin(work: Work, request: PinRequest) -> Written | Unchanged:
     """Set or remove `pinned`, which protects a memory from ageing, eviction and pruning."""
 
     def fields(memory: Memory) -> Fields | str:
-        if memory.flag("pinned") != request.off:
+        if memory.pinned != request.off:
             return "is not pinned" if request.off else "is pinned already"
         return {"pinned": None} if request.off else {"pinned": True, **_without_mark(memory)}
 
@@ -280,7 +280,7 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
                 f"{memory.id} is {what}: expected an active memory that is not a note",
                 fix="`memrepo nominate` lists the notes nominated for promotion",
             )
-        is_new = request.critical and not memory.flag("critical")
+        is_new = request.critical and not memory.critical
         if hot_of(memory) is not None and not is_new:
             return unchanged(memory, "is on the first page already")
         reason = CRITICAL if request.critical else REQUEST
@@ -361,7 +361,7 @@ def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
             return unchanged(old, "says this already")
         for one in every.values():
             if one.status != "active":
-                after = ", ".join(one.texts("superseded_by"))
+                after = ", ".join(one.superseded_by)
                 raise MemrepoError(
                     f"{one.id} is {one.status}{f' by {after}' if after else ''}, not active",
                     fix=f"supersede {after} instead" if after else "add a memory instead",
@@ -375,7 +375,7 @@ def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
                 fields={
                     "status": "superseded",
                     "superseded_at": now,
-                    "superseded_by": (*one.texts("superseded_by"), new.id),
+                    "superseded_by": (*one.superseded_by, new.id),
                 },
             )
             for one in every.values()

@@ -249,13 +249,11 @@ def successor(
     zone: tzinfo,
 ) -> Memory:
     """Return a new memory with the given text, and with the type, subject and marks of another."""
-    id_ = manual_id(
-        created=now, text=text, scope=old.text("scope"), type_=old.type, taken=state.memories
-    )
+    id_ = manual_id(created=now, text=text, scope=old.scope, type_=old.type, taken=state.memories)
     path = state.layout.memory(
         id_=id_,
         type_=old.type,
-        text=old.text("title") or text,
+        text=old.title or text,
         layer=old.layer,
         captured=local_day(now, zone),
     )
@@ -318,7 +316,7 @@ def _is_taken(old: Memory, new: Memory | None) -> bool:
     if new is None or new.status != "active" or is_retired(new) or old.body != new.body:
         return True
     return (
-        any(old.text(key) != new.text(key) for key in _ENDS)
-        or any(old.flag(mark) and not new.flag(mark) for mark in _MARKS)
+        any(getattr(old, key) != getattr(new, key) for key in _ENDS)
+        or any(getattr(old, mark) and not getattr(new, mark) for mark in _MARKS)
         or (hot_of(old) is not None and hot_of(new) is None)
     )

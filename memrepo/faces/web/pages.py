@@ -364,7 +364,7 @@ def search(work: Work, asked: Mapping[str, str]) -> Shown:
 
 def _title(work: Work, id_: str) -> str:
     memory = work.tree.state().memories.get(id_)
-    return memory.text("title") if memory else ""
+    return memory.title if memory else ""
 
 
 def _labelled(memory: Memory) -> tuple[str, str]:
@@ -397,9 +397,9 @@ def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
     linked = _ask(work, "related", around.RelatedRequest(id=id_)).related
     yield from ((row.type, row.id, row.label) for row in linked)
     state, known = work.tree.state(), {row.id for row in linked}
-    subject = state.memories[id_].text("subject").casefold()
+    subject = state.memories[id_].subject.casefold()
     about = (m for m in state.active if m.id not in known | {id_} and subject)
-    same = (m for m in about if m.text("subject").casefold() == subject)
+    same = (m for m in about if m.subject.casefold() == subject)
     for memory in islice(same, MAX_NEIGHBOURS):
         yield "about the same", memory.id, cut(plain(memory), LABEL)
 

@@ -74,6 +74,18 @@ def without_private(text: str, *, comments: bool = True) -> str:
     return "\n".join(lines)
 
 
+def unclosed_private(text: str) -> int:
+    """Return the line of the first `<private>` that no tag closes, or 0 without any.
+
+    It hides the text up to the next heading.
+    """
+    for found in _PRIVATE.finditer(text) if "<private>" in text.lower() else ():
+        tag = found[0].lower()
+        if tag.startswith("<private>") and not tag.endswith("</private>"):
+            return text.count("\n", 0, found.start()) + 1
+    return 0
+
+
 def _blank(found: re.Match[str]) -> str:
     return found[0] if found["code"] else "\n" * found[0].count("\n")
 

@@ -31,7 +31,7 @@ from memrepo.core.secrets import (
     redact,
     without_secrets,
 )
-from memrepo.read.marks import without_private
+from memrepo.read.marks import unclosed_private, without_private
 from memrepo.read.sources import (
     OWN,
     UNMATCHED,
@@ -144,6 +144,8 @@ def read_workspace(
         if data is not None and standing_of("hot", data) != "foreign":
             continue  # our own hot cache page, if the workspace is the repository
         if data is not None and not original:
+            if line := unclosed_private(data.decode("utf-8", "replace")):
+                found.append(problem("source-private-open", name, line=line))
             data = _without_private(data)
         if data is not None and not is_clean(data):
             data, secrets = _redact_secrets(name, data, values)

@@ -313,6 +313,61 @@ def test_a_file_of_ours_that_cannot_be_read_stops_no_sync(machines: tuple[Path, 
     converge(laptop, desk)
 
 
+def test_a_memory_that_cannot_be_read_is_named_and_not_sent(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    path, before = only(laptop), tip(desk)
+    text = (laptop / path).read_text()
+    write(laptop, path, text.replace("type: fact", "type: fakt"))
+    commit_all(laptop, "broken")
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 3
+    assert answer.error["message"].startswith(f"{path}:3: found 'fakt'")
+    done(desk, "sync")
+    assert tip(desk) == before
+    write(laptop, path, text)
+    commit_all(laptop, "mended")
+    assert done(laptop, "sync")["pushed"] == 2
+
+
+def test_a_rejection_against_an_edit_names_the_command_that_lifts_it(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(desk, "reject", id_, "--reason", "no key lies there")
+    done(desk, "sync")
+    done(laptop, "pin", id_)
+    answer = memrepo(laptop, "sync", as_json=False)
+    assert memories(laptop)[id_].status == "forgotten"
+    command = answer.err.split("(fix: `memrepo ")[1].split("`")[0].split(" ")
+    done(laptop, *command, now=LATER)
+    assert memories(laptop)[id_].status == "active"
+
+
+def test_git_leaves_both_texts_between_marks_and_status_names_the_file(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, _ = machines
+    (id_,) = memories(laptop)
+    path = only(laptop)
+    git(laptop, "branch", "other")
+    done(laptop, "edit", id_, "--text", "The spare key hangs by the door.")
+    done(laptop, "pin", id_)
+    git(laptop, "checkout", "-q", "other")
+    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=LATER)
+    git(laptop, "merge", "main", check=False)
+    text = (laptop / path).read_text()
+    ours, theirs = text.partition("<<<<<<< ours\n")[2].split("=======\n")
+    assert ours == "The spare key lies on the shelf.\n"
+    assert theirs == "The spare key hangs by the door.\n>>>>>>> theirs\n"
+    assert "pinned: true" in text
+    found = done(laptop, "status")["problems"]
+    assert [(p["rule"], p["path"]) for p in found if p["rule"] == "merge-open"] == [
+        ("merge-open", path)
+    ]
+    assert memrepo(laptop, "check", path).exit == 1
+
+
 # -- what is refused ---------------------------------------------------------------------------
 
 

@@ -236,3 +236,15 @@ def test_an_archive_or_a_conflict_copy_changes_nothing(tmp_path: Path) -> None:
     done(repo, "run", now="2026-03-03T12:00:00Z")
     assert bodies(repo) == known
     assert {m.status for m in memories(repo).values()} == {"active"}
+
+
+def test_a_private_tag_that_is_never_closed_is_named(tmp_path: Path) -> None:
+    work = tmp_path / "agent"
+    work.mkdir()
+    (work / "MEMORY.md").write_text(
+        "# A\n\n- <private> Mia quits.\n- Bea called.\n\n# B\n\n- Oak.\n"
+    )
+    told = memrepo(tmp_path, "init", "memory", "--from", str(work), as_json=False).err
+    assert "MEMORY.md:3" in told
+    assert "<private>" in told
+    assert "Oak" in (tmp_path / "memory/sources/MEMORY.md").read_text()

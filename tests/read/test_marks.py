@@ -4,10 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.read.marks import NOTICE, marked, printed_lines, without_private
+from memrepo.read.marks import (
+    NOTICE,
+    marked,
+    printed_lines,
+    unclosed_private,
+    without_private,
+)
 from memrepo.views.hot import fenced
 
 SECRET = "Mia is pregnant"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# A\n\n- <Private>hush\n\n# B\n", 3),
+        ("<private>hush\nand more", 1),
+        ("<private>hush</private>\n\n<private>\n\n## B\n</private>\n", 3),
+        ("<private>hush\n</PRIVATE>\n", 0),
+        ("the tag `<private>` hides a text", 0),
+    ],
+)
+def test_a_tag_that_nothing_closes_is_found(text: str, line: int) -> None:
+    assert unclosed_private(text) == line
 
 
 @pytest.mark.parametrize(

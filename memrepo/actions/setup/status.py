@@ -23,6 +23,7 @@ from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.survey import (
     Budgets,
     budgets,
+    open_merge,
     survey,
     uncommitted_rejected,
     unhooked_problems,
@@ -120,6 +121,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         *found.cases,
         *(replace(p, severity="warning") for p in found.broken),
         *unhooked_problems(work),
+        *open_merge(work),
         *driver_notices(work),
         *unknown_person(work),
         *broken_branches(work),

@@ -14,12 +14,16 @@ import msgspec
 
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core import codec
+from memrepo.core import codec, header
 from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
+from memrepo.core.problems import Problem
 from memrepo.merge.states import join_file
 from memrepo.merge.versions import FileVersion, join_versions
 from memrepo.store.errors import problem
+
+_TEXT = "body"
+"""The note about a text of which both sides changed the same lines."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ours: Annotated[str, option("file with our version, which takes the result", metavar="OURS")]
     theirs: Annotated[str, option("file with the other version", metavar="THEIRS")]
     markers: Annotated[
-        str, option("length of conflict markers (ignored: none are written)", metavar="LENGTH")
+        str, option("length of conflict markers, which enclose a text", metavar="LENGTH")
     ]
     path: Annotated[str, option("path of the file in the repository", metavar="PATH")]
 
@@ -48,18 +52,27 @@ def do(work: Work, request: Request) -> Result:
     base, theirs = (
         (work.call.where / name).read_bytes() for name in (request.base, request.theirs)
     )
-    data, notes = join(request.path, base or None, ours, theirs)
+    size = int(request.markers) if request.markers.isdigit() else 7
+    data, notes = join(request.path, base or None, ours, theirs, size)
     if data != ours:
         target.write_bytes(data)
     return Result(
         path=request.path,
         open=tuple(notes),
         exit=Exit.NO if notes else Exit.DONE,
-        notices=tuple(problem("git-merge-conflict", request.path, what=note) for note in notes),
+        notices=tuple(_notice(request.path, note) for note in notes),
     )
 
 
-def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> tuple[bytes, list[str]]:
+def _notice(path: str, note: str) -> Problem:
+    if note == _TEXT:
+        return problem("git-merge-conflict", path, "text")
+    return problem("git-merge-conflict", path, what=note)
+
+
+def join(
+    path: str, base: bytes | None, ours: bytes, theirs: bytes, markers: int = 7
+) -> tuple[bytes, list[str]]:
     """Merge three versions of one file. Return it, and what a person must check in it.
 
     A `base` of None means that both sides added the file.
@@ -71,19 +84,33 @@ def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> tuple[byt
         whole = join_file(layout, path, base, ours, theirs)
         notes = [f"{whole.conflict}: one side's version is used"] if whole.conflict else []
         return ours if whole.data is None else whole.data, notes
-    return _memory(path, base, ours, theirs)
+    return _memory(path, base, ours, theirs, markers)
 
 
-def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> tuple[bytes, list[str]]:
+def _memory(
+    path: str, base: bytes | None, ours: bytes, theirs: bytes, markers: int
+) -> tuple[bytes, list[str]]:
     old, mine, other = (_version(path, data) for data in (base, ours, theirs))
     ids = {v.memory.id for v in (mine, other) if v is not None and v.memory is not None}
     if len(ids) > 1:
         return ours, ["the two sides have different memories under one name"]
     joined = join_versions(old, mine, other)
+    if "body" in joined.lost and joined.version and mine and other:
+        return _with_both_texts(joined.version, mine, other, markers), [_TEXT]
     notes = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
     if not notes:
         notes = [f"both sides changed {key}: one wording is used" for key in joined.lost]
     return joined.version.data if joined.version else ours, notes
+
+
+def _with_both_texts(
+    joined: FileVersion, mine: FileVersion, other: FileVersion, size: int
+) -> bytes:
+    """Return a merged file with the texts of both sides between git's conflict markers."""
+    texts = [side.memory.body if side.memory else "" for side in (mine, other)]
+    head = joined.data[: header.split(joined.data, joined.path).body_offset].decode("utf-8")
+    both = ("<" * size + " ours", texts[0], "=" * size, texts[1], ">" * size + " theirs")
+    return "\n".join((head, *both, "")).encode("utf-8", "surrogatepass")
 
 
 def _version(path: str, data: bytes | None) -> FileVersion | None:

@@ -26,6 +26,7 @@ from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, play
 from memrepo.merge.states import MergeResult, merge_states
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
 from memrepo.store.errors import (
@@ -185,6 +186,8 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
                 outcome = _merge(first.refreshed(), hub, tip, request)
                 if request.dry_run or not outcome.commit:
                     return outcome
+                if outcome.commit != tip:
+                    _refuse_broken(first, tip, outcome.commit)
                 if outcome.commit == tip or hub.push(outcome.commit, hub.head):
                     hub.remember(outcome.commit)
                     sent += outcome.pushed
@@ -195,6 +198,25 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
             continue
         pause(first.store.head(), turn)
     raise StoreError("hub-busy", name=hub.name, tries=TRIES)
+
+
+def _refuse_broken(work: Work, tip: str, commit: str) -> None:
+    """Raise StoreError if a commit would bring a memory file to the hub that cannot be read."""
+    state = work.store.snapshot(commit).state()
+    broken = [p for p in state.problems if p.severity == "error"]
+    if broken and tip:
+        sent = frozenset(work.store.work.changed(tip, commit))
+        broken = [p for p in broken if p.path in sent]
+    if broken:
+        one, rest = broken[0], counted(len(broken) - 1, "other problem", "other problems")
+        raise StoreError(
+            "push-broken",
+            path=visible(one.path),
+            line=one.line or 1,
+            what=one.message,
+            more=f" (and {rest}, see `memrepo check`)" if len(broken) > 1 else "",
+            fix=one.fix,
+        )
 
 
 def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
@@ -352,7 +374,9 @@ def _forgotten(result: MergeResult, *sides: State) -> Iterator[Problem]:
     for id_ in (id_ for id_ in result.both if id_ in known):
         former = {side.memories[id_].status for side in sides if id_ in side.memories}
         if known[id_].status == "forgotten" and former != {"forgotten"}:
-            yield problem("sync-forgotten", known[id_].path, id=id_)
+            barred = tombstones_in(result.state).bar(known[id_]) is not None
+            how = "rejected" if barred else ""
+            yield problem("sync-forgotten", known[id_].path, how, id=id_)
 
 
 def _chain(work: Work, hub: str, result: MergeResult, commit: NewCommit, reason: str) -> Chain:

@@ -159,8 +159,7 @@ def _conversation(
             text="\n".join(bullets),
             type="note",
             key=id_,
-            stated=start,
-            written=written,
+            written=start,
             fields={"title": title, "tags": ["conversation"]},
         )
 

@@ -19,13 +19,11 @@ from memrepo.formats.records import (
     ImportRecord,
     Page,
     Skipped,
-    is_markdown,
-    items,
-    log_notes,
     read_pages,
     refused,
 )
-from memrepo.text.dates import date_of_path, find_date, is_date_heading
+from memrepo.read.thoughts import scan
+from memrepo.text.dates import is_date_heading
 
 
 def _json_object(files: Files, path: str) -> tuple[dict[str, Any], list[Problem]]:
@@ -33,74 +31,6 @@ def _json_object(files: Files, path: str) -> tuple[dict[str, Any], list[Problem]
     if isinstance(found, str):
         return {}, [refused(path, f"found {found}, expected one JSON object")]
     return found, []
-
-
-# -- OpenClaw: docs.openclaw.ai, "Memory" and "Dreaming" -------------------------------------------
-
-_PROFILES = {"USER.md": "user", "IDENTITY.md": "identity"}
-"""The files about the person and the agent, and the layers of their items."""
-_DIARY = ("DREAMS.md", "dreams.md")
-_PROMOTED = regex(r"\[score=[^\[\]\n]{0,300}source=([^\[\]\s:]{1,300}):[\d-]{1,15}\]\s*$")
-"""What dreaming writes behind a bullet that it promotes: its score, and the lines it is from."""
-_RULE = regex(r"\s{0,3}(?:-\s?){3,}\s*")
-_WHEN = regex(r"\s*[*_]([^*_]{4,80})[*_]\s*")
-_COMMENT = regex(r"\s*<!--[^>]{0,300}-->\s*")
-
-
-def wants_openclaw(path: str) -> bool:
-    """Return whether a file belongs to the memory of a workspace."""
-    return (
-        is_markdown(path)
-        and not path.startswith("memory/dreaming/")  # reports of phases, which repeat the logs
-        and (path.startswith("memory/") or path in ("MEMORY.md", *_PROFILES, *_DIARY))
-    )
-
-
-def read_openclaw(files: Files) -> Iterator[Found]:
-    """Read a workspace's long-term memory, topic files, daily logs and diary."""
-    pages, problems = read_pages(files)
-    yield from problems
-    for page in pages:
-        if page.path in _DIARY:
-            yield from _dreams(page)
-        elif page.day and page.path.startswith("memory/"):
-            yield from log_notes(page)
-        else:
-            days = {
-                number: date_of_path(match[1])
-                for number, line in page.prose()
-                if (match := _PROMOTED.search(line))
-            }
-            for found in items(page, layer=_PROFILES.get(page.path, "")):
-                if isinstance(found, ImportRecord) and (day := days.get(found.lines[0], "")):
-                    found = replace(found, captured=day, captured_from="file")
-                yield found
-
-
-def _dreams(page: Page) -> Iterator[ImportRecord]:
-    """Yield the entries of the dream diary, which horizontal rules separate.
-
-    A first line in italics is the date of its entry.
-    """
-    entry: list[tuple[int, str]] = []
-    for number, line in enumerate([*page.body.split("\n"), "---"], start=page.lines[0]):
-        if not _RULE.fullmatch(line):
-            if line.strip() and not _COMMENT.fullmatch(line) and not line.startswith("# "):
-                entry.append((number, line))
-            continue
-        filled, entry = entry, []
-        head = _WHEN.fullmatch(filled[0][1]) if filled else None
-        body = "\n\n".join(text.strip() for _, text in filled[1 if head else 0 :])
-        if body:
-            yield ImportRecord(
-                path=page.path,
-                text=body,
-                type="note",
-                lines=(filled[0][0], filled[-1][0]),
-                captured=find_date(head[1]) if head else "",
-                captured_from="heading",
-                fields={"title": head[1] if head else "Dream diary", "tags": ["dreams"]},
-            )
 
 
 # -- context-clear's memory_fs: `hot/`, `warm/`, `gist/`, `forgotten/` and `refcount.json` ---------
@@ -192,10 +122,37 @@ def read_claude_code(files: Files) -> Iterator[Found]:
         if page.text("name") or page.text("description"):
             yield _claude_memory(page)
             continue
-        for found in items(page):
+        for found in _items(page):
             link = _INDEXED.search(found.text) if isinstance(found, ImportRecord) else None
             if page.stem != "MEMORY" or not link or _linked(page, link[1]) not in files:
                 yield found
+
+
+def _items(page: Page) -> Iterator[Found]:
+    """Yield a record for each list item, table row and paragraph of a file's body.
+
+    Its subject is the item's lead or nearest heading. If no item could be read, the whole body is
+    one record.
+    """
+    found, before = scan(page.path, page.body.encode()), page.lines[0] - 1
+    for problem in found.problems:
+        if problem.severity == "error":
+            message = f"{problem.message.split(';')[0]}: its text is one memory"
+            fix = "split it by hand there, and import again"
+            problem = replace(problem, severity="warning", message=message, fix=fix)
+        yield replace(problem, line=problem.line + before if problem.line else 0)
+    if not found.units and found.problems:
+        yield ImportRecord(path=page.path, text=page.body, lines=page.lines)
+    for unit in found.units:
+        about = unit.lead or (unit.headings[-1] if unit.headings else "")
+        yield ImportRecord(
+            path=page.path,
+            text=unit.text,
+            lines=(unit.lines[0] + before, unit.lines[1] + before),
+            captured=unit.captured,
+            captured_from=unit.captured_from,
+            fields={"subject": " ".join(about.split())[:2000]},
+        )
 
 
 def _linked(page: Page, target: str) -> str:

@@ -1,14 +1,13 @@
-"""Plan an import from a reader's records. Repeating the import changes nothing.
+"""Turn the records of a reader into memories. An import adds memories and never changes one.
 
 A record that is already a memory is not created again. It is recognised by its id in the other
-program, its memory id or its text. If the other program reworded it and nobody edited the memory
-here, the memory gets the new text. Rejected statements are left out. So are memories that an
-earlier import created and that were removed since.
+program, its memory id or its text. If it states something else by now, that is reported. Rejected
+statements are left out. So are memories that an earlier import created and that were removed since.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time, tzinfo
 from typing import Any
@@ -42,11 +41,7 @@ from memrepo.policies.claims import (
     storage_fault,
     type_in_profile,
 )
-from memrepo.policies.matching import jaccard
-from memrepo.text.words import content_words
 
-MIN_SIMILARITY = 0.3
-"""The minimum similarity at which an item without an id is a rewording of a missing one."""
 _TEXT_FIELDS = ("title", "subject", "predicate", "object", "description", "tags", "entities")
 _AREA = "memories/"
 _ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}")
@@ -86,29 +81,20 @@ def take(state: State, found: Iterable[Found], terms: ImportTerms) -> Imported:
             work.problems.append(one)
         elif one.number:
             work.counts[one.name] += one.number
-    work.pair()
     work.link()
     changes = work.changes()
     counts = {"memories_new": len(work.fresh), **work.counts}
-    if work.updated:
-        counts["memories_changed"] = len(work.updated)
     counts["unreadable"] = sum(p.severity == "error" for p in work.problems)
-    return Imported(
-        changes=changes,
-        counts=counts,
-        problems=tuple(work.problems),
-    )
+    return Imported(changes=changes, counts=counts, problems=tuple(work.problems))
 
 
 class _Import(msgspec.Struct):
-    """An import under construction, with its new and updated memories."""
+    """An import under construction, with its new memories."""
 
     state: State
     terms: ImportTerms
     problems: list[Problem] = msgspec.field(default_factory=list)
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
-    updated: dict[str, Update] = msgspec.field(default_factory=dict)
-    matched: set[str] = msgspec.field(default_factory=set)
     records: dict[str, ImportRecord] = msgspec.field(default_factory=dict)
     """The record of each new memory."""
     names: dict[str, str] = msgspec.field(default_factory=dict)
@@ -125,8 +111,7 @@ class _Import(msgspec.Struct):
 
     def _index(self, memory: Memory) -> None:
         for key in _keys_of(memory):
-            if key[-1]:
-                self._ids.setdefault(key, memory.id)
+            self._ids.setdefault(key, memory.id)
 
     def take(self, record: ImportRecord) -> None:
         """Create a memory for a record, unless the memory already exists."""
@@ -134,11 +119,11 @@ class _Import(msgspec.Struct):
         if memory is None:
             return
         memory = self._clean(memory, record)
-        existing = self._find_existing(memory, record)
+        keys = [("id", memory.id)] if record.is_own else _keys_of(memory)
+        existing = next((self._ids[key] for key in keys if key in self._ids), "")
         if existing:
             self.counts["memories_known"] += 1
-            self.matched.add(existing)
-            self._update(existing, memory, record)
+            self._compare(existing, memory, record)
         elif not self._add(memory, record):
             return
         for name in filter(None, (record.key, *record.names)):
@@ -162,93 +147,24 @@ class _Import(msgspec.Struct):
         self._index(memory)
         return True
 
-    def _find_existing(self, memory: Memory, record: ImportRecord) -> str:
-        """Find the existing memory for a record. Return its id, or an empty string.
-
-        Compare the id in the other program, then the memory id, then the text.
-        """
-        known = self.state.memories.keys() | self.fresh.keys()
-        if record.is_own:
-            return memory.id if memory.id in known else ""
-        found = [self._ids.get(key, "") for key in _keys_of(memory)]
-        return next((id_ for id_ in (*found[:2], memory.id, *found[2:]) if id_ in known), "")
-
-    def _update(self, id_: str, memory: Memory, record: ImportRecord) -> None:
-        """Update a known memory to its record if the text differs, or report a problem."""
+    def _compare(self, id_: str, memory: Memory, record: ImportRecord) -> None:
+        """Add the evidence of a repeated record, and report one that differs from its memory."""
         existing = self.state.memories.get(id_)
         if existing is None:
             if record.places:  # one statement with several homes is one memory with all evidence
                 sources = merge_sources(self.fresh[id_].sources, memory.sources)
                 self.fresh[id_] = self.fresh[id_].with_fields({"sources": sources})
             return
-        hash_ = text_hash(memory.body)
-        if hash_ == text_hash(existing.body):
-            return
-        if self._is_unedited(existing, memory if record.is_own else None):
-            screened = self._screened(memory, record)
-            if screened is not None:
-                self._follow(existing, screened)
-        elif hash_ not in existing.former_hashes:
+        update = tombstones_in(self.state).shortening(memory)
+        bodies = [memory.body, *([update.body] if update and update.body else [])]
+        known = (text_hash(existing.body), *existing.former_hashes)
+        if existing.status == "active" and not any(text_hash(body) in known for body in bodies):
             self._warn(
                 record,
                 "import-changed",
                 f"differs from {id_}, which was imported from it: the memory is unchanged",
                 fix=f"`memrepo edit {id_}`, if the other program is right",
             )
-
-    def _is_unedited(self, existing: Memory, own: Memory | None = None) -> bool:
-        """Return whether an imported memory was never edited, confirmed or retired since.
-
-        With `own`, a memory in our format, it counts as unedited too if `own` is newer.
-        """
-        ours, confirmed = existing.fields.get("generated"), existing.fields.get("verified")
-        if own is None:
-            is_imported = existing.origin == "import" and existing.status == "active"
-            by = f"{self.terms.format}/unknown"
-            return is_imported and not confirmed and ours is not None and ours.by == by
-        theirs = own.fields.get("generated")
-        is_newer = bool(ours and theirs and ours.at and theirs.at and theirs.at > ours.at)
-        is_same = ours == theirs and confirmed == own.fields.get("verified")
-        return existing.status == own.status and (is_newer or is_same)
-
-    def _follow(self, existing: Memory, memory: Memory) -> None:
-        """Update a memory to the other program's current text, keeping the old text as an alias.
-
-        Rejected statements are already removed from the new text, so the rest may equal the old
-        text.
-        """
-        if text_hash(memory.body) == text_hash(existing.body):
-            return
-        former = (*existing.former_hashes, text_hash(existing.body))
-        names = ("generated", "sources", *_TEXT_FIELDS)
-        fields = {
-            k: memory.fields.get(k) for k in names if memory.fields.get(k) != existing.fields.get(k)
-        }
-        fields["former"] = tuple(dict.fromkeys(former))
-        self.updated[existing.id] = Update(id=existing.id, fields=fields, body=memory.body)
-
-    def pair(self) -> None:
-        """Pair new records with the existing memories that they reword.
-
-        A new record without an id is a rewording if a similar memory is missing from the same file.
-        """
-        missing: dict[tuple[str, str], list[Memory]] = defaultdict(list)
-        for existing in self.state.memories.values():
-            if existing.sources and existing.id not in self.matched and self._is_unedited(existing):
-                missing[existing.sources[0].resource, existing.type].append(existing)
-        for id_, memory in list(self.fresh.items()):
-            if not missing or self.records[id_].is_own:
-                continue
-            words = content_words(memory.body)
-            similar = missing[memory.sources[0].resource, memory.type]
-            ranked = [(jaccard(words, content_words(one.body)), one.path, one) for one in similar]
-            likeness, _, best = max(ranked, default=(0.0, "", memory), key=lambda row: row[:2])
-            if likeness >= MIN_SIMILARITY:
-                similar.remove(best)
-                del self.fresh[id_], self.records[id_]
-                self.paths.discard(memory.path)
-                self.names = {n: best.id if to == id_ else to for n, to in self.names.items()}
-                self._follow(best, memory)
 
     def _screened(self, memory: Memory, record: ImportRecord) -> Memory | None:
         """Remove rejected statements from a memory. Return None if nothing remains.
@@ -370,13 +286,10 @@ class _Import(msgspec.Struct):
             return None
         fields = self._fields(record)
         written = self._moment(record, "written", record.written)
-        stated = written
-        if record.stated != record.written:  # a bad value is reported once
-            stated = self._moment(record, "stated", record.stated) or written
         captured, captured_from = record.captured, record.captured_from
-        if not captured and stated is not None:
-            captured, captured_from = format_time(stated), "unit"
-            captured = captured[:10] if stated.time() == time() else captured
+        if not captured and written is not None:
+            captured, captured_from = format_time(written), "unit"
+            captured = captured[:10] if written.time() == time() else captured
         if "T" in captured:
             captured = local_day(parse_time(captured), self.terms.zone)
         file = f"{self.terms.format}://{record.path}"
@@ -469,10 +382,10 @@ class _Import(msgspec.Struct):
         )
 
     def changes(self) -> tuple[Change, ...]:
-        """Return the import's creations and updates, including updates that fix references."""
+        """Return the import's creations, with references fixed, and the updates that fix others."""
         creates = [Create(memory=memory) for memory in self.fresh.values()]
         before = {finding.name for finding in findings(self.state)}
-        updates, fixed = close(apply(self.state, [*creates, *self.updated.values()]), before)
+        updates, fixed = close(apply(self.state, creates), before)
         self.problems += [
             replace(
                 finding.problem,
@@ -483,17 +396,14 @@ class _Import(msgspec.Struct):
             )
             for finding in fixed
         ]
+        others: list[Update] = []
         for update in updates:
             if update.id in self.fresh:
                 self.fresh[update.id] = self.fresh[update.id].with_fields(update.fields)
             else:
-                one = self.updated.get(update.id, update)
-                merged = {**one.fields, **update.fields}
-                self.updated[update.id] = replace(one, fields=merged)
-        return (
-            *(Create(memory=memory) for _, memory in sorted(self.fresh.items())),
-            *(update for _, update in sorted(self.updated.items())),
-        )
+                others.append(update)
+        created = (Create(memory=memory) for _, memory in sorted(self.fresh.items()))
+        return (*created, *sorted(others, key=lambda update: update.id))
 
 
 def _node(value: Any) -> Node:
@@ -505,19 +415,16 @@ def _node(value: Any) -> Node:
     return value if isinstance(value, str) else node_of(value)
 
 
-def _keys_of(memory: Memory) -> tuple[tuple[object, ...], ...]:
-    """Return what identifies a memory: its id in the other program, its claim, its text."""
-    hash_, first = text_hash(memory.body), memory.sources[0] if memory.sources else None
-    own = next((s.resource for s in memory.sources if "#" in s.resource), "")
-    is_item = first is not None and "#" not in first.resource and memory.origin == "import"
-    kind = (memory.is_note, memory.scope)
-    hashes = (hash_, *memory.former_hashes) if len(memory.body) >= SHORT else ()
-    return (
-        ("resource", own),
-        ("claim", memory.claim_id),
-        ("item", first.resource if first and is_item else memory.id, hash_),
-        *(("text", *kind, each) for each in hashes),
-    )
+def _keys_of(memory: Memory) -> Iterator[tuple[object, ...]]:
+    """Yield what identifies a memory: its id in the other program, its claim, its id, its texts."""
+    if own := next((s.resource for s in memory.sources if "#" in s.resource), ""):
+        yield "resource", own
+    if claim := memory.claim_id:
+        yield "claim", claim
+    yield "id", memory.id
+    if len(memory.body) >= SHORT:
+        for hash_ in (text_hash(memory.body), *memory.former_hashes):
+            yield "text", memory.is_note, memory.scope, hash_
 
 
 def _path_here(layout: Layout, memory: Memory) -> str:

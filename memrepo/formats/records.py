@@ -24,8 +24,6 @@ from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read import documents
-from memrepo.read.notes import scan_notes
-from memrepo.read.thoughts import scan
 from memrepo.text.dates import date_of_path
 
 Files = Mapping[str, bytes]
@@ -35,8 +33,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A memory read from another program's files.
 
     `path` and `lines` are its place in the imported files. `key` is its id there, and `names` are
-    other names that links use. `captured` is an ISO date. `stated` and `written` are the values
-    that the program stores for when the text was stated and when it was last written. `fields` has
+    other names that links use. `captured` is an ISO date. `written` is the value that the program
+    stores for when the text was written. `fields` has
     values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links`
     are (memrepo link type, name) pairs. `replaces` are names of records. `places` of the
     workspace, with resources as names there, replace the record itself as evidence. A record with
@@ -52,7 +50,6 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     layer: str = ""
     captured: str = ""
     captured_from: str = ""
-    stated: object = None
     written: object = None
     fields: Mapping[str, object] = msgspec.field(default_factory=dict)
     at: Mapping[str, int] = msgspec.field(default_factory=dict)
@@ -193,13 +190,6 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
         parts = (part for item in found if isinstance(item, str) for part in item.split(","))
         return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
-    def prose(self) -> Iterator[tuple[int, str]]:
-        """Yield (number, line) pairs for the lines of the body, except those in fenced code."""
-        source = documents.read_lines(self.path, self.body.encode())
-        for number, line in enumerate(source.text, start=1):
-            if number not in source.fenced:
-                yield self.lines[0] + number - 1, line
-
     def links(self) -> tuple[tuple[str, str], ...]:
         """Return one reference per distinct link: a `[[name]]`, or a markdown link to a file."""
         files = (PurePosixPath(unquote(target)).stem for target in _LINK.findall(self.body))
@@ -207,9 +197,11 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(("references", name) for name in dict.fromkeys(names))
 
     def hashtags(self) -> Iterator[str]:
-        """Yield the hashtags in the prose, without the `#`."""
-        for _, line in self.prose():
-            yield from _TAG.findall(line)
+        """Yield the hashtags outside fenced code, without the `#`."""
+        source = documents.read_lines(self.path, self.body.encode())
+        for number, line in enumerate(source.text, start=1):
+            if number not in source.fenced:
+                yield from _TAG.findall(line)
 
     def names(self) -> tuple[str, ...]:
         """Return the names by which links may refer to this file."""
@@ -258,55 +250,3 @@ def read_pages(files: Files) -> tuple[list[Page], list[Problem]]:
         lines = (head.body_line, head.body_line + body.count("\n")) if body else (0, 0)
         pages.append(Page(path=path, values=head.values, at=head.at, body=body, lines=lines))
     return pages, problems
-
-
-def items(page: Page, *, layer: str = "") -> Iterator[Found]:
-    """Yield a record for each list item, table row and paragraph of a file's body.
-
-    Its subject is the item's lead or nearest heading. If no item could be read, the whole body is
-    one record.
-    """
-    found = scan(page.path, page.body.encode())
-    yield from _warnings(page, found.problems)
-    if not found.units and any(p.severity == "error" for p in found.problems):
-        yield ImportRecord(path=page.path, text=page.body, layer=layer, lines=page.lines)
-    for unit in found.units:
-        about = unit.lead or (unit.headings[-1] if unit.headings else "")
-        yield replace(_part(page, unit, "subject", about), layer=layer)
-
-
-def log_notes(page: Page) -> Iterator[Found]:
-    """Yield a note for each dated or timed section of a daily log.
-
-    If the log cannot be read in sections, yield one note for the file.
-    """
-    notes, problems = scan_notes(page.path, page.body.encode())
-    yield from _warnings(page, problems)
-    if not notes and any(p.severity == "error" for p in problems):
-        yield ImportRecord(path=page.path, text=page.body, type="note", lines=page.lines)
-    for note in notes:
-        yield replace(_part(page, note, "title", note.title), type="note")
-
-
-def _part(page: Page, part: Any, name: str, value: str) -> ImportRecord:
-    """Return the record of a unit or note of a page's body, with one field."""
-    first, last = (line + page.lines[0] - 1 for line in part.lines)
-    return ImportRecord(
-        path=page.path,
-        text=part.text,
-        lines=(first, last),
-        captured=part.captured,
-        captured_from=part.captured_from,
-        fields={name: " ".join(value.split())[:2000]},
-    )
-
-
-def _warnings(page: Page, problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the problems of a body as warnings, with line numbers of the file."""
-    for problem in problems:
-        line = problem.line + page.lines[0] - 1 if problem.line else 0
-        if problem.severity == "error":
-            message = f"{problem.message.split(';')[0]}: its text is one memory"
-            fix = "split it by hand there, and import again"
-            problem = replace(problem, severity="warning", message=message, fix=fix)
-        yield replace(problem, line=line)

@@ -115,19 +115,10 @@ def test_a_secret_is_replaced_and_named(repo: Path, tmp_path: Path) -> None:
     assert done(repo, "import", "obsidian", vault, now=LATER)["commit"] == ""
 
 
-def test_a_record_that_says_something_else_by_now_is_followed_unless_a_person_touched_it(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_a_record_that_says_something_else_by_now_is_named(repo: Path, tmp_path: Path) -> None:
     where = folder(tmp_path, "obsidian")
     done(repo, "import", "obsidian", where)
     (where / "Plot map.md").write_text("South is up on the new map of the plot.\n")
-    answer = done(repo, "import", "obsidian", where, now=LATER)
-    assert answer["counts"]["memories_changed"] == 1
-    assert "1 reworded" in subjects(repo)[0]
-    (memory,) = [m for m in memories(repo).values() if m.title == "Plot map"]
-    assert memory.body == "South is up on the new map of the plot."
-    done(repo, "confirm", memory.id, now=LATER)
-    (where / "Plot map.md").write_text("East is up on the newest map of the plot.\n")
     answer = done(repo, "import", "obsidian", where, now=LATER)
     assert (answer["commit"], rules(answer)) == (
         "",
@@ -166,21 +157,6 @@ def test_a_vault(repo: Path, tmp_path: Path) -> None:
     assert [k.target for k in plot.fields["links"]] == [house.id]
     assert found["2026-02-03"].type == "note"
     assert len(found) == 3
-
-
-def test_an_openclaw_workspace(repo: Path, tmp_path: Path) -> None:
-    answer = done(repo, "import", "openclaw", folder(tmp_path, "openclaw"))
-    assert answer["problems"] == []
-    found = {m.body: m for m in memories(repo).values()}
-    promoted = found["The seed order goes to Holt each January."]
-    assert promoted.captured == "2026-02-04"
-    assert "The rotary hoe is stored with an empty tank." in found
-    (log,) = [m for m in found.values() if m.title == "09:10 Orders"]
-    assert log.body.startswith("- The seed order goes to Holt each January.\n- Holt confirmed it")
-    assert (log.type, log.captured) == ("note", "2026-02-04")
-    dream = found["A hoe, asleep."]
-    assert (dream.type, dream.tags, dream.captured) == ("note", ("dreams",), "2026-02-06")
-    assert not [body for body in found if "Candidate" in body or "Rules" in body]
 
 
 @pytest.mark.parametrize("inside", [False, True])

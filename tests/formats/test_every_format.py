@@ -11,9 +11,7 @@ import pytest
 from foreign_memory import FOLDERS
 
 from memrepo.actions.exchange.import_ import FORMATS
-from memrepo.core.changes import Update
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply, read_state
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.merge.closure import closure
@@ -66,12 +64,11 @@ def test_what_it_brings_goes_out_and_comes_in_again_whole(format_: str) -> None:
     assert dict(imported("jsonl", jsonl(state)).memories) == dict(state.memories)
 
 
-# Format, file, what it says, what it says by now: one memory of each format is reworded there.
+# Format, file, what it says, what it says by now: one record of each format is reworded there.
 REWORDED = {
     "artifacts": ("runtime/purified-claims.jsonl", b"red roses", b"white roses"),
     "claude-code": ("release-freeze.md", b"nothing is merged", b"everything is merged"),
     "obsidian": ("Plot map.md", b"North is up", b"South is up"),
-    "openclaw": ("memory/tools.md", b"an empty tank", b"a full tank"),
     "memory-fs": ("memory_fs/warm/my-checkpoint.md", b"in green", b"in blue"),
     "chatgpt": ("conversations.json", b"And which soil?", b"And which pot?"),
     "claude": ("conversations.json", b"Which ferry", b"Which boat"),
@@ -90,27 +87,20 @@ def reworded(format_: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("format_", sorted(FORMATS))
-def test_after_one_changed_file_one_memory_changes(format_: str) -> None:
+def test_a_record_that_says_something_else_by_now_changes_nothing_here(format_: str) -> None:
     state = imported(format_, EXAMPLES[format_])
-    after = imported(format_, reworded(format_), state, LATER)
-    assert set(after.memories) == set(state.memories)
-    (changed,) = [id_ for id_ in state.memories if after.memories[id_] != state.memories[id_]]
-    assert REWORDED[format_][2].decode().lower() in after.memories[changed].body.lower()
-    assert after.memories[changed].created == state.memories[changed].created
-    assert closure(after) == ()
-    assert imported(format_, reworded(format_), after, LATER) == after
-    back = imported(format_, EXAMPLES[format_], after, LATER)
-    assert back.memories[changed].body == state.memories[changed].body
-
-
-@pytest.mark.parametrize("format_", sorted(FORMATS))
-def test_what_a_person_confirmed_or_reworded_here_does_not_follow(format_: str) -> None:
-    state = imported(format_, EXAMPLES[format_])
-    ours = Stamp(by="human:vera@example.org", at=LATER)
-    for said in ({"verified": (ours,)}, {"generated": ours}):
-        touched = apply(state, [Update(id=id_, fields=said) for id_ in state.memories])
-        after = imported(format_, reworded(format_), touched, LATER)
-        assert {id_: after.memories[id_] for id_ in touched.memories} == dict(touched.memories)
+    one, files = FORMATS[format_], reworded(format_)
+    records = one.read({name: data for name, data in files.items() if one.wants(name)})
+    found = take(state, records, ImportTerms(format=format_, profile="personal", now=LATER))
+    after = apply(state, found.changes)
+    assert {id_: after.memories[id_] for id_ in state.memories} == dict(state.memories)
+    new = [after.memories[id_].body for id_ in after.memories.keys() - state.memories.keys()]
+    if format_ == "mcp-memory":  # an observation has no id there: another text is another memory
+        assert new == ["Plays the bassoon"]
+        return
+    assert new == []
+    (problem,) = [p for p in found.problems if p.rule == "import-changed"]
+    assert REWORDED[format_][0].endswith(problem.path)
 
 
 def test_properties_of_a_vault_that_are_no_fields_are_kept_as_words() -> None:
@@ -124,13 +114,4 @@ def test_a_time_that_is_none_is_named_at_its_line() -> None:
     terms = ImportTerms(format="obsidian", profile="personal", now=NOW)
     assert {(p.line, p.message[:12]) for p in take(EMPTY, found, terms).problems} == {
         (3, "found 'soon'")
-    }
-
-
-def test_files_about_the_person_and_the_agent_are_read() -> None:
-    files = {"USER.md": b"# Vera\n\n- Likes mint tea.\n", "IDENTITY.md": b"- Is called Rake.\n"}
-    found = imported("openclaw", files).memories.values()
-    assert {(m.body, m.layer) for m in found} == {
-        ("Likes mint tea.", "user"),
-        ("Is called Rake.", "identity"),
     }

@@ -36,7 +36,6 @@ FORMATS = {
         "a purifier's workspace or its runtime folder", purifier.wants, purifier.read
     ),
     "jsonl": Format("output of `memrepo export jsonl`", exports.wants_jsonl, exports.read_jsonl),
-    "openclaw": Format("an OpenClaw workspace", folders.wants_openclaw, folders.read_openclaw),
     "memory-fs": Format(
         "memory_fs of context-clear, with refcount.json",
         folders.wants_memory_fs,
@@ -152,8 +151,6 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     if request.dry_run or not found.changes:
         return done
     pages = derived_files(work, apply(state, found.changes))
-    changed = counts.get("memories_changed", 0)
-    reworded = f", {changed} reworded" if changed else ""
     created = [change.memory.id for change in found.changes if isinstance(change, Create)]
     what, layout = counted(len(created), "memory", "memories"), work.tree.layout
     stamp = run_stamp(work.call.now, [run.run for run in runs])
@@ -172,7 +169,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     )
     step = Step(
         op="import",
-        what=f"Import {what} from {request.format}{reworded}",
+        what=f"Import {what} from {request.format}",
         reason=request.reason or f"kept as {request.format} before",
         changes=(
             *found.changes,

@@ -182,6 +182,8 @@ def _subject(
     one, many = (not by_run and _BY_HAND.get(step.op)) or _WORDS.get(
         step.op, (step.op.capitalize(),) * 2
     )
+    if step.op == "retire" and all(memory.status == "active" for memory in found):
+        one, many = "Mark {type} for removal", "Mark {many} for removal"
     if step.op == "reword" and all(memory.is_note for memory in found):
         one, many = "Extend {type}", "Extend {many}"
     first, tiers = found[0], Counter(memory.tier for memory in found)

@@ -338,6 +338,7 @@ def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
 ChangeKind = Literal[
     "superseded",
     "retired",
+    "marked",
     "removed",
     "forgotten",
     "archived",
@@ -457,7 +458,7 @@ def _kind(name: str, old: Memory, new: Memory, reported: Sequence[str]) -> Chang
                 return None
             return "restored" if new.status == "active" else cast("ChangeKind", new.status)
         case "standing" if is_retired:
-            return "retired"
+            return "marked" if new.status == "active" else "retired"
         case "promoted":
             return "promoted" if new.promoted else "fields"
         case "hot":  # on the first page

@@ -557,7 +557,8 @@ def reverted_notice(journal: Journal, unchanged: tuple[str, ...]) -> Problem:
     """Return a problem which reports that an interrupted write was reverted."""
     named = f"; left as they are: {', '.join(unchanged[:5])}" if unchanged else ""
     path = unchanged[0] if unchanged else journal.branch
-    return problem("write-taken-back", path, name=journal.name, unchanged=named)
+    todo = "commit them or move them away first" if unchanged else "nothing to do"
+    return problem("write-taken-back", path, name=journal.name, unchanged=named, todo=todo)
 
 
 @contextmanager

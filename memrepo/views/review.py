@@ -82,7 +82,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     def why(self) -> str:
         """Return the last reason given for the change, or why a run retired the memory."""
         retired = self.difference.memory.fields.get("retired", ())
-        if self.difference.kind == "retired" and retired:
+        if self.difference.kind in ("retired", "marked") and retired:
             return str(retired[-1].reason)
         own = [d for d in self.decisions if d.op not in _PLACES] or self.decisions
         given = [d.reason for d in own if d.reason]
@@ -171,13 +171,14 @@ def _place_in_review(decision: Decision) -> tuple[int, str]:
     """Return the rank and heading of the group to which a decision belongs."""
     first = decision.changes[0]
     memory = first.difference.memory
-    if decision.kind in LEAVING:
+    if decision.kind in (*LEAVING, "marked"):
         gone = _GONE.match(first.why)
         if gone is None:
             why = in_words(first.why) or "no reason was given"
             return _BY_CAUSE, f"{SUMMARIES[decision.kind][0].lower()}: {why}"
         how = "which is gone" if gone[1] == "source" else "which no longer states it"
-        return _BY_CAUSE, f"from {gone[2]}, {how}"
+        marked = "marked for removal, " if decision.kind == "marked" else ""
+        return _BY_CAUSE, f"{marked}from {gone[2]}, {how}"
     if decision.kind == "added" and not first.replaces and not first.against:
         file = memory.first[0].rpartition("sources/")[2]
         return 1, f"New, from {file}" if file else "New, written by hand"
@@ -308,7 +309,7 @@ def _fields(found: Difference) -> Iterator[Line]:
     if found.before is None or found.after is None:
         return
     for name in found.fields:
-        if name in UNTOLD or (found.kind in ("superseded", *LEAVING) and name in TELLTALES):
+        if name in UNTOLD or (found.kind in ("superseded", "marked", *LEAVING) and name in TELLTALES):
             continue
         old, new = _spelled(found, name)
         yield _plain(f"{name}: {old or 'none'} -> {new or 'none'}")

@@ -50,6 +50,9 @@ def test_a_night_that_loses_too_much_lands_whole_and_marks(repo: Path) -> None:
     assert data["counts"]["memories_new"] >= len(NEW)
     assert texts(repo, "retire_candidate") == said(LINES[20:])
     assert len(data["marked"]) == 40
+    assert (data["counts"]["marked"], data["counts"]["memories_retired"]) == (40, 0)
+    assert "40 marked for removal" in git(repo, "log", "-1", "--format=%s")
+    assert done(repo, "diff")["totals"]["marked"] == 40
     assert said([EDITED]) <= texts(repo), "an edit lands with its new half"
     assert not said(LINES[:1]) & texts(repo)
     reason = git(repo, "log", "--grep=^Memrepo-Op: retire", "-1", "--format=%B")
@@ -78,7 +81,9 @@ def test_one_command_decides_all_of_them(repo: Path, verb: str) -> None:
     write(repo, [*LINES[:20], *NEW])
     assert night(repo, 3)[1]["marked"] == []
     assert f"memrepo {verb} removals" in memrepo(repo, "status", as_json=False).out
-    done(repo, verb, "removals", now="2026-03-03T09:00:00Z")
+    answer = memrepo(repo, verb, now="2026-03-03T09:00:00Z", as_json=False)
+    assert "40 memories marked for removal" in answer.out
+    assert git(repo, "log", "-1", "--format=%B").count("Memrepo-Memory: ") == 40
     assert texts(repo, "retire_candidate") == set()
     assert night(repo, 4)[1]["status"] == "skipped"
     left = LINES if verb == "discard" else LINES[:20]

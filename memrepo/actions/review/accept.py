@@ -43,7 +43,10 @@ from memrepo.store import history
 from memrepo.store.history import DISCARDS
 from memrepo.store.objects import NewCommit
 
-_RUN = f"the pending run, or `{REMOVALS}` for all memories marked for removal"
+_RUN = (
+    f"the pending run, or `{REMOVALS}` for all memories marked for removal; default: the pending"
+    " run, else the marked memories"
+)
 
 
 class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,9 +278,6 @@ def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> De
     if request.dry_run:
         return result
     changes: list[Change] = [_keeping(work, m) if is_kept else _archiving(work, m) for m in found]
-    after = apply(state, changes)
-    page = first_page_steps(work, after)
-    changes += [change for one in page for change in one.changes]
     reason = (
         f"their lines are gone, and a person decided to {'keep' if is_kept else 'archive'} them"
     )
@@ -285,7 +285,6 @@ def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> De
         op="confirm" if is_kept else "retire",
         reason=request.reason or reason,
         changes=(*changes, *derived_files(work, apply(state, changes))),
-        memories=ids,
     )
     return replace(result, commits=(_land(work, step, work.context(), "removals"),))
 

@@ -198,8 +198,6 @@ def mark_removals(plan: RunPlan, found: Decisions, alarms: Sequence[str]) -> Non
         found.steps = tuple(
             _marking(step, reason) if step.op == "retire" else step for step in found.steps
         )
-        marked = sum(len(step.changes) for step in found.steps if step.op == "retire")
-        found.counts = {**found.counts, **({"marked": marked} if marked else {})}
 
 
 def _marking(step: Step, why: str) -> Step:

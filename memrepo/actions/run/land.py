@@ -12,7 +12,7 @@ from memrepo import __version__
 from memrepo.actions.guard import redact_steps
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, put_away
-from memrepo.actions.run.guard import state_after, why_wait
+from memrepo.actions.run.guard import marked_in, state_after, why_wait
 from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core import corrections
@@ -173,7 +173,8 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
         "notes_new": sum(id_ in notes for id_ in new),
         "superseded": ops.count("supersede"),
         "contested": ops.count("flag"),
-        "memories_retired": len(of("retire")),
+        "memories_retired": len(of("retire")) - len(marked_in(steps)),
+        "marked": len(marked_in(steps)),
         "memories_reworded": sum(id_ not in notes for id_ in of("reword")),
         "notes_grown": sum(id_ in notes for id_ in of("reword")),
         "linked": len(of("link")),

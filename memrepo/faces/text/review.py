@@ -241,9 +241,8 @@ def accept(
 
 def _removals(result: accepting.DecidedRemovals) -> str:
     commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
-    if result.kept:
-        return f"{counted(len(result.kept), 'memory', 'memories')} kept {commit}"
-    return f"{counted(len(result.archived), 'memory', 'memories')} archived {commit}"
+    did, ids = ("kept", result.kept) if result.kept else ("archived", result.archived)
+    return f"{did} {counted(len(ids), 'memory', 'memories')} marked for removal {commit}"
 
 
 def discard(

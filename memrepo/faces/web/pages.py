@@ -137,6 +137,7 @@ _CHANGES: Mapping[str, str] = {
     "superseded": "replaced",
     "restored": "back",
     "retired": "out",
+    "marked": "marked for removal",
     "removed": "deleted",
     "forgotten": "forgotten",
     "archived": "archived",

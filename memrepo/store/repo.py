@@ -260,18 +260,16 @@ class Repository:
                 for report in set(self.repo.git_dir.glob("fast_import_crash_*")) - before:
                     report.unlink(missing_ok=True)
 
-    def land(self, chain: Chain, name: str, since: str = "") -> str:
+    def land(self, chain: Chain, name: str) -> str:
         """Write a chain of commits, fast-forward the branch to it, and return the newest commit.
 
-        If the chain's base has not landed yet (`prepare`), `since` is the commit at HEAD below it.
         Work tree files that already have the new content are accepted unchanged. Raises
         BranchMoved, FilesInTheWay or CannotWork, in which case nothing has changed.
         """
-        since = since or chain.base
         with self.writing():
-            self._refuse_unready(since, chain)
+            self._refuse_unready(chain.base, chain)
             tip = self.build(chain)
-            self._advance(since, tip, name)
+            self._advance(chain.base, tip, name)
         return tip
 
     def prepare(self, chain: Chain) -> str:

@@ -163,7 +163,8 @@ LEAVING = ("retired", "removed", "forgotten", "archived")
 _STATED = ("superseded", "restored", "reworded", "added")
 """Kinds of change to a memory's statement."""
 _BY_CAUSE = 2
-"""The rank of the groups of memories that leave recall."""
+"""The rank of the groups of memories that leave recall, or are marked for it."""
+_CAUSED = ("marked", *LEAVING)
 _GONE = regex(r"(text|source)_removed: (?:.*?sources/)?([^;\n]+)")
 
 
@@ -171,7 +172,7 @@ def _place_in_review(decision: Decision) -> tuple[int, str]:
     """Return the rank and heading of the group to which a decision belongs."""
     first = decision.changes[0]
     memory = first.difference.memory
-    if decision.kind in (*LEAVING, "marked"):
+    if decision.kind in _CAUSED:
         gone = _GONE.match(first.why)
         if gone is None:
             why = in_words(first.why) or "no reason was given"
@@ -309,7 +310,7 @@ def _fields(found: Difference) -> Iterator[Line]:
     if found.before is None or found.after is None:
         return
     for name in found.fields:
-        if name in UNTOLD or (found.kind in ("superseded", "marked", *LEAVING) and name in TELLTALES):
+        if name in UNTOLD or (found.kind in ("superseded", *_CAUSED) and name in TELLTALES):
             continue
         old, new = _spelled(found, name)
         yield _plain(f"{name}: {old or 'none'} -> {new or 'none'}")

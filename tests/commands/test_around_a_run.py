@@ -55,7 +55,7 @@ def test_a_branch_switched_meanwhile_receives_no_run(
     assert answer.exit == 5
     assert "switched from main to topic" in answer.error["message"]
     assert git(two_runs, "rev-parse", "topic") == topic
-    assert operations(two_runs, "-1", "main") == ["run"]  # the workspace still has the news
+    assert operations(two_runs, "-1", "main") == ["ingest"]  # the next run reads the copies
     git(two_runs, "switch", "-q", "main")
     assert done(two_runs, "run", now=LATEST)["status"] == "ok"
 

@@ -137,25 +137,16 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
-def take_in(
-    work: Work,
-    *,
-    dry_run: bool = False,
-    reason: str = "",
-    for_run: bool = False,
-) -> Ingested:
-    """Mirror the workspace into `sources/`, including deletions. Inbox files are already there.
-
-    With `for_run`, the commit is written without moving the branch, because it lands with a run.
-    """
+def take_in(work: Work, *, dry_run: bool = False, reason: str = "") -> Ingested:
+    """Mirror the workspace into `sources/`, including deletions. Inbox files are already there."""
 
     def attempt() -> Ingested:
-        at = work if for_run or work.tree.commit == work.store.head() else work.refreshed()
+        at = work if work.tree.commit == work.store.head() else work.refreshed()
         found = preview_ingest(at, dry_run=dry_run)
         if dry_run or not (found.fresh or found.done.removed):
             return found.done
         where = found.mirrored or at.tree.layout.area("sources")
-        return _commit(at, found, reason or f"mirrored from workspace {where}", lands=not for_run)
+        return _commit(at, found, reason or f"mirrored from workspace {where}")
 
     return retried(work.store, attempt)
 
@@ -270,7 +261,7 @@ def _unmatched(unread: Unread) -> Unmatched:
     return Unmatched(count=len(names), paths=tuple(names[:_IN_JSON]), pct=pct)
 
 
-def _commit(work: Work, found: IngestPreview, reason: str, *, lands: bool) -> Ingested:
+def _commit(work: Work, found: IngestPreview, reason: str) -> Ingested:
     done, fresh = found.done, found.fresh
     rows = (("added", done.added), ("changed", done.changed), ("removed", done.removed))
     layout = work.tree.layout
@@ -291,9 +282,7 @@ def _commit(work: Work, found: IngestPreview, reason: str, *, lands: bool) -> In
     lines += [f"and {rest} more"] if rest else []
     context = Context(actor=MACHINE, lines=tuple(lines), written=tuple(_written(work, found)))
     landing = prepare(work.store, work.tree.state(), plan, context, work.call.now)
-    made = landing.chain
-    commit = work.store.land(made, "ingest") if lands else work.store.prepare(made)
-    return replace(done, commit=commit)
+    return replace(done, commit=work.store.land(landing.chain, "ingest"))
 
 
 def _written(work: Work, found: IngestPreview) -> Iterator[str]:

@@ -195,12 +195,9 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def land(work: Work, made: Decisions, reason: str, since: str = "") -> None:
-    """Commit a run. Raise BranchMoved if another commit landed in the meantime.
-
-    `since` is the commit at HEAD, if the run is based on a commit that has not landed yet.
-    """
-    commit = work.store.land(_landing(work, made, reason).chain, made.run, since)
+def land(work: Work, made: Decisions, reason: str) -> None:
+    """Commit a run. Raise BranchMoved if another commit landed in the meantime."""
+    commit = work.store.land(_landing(work, made, reason).chain, made.run)
     if (there := work.refreshed()).tree.commit == commit:
         call_settled(there)
 

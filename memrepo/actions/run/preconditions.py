@@ -102,16 +102,15 @@ CLAIMED = ("the author of a commit by hand, for the header", "a commit by hand s
 """
 
 
-def claim_edits(first: Work, *, for_run: bool = False) -> str:
+def claim_edits(first: Work) -> str:
     """Commit the attributions of manual edits since the last run.
 
-    Return the commit, or an empty string. With `for_run`, the branch does not move yet, because the
-    commit lands with a run.
+    Return the commit, or an empty string.
     """
-    return retried(first.store, lambda: _claim_edits(first, for_run=for_run))
+    return retried(first.store, lambda: _claim_edits(first))
 
 
-def _claim_edits(first: Work, *, for_run: bool) -> str:
+def _claim_edits(first: Work) -> str:
     at = first.refreshed()
     last = next(iter(at.landed()), None)
     if last is not None and last.entry.commit == at.tree.commit:
@@ -129,8 +128,6 @@ def _claim_edits(first: Work, *, for_run: bool) -> str:
     plan = Plan(base=at.tree.commit, steps=(step,))
     context, now = at.context(), first.call.now
     landing = prepare(at.store, state, plan, context, now, author=at.author)
-    if for_run:
-        return at.store.prepare(landing.chain)
     return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 

@@ -6,7 +6,6 @@ stored answers.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated
 
 import msgspec
@@ -49,7 +48,7 @@ from memrepo.actions.run.record import (
 from memrepo.actions.setup.survey import survey, unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit
 from memrepo.core.judge import Usage
 from memrepo.judge.ask import Desk
 from memrepo.policies.rules import RunMode
@@ -156,15 +155,13 @@ def run_once(first: Work, request: Request) -> Result:
 
 
 def _run(first: Work, request: Request, plan: RunPlan) -> Result:
-    """Ingest the workspace, propose changes and commit them.
+    """Record edits by hand, copy the sources, then propose changes and commit them.
 
-    The commits that record who edited memories, that copy sources, and the run land together. The
-    run is left out if it fails, waits or writes nothing, but nothing lands if it cannot be signed.
-    Retry the proposal if another commit landed in the meantime.
+    Each of the three lands by itself. Retry the proposal if another commit landed meanwhile.
     """
-    base = first.store.head()
-    ready = "" if request.dry_run else claim_edits(first, for_run=True)
-    at = first.at_commit(ready) if ready else first.refreshed()
+    if not request.dry_run:
+        claim_edits(first)
+    at = first.refreshed()
     refuse_no_room(at)
     report_clock(at)
     if not request.dry_run:
@@ -172,40 +169,23 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
         if lost := missing_pages(at):
             at.store.work.restore(lost)
     desk, stored = _desk(first, request)
-    plan = replace(plan, desk=desk)
-    taken = take_in(at, dry_run=request.dry_run, for_run=True)
-    ready = taken.commit or ready
-    since = at.tree.commit
+    plan, since = replace(plan, desk=desk), at.tree.commit
+    taken = take_in(at, dry_run=request.dry_run)
     if plan.mode == "reconciliation" and not plan.has_own_limit:
-        waits = [one for one in waiting_of(at, plan.mode) if one.base == (ready or base)]
+        head = first.store.head()
+        waits = [one for one in waiting_of(at, plan.mode) if one.base == head]
         if waits:  # nothing changed since it was computed
             return _result(at, plan, Decisions(), taken, since, branch=waits[-1].branch)
 
     def attempt() -> Decisions:
-        nonlocal ready, taken
         first.store.refuse_switched()
-        if ready and first.store.head() != base:  # another commit landed: start on top of it
-            claim_edits(first)
-            taken = take_in(first.refreshed())
-            ready = ""
-        there = first.at_commit(ready) if ready else first.refreshed()
+        there = first.refreshed()
         found = propose(there, plan)
         if found.lands and not request.dry_run:
-            land(there, found, request.reason, since=base if ready else "")
-        elif ready:
-            first.store.advance(base, ready, "ingest")
-        ready = ""
+            land(there, found, request.reason)
         return found
 
-    try:
-        if ready and stored is not None:  # before a question is paid for
-            at.store.work.clear_way(at.store.work.changed(base, ready))
-        found = retried(first.store, attempt)
-    except BaseException:
-        if ready:
-            with suppress(MemrepoError):  # the copies of the sources stay
-                first.store.advance(base, ready, "ingest")
-        raise
+    found = retried(first.store, attempt)
     if request.dry_run:
         return _result(at, plan, found, taken, since, status="dry-run")
     now = first.refreshed()

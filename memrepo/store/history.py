@@ -285,20 +285,6 @@ def revert_commits(repo: Repo, head: str) -> list[LogEntry]:
     return list(commits_with_files(repo, *words))
 
 
-def reverted_memories(
-    repo: Repo, head: str, undone: Collection[str] = ()
-) -> dict[str, frozenset[str]]:
-    """Return {commit: reverted memories} of the commits whose reverts are effective at a head.
-
-    A revert names the memories of the chain, or part of the chain, that it reverted. A revert of a
-    revert restores them. Reverts of other clones are not on the first-parent line, but count too.
-    Reverts in `undone` do not count, because git undid them.
-    """
-    reverts = {e.commit: e for e in reversed(revert_commits(repo, head)) if e.commit not in undone}
-    found = _effects(reverts)
-    return {commit: ids for commit, ids in found.items() if ids and commit not in reverts}
-
-
 def reverted_by(repo: Repo, head: str, commit: str) -> tuple[LogEntry, frozenset[str]] | None:
     """Return (newest effective revert, reverted memories) for a commit, or None."""
     reverts = {e.commit: e for e in reversed(revert_commits(repo, head))}

@@ -42,7 +42,10 @@ def read(repo: Path, *argv: str) -> list[history.LogEntry]:
 
 def taken_back(repo: Path) -> frozenset[str]:
     with opened(repo) as found:
-        return frozenset(history.reverted_memories(found, "HEAD"))
+        reverts = history.revert_commits(found, "HEAD")
+        named = {target for one in reverts for target in one.trailers["Reverts"]}
+        named -= {one.commit for one in reverts}
+        return frozenset(t for t in named if history.reverted_by(found, "HEAD", t))
 
 
 def test_what_a_step_says_is_what_is_read(bare: Path) -> None:

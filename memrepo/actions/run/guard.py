@@ -43,7 +43,6 @@ from memrepo.merge.tombstones import (
 )
 from memrepo.policies.upkeep import interlock
 from memrepo.store import history
-from memrepo.store.history import LogEntry
 
 # -- decisions of a person: reverted, discarded, rejected -----------------------------------------
 
@@ -146,44 +145,20 @@ PROPOSED: tuple[Op, ...] = (
 
 
 def decided_in(work: Work) -> frozenset[str]:
-    """Return what was reverted or discarded: by the files, and by what history shows without one.
+    """Return what was reverted or discarded: by the files, and by `git revert` of a run.
 
-    A run is also reverted by a commit of git that removes its manifest, while the manifest is not
-    there again. Early versions of memrepo wrote no file for a revert.
+    Git's revert removes the run's manifest. It decides what the reverse of that commit would,
+    unless the manifest is there again.
     """
-    repo, head, layout = work.store.repo, work.tree.commit, work.tree.layout
     found = set(tombstones_in(work.tree.state()).changes)
-    removed = history.manifest_removals(repo, head, layout)
-    void = frozenset(e.commit for e in removed if work.tree.blobs.keys() >= {*e.paths})
-    for entry in removed:
-        if entry.op != "revert" and entry.commit not in void:
-            found |= _taken_back(work, entry)
-    old = _without_file(work)
-    effects = history.reverted_memories(repo, head, void) if old else {}
-    for entry in old:
-        ids = frozenset[str]().union(
-            *(effects.get(commit, frozenset()) for commit in entry.trailers["Reverts"])
-        )
-        found |= {one for one in _taken_back(work, entry) if one.partition(" ")[0][:20] in ids}
+    for entry in history.manifest_removals(work.store.repo, work.tree.commit, work.tree.layout):
+        if entry.op != "revert" and not work.tree.blobs.keys() >= {*entry.paths}:
+            before, after = (
+                work.store.snapshot(commit).state().memories
+                for commit in (entry.parents[0], entry.commit)
+            )
+            found |= traits_between(after, before)
     return frozenset(found)
-
-
-def _without_file(work: Work) -> list[LogEntry]:
-    """Return the reverts in history of what a run proposes that added no record."""
-    repo, area = work.store.repo, work.tree.layout.area("tombstones")
-    reverts = history.revert_commits(repo, work.tree.commit)
-    found = [e for e in reverts if not any(path.startswith(area) for path in e.paths)]
-    named = dict.fromkeys(commit for e in found for commit in e.trailers["Reverts"])
-    words = ("--no-walk=unsorted", *named)
-    ops = {e.commit: e.op for e in history.entries(repo, *words)} if named else {}
-    return [e for e in found if ops.get(e.trailer("Reverts")) in PROPOSED]
-
-
-def _taken_back(work: Work, entry: LogEntry) -> frozenset[str]:
-    """Return what a commit reverted: what its reverse would decide."""
-    sides = (work.store.snapshot(commit).state() for commit in (entry.commit, entry.parents[0]))
-    after, before = (state.memories for state in sides)
-    return traits_between(after, before)
 
 
 # -- removals --------------------------------------------------------------------------------------

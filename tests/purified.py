@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memrepo.actions.run.decide import decide
-from memrepo.actions.run.gather import gather
+from memrepo.actions.run.decide import Decisions, decide
+from memrepo.actions.run.gather import Nominee, RunPlan, gather
 from memrepo.actions.run.judge import judge
-from memrepo.actions.run.plan import Decisions, Nominee, RunPlan
 from memrepo.core.state import State
 from memrepo.read.intake import Cursor, SourceText
 

@@ -10,11 +10,13 @@ superseded memory that is found again remains superseded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
+from memrepo.actions.run.gather import Answers, Input, Nominee, RunPlan
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.plan import Answers, Decisions, Input, Nominee, RunPlan
 from memrepo.actions.run.retire import find_requests, retire, tick_boxes
 from memrepo.actions.run.settle import (
     OUTDATED,
@@ -27,8 +29,9 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import as_tag, claim_id, note_id, text_hash
 from memrepo.core.judge import Statement
-from memrepo.core.manifest import Judged
+from memrepo.core.manifest import Consumed, Judged, Receipt
 from memrepo.core.memory import MAX_LISTED, OWN_ACTOR, Memory, Source, Stamp, hashes_of, of_types
+from memrepo.core.problems import Problem
 from memrepo.policies.claims import (
     SHORT,
     have_two_roles,
@@ -55,6 +58,38 @@ KEPT = "stated in the source, and kept by the judge"
 """Reason of the commit that adds memories in a run."""
 ALIKE = 0.3
 """Minimum share of common words for a part of a unit to reword a memory."""
+
+
+class Decisions(msgspec.Struct, kw_only=True):
+    """The steps of a run and what its manifest records. Each stage after `decide` adds to it.
+
+    `warnings` are recorded in the manifest, `problems` are only shown. `room` is how many more
+    memories may leave recall. `run` is empty if there is nothing to write. `wait` is the reason for
+    review, or empty if the run may be committed.
+    """
+
+    steps: tuple[Step, ...] = ()
+    consumed: tuple[Consumed, ...] = ()
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    quarantined: tuple[Mapping[str, str], ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
+    room: int = 0
+    run: str = ""
+    base: str = ""
+    wait: str = ""
+
+    @property
+    def lands(self) -> bool:
+        """Return whether there is something to commit, and nobody needs to review it first."""
+        return bool(self.run) and not self.wait
+
+    @property
+    def decisions(self) -> tuple[Step, ...]:
+        """Return all steps except those for pages and the run's record."""
+        return tuple(step for step in self.steps if step.op not in ("view", "run"))
 
 
 def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:

@@ -1,24 +1,44 @@
-"""Gather the input of a run: a commit, its sources, new units and candidates."""
+"""Gather the input of a run: what people did, a commit, its sources, new units and candidates.
+
+A memory edited by one of `human_authors` counts as a statement of a person, which no program
+rewords. Edits by others are attributed to `process:unknown`. `gather` returns an `Input`, `judge`
+turns it into `Answers`, `decide` into `Decisions`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
 
+import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.guard import decided_in
+from memrepo.actions.landing import prepare, retried
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import watched
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import StatementIndex, compared_in
-from memrepo.actions.run.plan import Input, Nominee, RunPlan
 from memrepo.actions.work import Work
-from memrepo.core.memory import CLAIM_TYPES, Memory, of_types
+from memrepo.config import Config, parse_config
+from memrepo.core import codec
+from memrepo.core.changes import Plan, Step, Update, traits_between
+from memrepo.core.codec import changed_keys
+from memrepo.core.ids import digest, normal_claim, text_hash
+from memrepo.core.judge import Statement
+from memrepo.core.manifest import Receipt, Recorded
+from memrepo.core.memory import BY_NAME, CLAIM_TYPES, Memory, Stamp, of_types
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.state import State, apply
+from memrepo.core.state import EMPTY, State, apply
+from memrepo.core.times import format_time
+from memrepo.judge.ask import Desk
+from memrepo.judge.offline import NAME as OFFLINE
 from memrepo.merge.statements import leave_out, statements, text_key
-from memrepo.policies.ageing import nominated
-from memrepo.read.choice import Candidate, ShelfChoice, candidates_of, choose, shelf_size
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.policies.ageing import SKILLS, Nomination, nominated
+from memrepo.policies.rules import RunMode
+from memrepo.read.choice import NOTHING, Candidate, ShelfChoice, candidates_of, choose, shelf_size
 from memrepo.read.intake import (
     Cursor,
     Intake,
@@ -32,7 +52,233 @@ from memrepo.read.intake import (
     take_in,
 )
 from memrepo.read.notes import PlacedNote
+from memrepo.read.thoughts import MAX_TEXT, Unit
+from memrepo.store import history
+from memrepo.store.git import Git
+from memrepo.store.history import changes, hand_commits
 from memrepo.store.ledger import ledger_of
+from memrepo.text.dates import DateBasis
+
+
+class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is fixed for one attempt of a run: the request, the commit and its configuration."""
+
+    # The request (run.py).
+    now: datetime
+    desk: Desk | None = None
+    """Where a model is asked, or None if the rules judge."""
+    mode: RunMode = "incremental"
+    max_change_pct: float = 20.0
+    has_own_limit: bool = False
+    """Whether the limit was given for this run."""
+    is_upgrade: bool = False
+    """Whether rejected candidates are judged again and the run is always recorded."""
+    asks_about_old: bool = True
+    """Whether a model may be asked about existing memories. False for a dry run."""
+    # The commit and its configuration (gather.py).
+    config: Config = msgspec.field(default_factory=lambda: parse_config(""))
+    state: State = EMPTY
+    manifests: Sequence[Recorded] = ()
+    problems: tuple[Problem, ...] = ()
+    """Problems in the files of the commit."""
+    decided: frozenset[str] = frozenset()
+    """What a person reverted or discarded (`core.changes.traits`)."""
+    index: StatementIndex = msgspec.field(default_factory=StatementIndex)
+    """The words of the memories that rules compare."""
+
+    @property
+    def judge_name(self) -> str:
+        """Return the name of the judge, as recorded in the manifest."""
+        return self.desk.name if self.desk is not None else OFFLINE
+
+
+_BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
+
+
+class Nominee(msgspec.Struct, frozen=True, kw_only=True):
+    """A nominated note, with its blob and the lines of its text in the file.
+
+    `stated_by` are the memories that already state parts of it. `rest` is the text without those
+    parts.
+    """
+
+    nomination: Nomination
+    blob: str
+    lines: tuple[int, int]
+    stated_by: tuple[str, ...] = ()
+    rest: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Return the part of the note to judge."""
+        body = self.nomination.note.body.strip() if self.rest is None else self.rest
+        return body[:MAX_TEXT]
+
+    def placed(self) -> Placed:
+        """Return the note as a unit in scope. A note without sources is dated by its creation."""
+        note, text = self.nomination.note, self.text
+        words = digest([note.path, normal_claim(text)])
+        created, last = note.created, next(reversed(note.sources), None)
+        day = format_time(created)[:10] if created else ""
+        captured, basis = day, _BASES["file"]
+        if last is not None:
+            captured, basis = last.captured, _BASES.get(last.captured_from, "")
+        return Placed(
+            unit=Unit(
+                resource=note.path,
+                kind="section",
+                text=text,
+                lines=self.lines,
+                headings=tuple(filter(None, (note.title,))),
+                captured=captured if basis else "",
+                captured_from=basis,
+                text_hash=text_hash(text),
+                hash=f"un-{words[:16]}",
+            ),
+            resource=note.path,
+            blob=self.blob,
+            committed=day,
+            retrieved=self.nomination.record,
+            hint="method" if self.nomination.destination == SKILLS else "",
+        )
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run reads: the new text of the sources, and the candidates to judge in it.
+
+    `reader` is None if nothing is new. `state` is the state after the steps `moved`, which update
+    the paths of moved sources, and `known` has its memories.
+    """
+
+    texts: Sequence[SourceText] = ()
+    intake: Intake = msgspec.field(default_factory=Intake)
+    reader: Reader | None = None
+    state: State = EMPTY
+    known: Known = msgspec.field(default_factory=Known)
+    moved: tuple[Step, ...] = ()
+    nominees: tuple[Nominee, ...] = ()
+    candidates: Sequence[Candidate] = ()
+    choice: ShelfChoice = NOTHING
+    cursor: Mapping[str, Cursor] = msgspec.field(default_factory=dict)
+    warnings: tuple[Problem, ...] = ()
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """What the judge answered about an input.
+
+    `waiting` are the sources without an answer: the next run reads them again. `unusable` says why
+    operations were left out. `names` are those of owner and agent. `may_arrange` is whether the
+    judge may be asked to arrange the memories too.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    waiting: frozenset[str] = frozenset()
+    unusable: Mapping[str, str] = msgspec.field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    may_arrange: bool = False
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
+    warnings: tuple[Problem, ...] = ()
+
+
+# -- what people did --------------------------------------------------------------------------
+
+CLAIMED = "the author of a commit by hand, for the header"
+"""Reason of the commit that records who edited memories. No command reverts it."""
+
+
+def claim_edits(first: Work) -> str:
+    """Commit the attributions of manual edits since the last run.
+
+    Return the commit, or an empty string.
+    """
+    return retried(first.store, lambda: _claim_edits(first))
+
+
+def _claim_edits(first: Work) -> str:
+    at = first.refreshed()
+    last = next(iter(at.landed()), None)
+    if last is not None and last.entry.commit == at.tree.commit:
+        return ""
+    state = at.tree.state()
+    updates = _attributions(at, state, f"{last.entry.commit}..HEAD" if last else "HEAD")
+    if not updates:
+        return ""
+    step = Step(
+        op="edit",
+        what=f"Record who edited {counted(len(updates), 'memory', 'memories')} by hand",
+        reason=CLAIMED,
+        changes=tuple(updates),
+    )
+    plan = Plan(base=at.tree.commit, steps=(step,))
+    context, now = at.context(), first.call.now
+    landing = prepare(at.store, state, plan, context, now, author=at.author)
+    return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
+
+
+def _attributions(at: Work, state: State, revisions: str) -> list[Update]:
+    """Return updates for memories that still have a text edited by hand, naming the last editor.
+
+    Memories that repeat a rejected statement are skipped. Moved or swapped files are no edits.
+    """
+    git, found = at.store.repo, dict[str, Update]()
+    hands = {hand.commit: hand for hand in hand_commits(git, revisions)}
+    for commit, group in groupby(changes(git, hands), key=lambda change: change[0]):
+        olds, edits = dict[str, Memory](), dict[str, Memory]()
+        for _, path, before, after in group:
+            if at.tree.layout.is_memory(path):
+                olds |= _decoded(git, path, before)
+                edits |= _decoded(git, path, after)
+        hand = hands[commit]
+        is_known = hand.email in at.config.human_authors
+        stamp = Stamp(by=f"human:{hand.email}" if is_known else "process:unknown", at=hand.when)
+        for id_, edited in edits.items():
+            memory, old = state.memories.get(id_), olds.get(id_)
+            if memory is None or memory.body != edited.body or not _is_authored(edited, old):
+                continue
+            if memory.status == "forgotten" != edited.status and tombstones_in(state).bar(memory):
+                continue
+            earlier: Stamp | None = memory.fields.get("generated")
+            if earlier is not None and earlier.at and stamp.at and earlier.at >= stamp.at:
+                continue
+            former = memory.former_hashes
+            if old is not None and old.body != edited.body:
+                former = tuple(dict.fromkeys((*former, text_hash(old.body))))
+            found[id_] = Update(id=id_, fields={"generated": stamp, "former": former or None})
+    return list(found.values())
+
+
+def _decoded(git: Git, path: str, blob: str) -> dict[str, Memory]:
+    memory = codec.decode(path, git.read(blob))[0] if blob else None
+    return {memory.id: memory} if memory is not None and memory.id else {}
+
+
+def _is_authored(memory: Memory, old: Memory | None) -> bool:
+    """Return whether an edit changed the text or a field that a person may set."""
+    if old is None:
+        return "generated" not in memory.fields  # otherwise the memory was only restored
+    keys = changed_keys(old.fields, memory.fields)
+    return old.body != memory.body or any(BY_NAME[key].is_by_person for key in keys)
+
+
+def decided_in(work: Work) -> frozenset[str]:
+    """Return what was reverted or discarded: by the files, and by `git revert` of a run.
+
+    Git's revert removes the run's manifest. It decides what the reverse of that commit would,
+    unless the manifest is there again.
+    """
+    found = set(tombstones_in(work.tree.state()).changes)
+    for entry in history.manifest_removals(work.store.repo, work.tree.commit, work.tree.layout):
+        if entry.op != "revert" and not work.tree.blobs.keys() >= {*entry.paths}:
+            before, after = (
+                work.store.snapshot(commit).state().memories
+                for commit in (entry.parents[0], entry.commit)
+            )
+            found |= traits_between(after, before)
+    return frozenset(found)
+
+
+# -- the input ---------------------------------------------------------------------------------
 
 
 def read_commit(work: Work, plan: RunPlan) -> RunPlan:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from msgspec.structs import replace
 
-from memrepo.actions.run.plan import Decisions, RunPlan
+from memrepo.actions.run.decide import Decisions
+from memrepo.actions.run.gather import RunPlan
 from memrepo.actions.work import Work
 from memrepo.core.changes import (
     BULK_OPS,
@@ -27,7 +28,6 @@ from memrepo.core.changes import (
     Update,
     is_decided,
     traits,
-    traits_between,
 )
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -42,7 +42,6 @@ from memrepo.merge.tombstones import (
     tombstones_in,
 )
 from memrepo.policies.upkeep import interlock
-from memrepo.store import history
 
 # -- decisions of a person: reverted, discarded, rejected -----------------------------------------
 
@@ -142,23 +141,6 @@ PROPOSED: tuple[Op, ...] = (
     *("flag", "compress", "archive", "prune", "nominate"),
 )
 """Operations that runs propose. If they are reverted, that is recorded."""
-
-
-def decided_in(work: Work) -> frozenset[str]:
-    """Return what was reverted or discarded: by the files, and by `git revert` of a run.
-
-    Git's revert removes the run's manifest. It decides what the reverse of that commit would,
-    unless the manifest is there again.
-    """
-    found = set(tombstones_in(work.tree.state()).changes)
-    for entry in history.manifest_removals(work.store.repo, work.tree.commit, work.tree.layout):
-        if entry.op != "revert" and not work.tree.blobs.keys() >= {*entry.paths}:
-            before, after = (
-                work.store.snapshot(commit).state().memories
-                for commit in (entry.parents[0], entry.commit)
-            )
-            found |= traits_between(after, before)
-    return frozenset(found)
 
 
 # -- removals --------------------------------------------------------------------------------------

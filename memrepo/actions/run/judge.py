@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from memrepo.actions.run.gather import gather, read_commit
+from memrepo.actions.run.gather import Answers, Input, RunPlan, gather, read_commit
 from memrepo.actions.run.ingest import preview_ingest, texts_at
 from memrepo.actions.run.judge_choice import (
     PAID,
@@ -23,7 +23,6 @@ from memrepo.actions.run.judge_choice import (
     own_prompts,
     price_of,
 )
-from memrepo.actions.run.plan import Answers, Input, RunPlan
 from memrepo.actions.run.record import Result
 from memrepo.actions.run.shelf import MIN_CHANGED, MIN_NEW
 from memrepo.actions.work import Work

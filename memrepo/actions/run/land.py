@@ -12,8 +12,9 @@ from memrepo import __version__
 from memrepo.actions.guard import redact_steps
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, put_away
+from memrepo.actions.run.decide import Decisions
+from memrepo.actions.run.gather import RunPlan
 from memrepo.actions.run.guard import marked_in, state_after, why_wait
-from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core import corrections
 from memrepo.core.changes import (

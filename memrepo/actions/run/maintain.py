@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from memrepo.actions.run.decide import Decisions
+from memrepo.actions.run.gather import RunPlan
 from memrepo.actions.run.guard import state_after, traits_of
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.settle import settle_changed
 from memrepo.actions.work import Work
 from memrepo.core.changes import Change, Create, Remove, Step, Update, is_decided

@@ -24,11 +24,11 @@ from memrepo import __version__
 from memrepo.actions.pending import removals_in_words
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested
-from memrepo.actions.run.preconditions import UpgradeRequired
 from memrepo.actions.work import Work, outside
 from memrepo.config import ConfigError
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
+from memrepo.core.manifest import UpgradeRequired
 from memrepo.core.messages import counted, cut
 from memrepo.core.problems import Problem
 from memrepo.core.times import EARLIEST, format_time, parse_time

@@ -21,8 +21,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from memrepo.actions.pending import REQUEST
+from memrepo.actions.run.gather import Input
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.plan import Input
 from memrepo.actions.run.settle import PENDING
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import visible

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from memrepo.actions.landing import missing_pages, retried, stale_files
 from memrepo.actions.pending import PREFIX, refuse_no_room
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.run.decide import decide
-from memrepo.actions.run.gather import gather_sources, read_commit
+from memrepo.actions.run.decide import Decisions, decide
+from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
 from memrepo.actions.run.guard import leave_out_rejected, mark_removals, marked_in
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge import estimate_of, judge
@@ -28,13 +28,6 @@ from memrepo.actions.run.land import (
     waiting_of,
 )
 from memrepo.actions.run.maintain import add_upkeep
-from memrepo.actions.run.plan import Decisions, RunPlan
-from memrepo.actions.run.preconditions import (
-    claim_edits,
-    refuse_other_owner,
-    report_clock,
-    upgrade_due,
-)
 from memrepo.actions.run.record import (
     REPORTS,
     Landed,
@@ -50,11 +43,15 @@ from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit
 from memrepo.core.judge import Usage
+from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, MayNotRun, UpgradeRequired
+from memrepo.core.problems import Problem
+from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
 from memrepo.policies.rules import RunMode
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.store.run_files import SavedAnswers
+from memrepo.store.settings import clone_name, is_called
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,6 +130,58 @@ def do(work: Work, request: Request) -> Result:
     return result.after(unhooked)
 
 
+def refuse_other_owner(work: Work) -> None:
+    """Raise MayNotRun if another clone owns the runs."""
+    owner, repo = work.config.run.owner, work.store.repo
+    if owner and not is_called(repo, owner):
+        raise MayNotRun(
+            f"runs are {owner}'s (run.owner in memrepo.toml), and this clone is {clone_name(repo)}",
+            fix="`memrepo sync` brings what it distils; to run here, name this clone as run.owner"
+            " (`git config memrepo.clone NAME` gives it a name)",
+        )
+
+
+def upgrade_due(work: Work) -> UpgradeRequired | None:
+    """Return the upgrade to acknowledge before a run, or None.
+
+    Raise MayNotRun if a newer memrepo made the last run: this version must not write over it.
+    """
+    manifests = reversed(work.tree.manifests[0])
+    last = next(manifests, None)
+    if last is None:
+        return None
+    # A partial run did not judge everything again.
+    whole = last if not last.partial else next((m for m in manifests if not m.partial), last)
+    found = (whole.logic, whole.schema)
+    if last.logic > LOGIC_VERSION or last.schema > SCHEMA_VERSION:
+        raise MayNotRun(
+            f"the last run {last.run} was made by a newer version of memrepo",
+            fix="upgrade memrepo on this machine",
+        )
+    if found >= (LOGIC_VERSION, SCHEMA_VERSION):
+        return None
+    return UpgradeRequired(
+        f"upgrade required: the last run {whole.run} has logic {found[0]} and schema {found[1]},"
+        f" this memrepo has {LOGIC_VERSION} and {SCHEMA_VERSION}",
+        fix="`memrepo run --acknowledge-upgrade` judges everything again, for review",
+    )
+
+
+def report_clock(work: Work) -> None:
+    """Warn that a run is dated after the current time, because the last run has a later date."""
+    last = max((m.run for m in work.tree.manifests[0]), default="")
+    if last[:16] > f"{work.call.now:%Y%m%dT%H%M%SZ}":
+        found = f"found {format_time(work.call.now)}, which is before the last run"
+        problem = Problem(
+            path=work.tree.layout.manifest(last),
+            rule="time-before-last-run",
+            severity="warning",
+            message=f"{found}: this run is dated just after it",
+            fix="check the system clock, or the value of `--now`",
+        )
+        work.store.notices.append(problem)
+
+
 def run_once(first: Work, request: Request) -> Result:
     """Run once and return the result, without recording it."""
     plan = _asked(first, request)
@@ -146,10 +195,7 @@ def run_once(first: Work, request: Request) -> Result:
             first.store.refuse_unfit()
         done = _run(first, request, plan)
         if done.landed:
-            from memrepo.actions.recall.recall import embed
-
             first.store.maintain()
-            embed(first.refreshed())
     notices = (*done.notices, *first.store.notices)
     return replace(done, report=report, notices=notices)
 
@@ -162,7 +208,8 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
     if not request.dry_run:
         claim_edits(first)
     at = first.refreshed()
-    refuse_no_room(at)
+    if plan.mode == "reconciliation":
+        refuse_no_room(at)
     report_clock(at)
     if not request.dry_run:
         ledger_of(first.store).close()
@@ -345,6 +392,7 @@ def _update_caches(before: Work, at: Work) -> None:
         survey(at)
     at.tree.cache_memories()
     if has_moved and len(at.tree.state().memories) >= MIN_INDEXED:
-        from memrepo.actions.recall.recall import index_of
+        from memrepo.actions.recall.recall import embed, index_of
 
         index_of(at, edits=False, passages=True).follow()
+        embed(at)

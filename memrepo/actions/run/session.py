@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run import run
-from memrepo.actions.run.preconditions import refuse_other_owner
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import record_run
 from memrepo.actions.work import Work
@@ -106,7 +105,7 @@ def _go_on(work: Work, request: Request) -> Result:
     asked = run.Request(
         mode="incremental", judge="session", dry_run=request.dry_run, reason=request.reason
     )
-    refuse_other_owner(at)
+    run.refuse_other_owner(at)
     try:
         found = run.run_once(at, asked)
     except Unanswered as unanswered:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.run.gather import RunPlan
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import (
     SURE,
@@ -22,7 +23,6 @@ from memrepo.actions.run.overtake import (
     find_change,
     is_compared,
 )
-from memrepo.actions.run.plan import RunPlan
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of

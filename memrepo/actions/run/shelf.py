@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from memrepo.actions.run.gather import Answers, RunPlan
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import SURE
-from memrepo.actions.run.plan import Answers, RunPlan
 from memrepo.actions.run.settle import supersede, superseded
 from memrepo.core.changes import Step, Update
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed

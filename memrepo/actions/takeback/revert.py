@@ -18,8 +18,8 @@ from memrepo.actions.landing import chain, derived_contents, listed_steps
 from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
+from memrepo.actions.run.gather import CLAIMED
 from memrepo.actions.run.guard import PROPOSED
-from memrepo.actions.run.preconditions import CLAIMED
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS, Step, traits_between
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -394,7 +394,7 @@ def _last_of(work: Work, memory: str) -> tuple[LandedOperation, frozenset[str]]:
     grep = f"^{PREFIX}Memory: {memory}$"
     walk = history.entries(work.store.repo, "--no-merges", "--grep", grep, work.tree.commit)
     for entry in walk:
-        is_decision = entry.trailer("Reason") not in CLAIMED
+        is_decision = entry.trailer("Reason") != CLAIMED
         if is_decision and memory in entry.trailers.get("Memory", ()):
             several = entry.op in _PARTS or len(entry.trailers["Memory"]) > 1
             alone = several and entry.op not in _WHOLE
@@ -444,7 +444,7 @@ def _operation(entry: history.LogEntry) -> LandedOperation | None:
 
     A commit that only records the authorship of a commit by hand is not a decision.
     """
-    decided = entry.trailer("Op") and entry.trailer("Reason") not in CLAIMED
+    decided = entry.trailer("Op") and entry.trailer("Reason") != CLAIMED
     return commit_landing(entry) if decided else None
 
 

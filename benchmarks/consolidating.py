@@ -7,9 +7,10 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
+from memrepo.actions.run.decide import Decisions
+from memrepo.actions.run.gather import RunPlan
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.maintain import compress_old
-from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.settle import settle_changed
 from memrepo.config import parse_config
 from memrepo.core.ids import claim_id

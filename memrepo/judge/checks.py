@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
+from itertools import islice
 from pathlib import PurePosixPath
 
 import msgspec
@@ -26,10 +27,11 @@ from memrepo.judge.grounding import (
     languages_of,
     literals_of,
     loose,
-    words_marked,
+    word_marked,
 )
 from memrepo.judge.interface import MAX_TEXT, Operation
 from memrepo.policies.matching import jaccard
+from memrepo.text.languages import small_words
 from memrepo.text.words import content_words
 
 MIN_TEXT = 10
@@ -54,6 +56,7 @@ _REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
 _DAY = regex(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = regex(r"[.;!?,。；！？，]\s*|\s[—–-]\s")
 _SENTENCE = regex(r"(?<=[.!?])\s+|(?<=[。！？])")
+_PIECE = regex(r"(?<=[.!?])\s+|(?<=[。！？；])|;\s|\s\|\s")
 _OPEN = regex(r"\s*(?:[-*+]|\d+[.)])?\s*\[ \]|.*\b(?:TODO|to-do)\b", re.IGNORECASE)
 
 
@@ -68,13 +71,17 @@ class Place(msgspec.Struct, frozen=True):
 class Cited(msgspec.Struct, frozen=True, kw_only=True):
     """The lines that an operation cites, and what explains them.
 
-    `above` has their headings and files. `around` has neighbouring lines that were shown. Lines
-    that state nothing have a fault, and the places from which others may be cited.
+    `under` has the headings and lead-ins above them, and `above` also their files and how these
+    begin. `topics` has all headings of the files, which may name a subject. `around` has
+    neighbouring lines that were shown. Lines that state nothing have a fault, and the places from
+    which others may be cited.
     """
 
     places: tuple[Place, ...] = ()
     own: tuple[str, ...] = ()
+    under: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
     days: tuple[str, ...] = ()
     fault: str = ""
@@ -94,6 +101,7 @@ def cite(lines: str, batch: Batch) -> Cited:
     leads: list[Place] = []
     own: list[str] = []
     above: list[str] = []
+    under: list[str] = []
     around: list[str] = []
     days: list[str] = []
     files, visible = batch.files, batch.shown
@@ -109,19 +117,18 @@ def cite(lines: str, batch: Batch) -> Cited:
         if len(shown) > MAX_SPAN:
             return Cited(fault=f"lines: {id_}:{start}-{end} is too much, cite what you used")
         if not _states_something(document, shown):
-            above += [document.lines[n - 1].strip("# ") for n in shown]
+            under += [document.lines[n - 1].strip("# ") for n in shown]
             below = [n for n in sorted(document.stating & visible[id_]) if n > start]
             leads.append(Place(document, start, (below or [start])[:MAX_BELOW][-1]))
             continue
         places.append(Place(document, shown[0], shown[-1]))
         own += [document.lines[n - 1].strip() for n in shown]
-        above += [*document.headings(shown[0]), *_names(document), *document.head]
-        above += [sender] if (sender := document.sender(shown[0])) else []
-        near = range(start - NEAR_LINES, end + NEAR_LINES + 1)
-        around += [
-            document.lines[n - 1] for n in near if n in visible[id_] and not start <= n <= end
-        ]
-        days += _DAY.findall(document.name) + _DAY.findall("\n".join(above))
+        under += [line.strip("# ") for line in document.headings(shown[0])]
+        under += [sender] if (sender := document.sender(shown[0])) else []
+        above += [*_names(document), *document.head]
+        near = (m for away in range(1, NEAR_LINES + 1) for m in (start - away, end + away))
+        around += [document.lines[n - 1] for n in near if n in visible[id_]]
+        days += _DAY.findall("\n".join((document.name, *under, *above)))
         days += [] if document.is_whole else [document.since]
     if leads and not places:
         id_ = next(id_ for id_, document in files.items() if document is leads[0].document)
@@ -130,7 +137,9 @@ def cite(lines: str, batch: Batch) -> Cited:
     return Cited(
         places=tuple(places),
         own=tuple(own),
-        above=tuple(dict.fromkeys(above)),
+        under=tuple(dict.fromkeys(under)),
+        above=tuple(dict.fromkeys((*under, *above))),
+        topics=tuple(line for p in places for line in filter(is_heading, p.document.lines)),
         around=tuple(dict.fromkeys(around)),
         days=tuple(sorted({day for day in days if day})),
     )
@@ -180,8 +189,11 @@ def check(
         beyond=cited.around,
         days=cited.days,
     )
-    fields = (("text", op.text), ("subject", op.subject), ("still", op.still))
-    found += map(str, find_unsupported([one for one in fields if one[1]], grounds))
+    fields = [one for one in (("text", op.text), ("still", op.still)) if one[1]]
+    found += map(str, find_unsupported(fields, grounds))
+    if op.subject:
+        named = replace(grounds, beyond=(*grounds.beyond, *cited.topics))
+        found += islice(map(str, find_unsupported([("subject", op.subject)], named)), 1)
     found += _meaning_faults(op, cited, old)
     found += _copies(op, known, spoken)
     if op.op == "replace" and old is not None:
@@ -223,7 +235,7 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
     """Yield lost or added negations, a plan reported as a fact, and another language."""
     words, languages = content_words(op.text), languages_of(op.text, "\n".join(cited.own))
     whole = "\n".join((cited.evidence, old.body if old else ""))
-    has_mark = partial(words_marked, languages=languages)
+    has_mark = partial(word_marked, languages=languages)
     is_negated = has_mark(op.text, "negation") and not any(has_mark(whole, b) for b in BOUNDS)
     if is_negated and _restates(op.text, whole, languages):
         yield "text: a negation that is not in the lines"
@@ -231,8 +243,7 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
         if not has_mark(op.text, kind) and (
             lost := next(_find_lost_clauses(kind, cited.own, words, languages), "")
         ):
-            what = "negation" if kind == "negation" else "limit"
-            yield f"text: it loses a {what}: {lost[:60]}"
+            yield f'text: it loses "{has_mark(lost, kind)}": {lost[:60]}'
     plans = [content_words(line) for line in cited.own if _OPEN.match(line)]
     restates = any(plan and len(plan & words) >= RESTATED * len(plan) for plan in plans)
     if restates and not has_mark(op.text, "plan"):
@@ -252,7 +263,7 @@ def _restates(text: str, whole: str, languages: Collection[str]) -> bool:
     """
     known = content_words(whole)
     return all(
-        word in known or words_marked(word, "negation", languages) for word in content_words(text)
+        word in known or word_marked(word, "negation", languages) for word in content_words(text)
     )
 
 
@@ -265,7 +276,7 @@ def _find_lost_clauses(
         shared = len(content & words)
         restated = shared >= RESTATED * len(content) or shared >= max(2, TAKEN * len(words))
         is_long = len(content) > MIN_CLAUSE_WORDS
-        if is_long and restated and words_marked(clause, kind, languages):
+        if is_long and restated and word_marked(clause, kind, languages):
             yield clause.strip()
 
 
@@ -323,22 +334,25 @@ def leftovers(
 def needs_second_question(op: Operation, cited: Cited) -> bool:
     """Return whether a model is asked again whether the lines state what an operation states.
 
-    A wording that quotes whole lines or sentences needs none, also with its subject before it. It
-    does if what it leaves out of the cited lines says not, only, until and the like.
+    A wording that only joins whole statements of the lines needs none. Its other words are those of
+    headings, or have no content. It does if what it leaves out says not, only, until and the like.
     """
     if op.op in ("replace", "close"):
         return True
     if not op.text:
         return False
-    whole = [strip_marker(line) for line in cited.own]
-    pieces = [piece for line in whole for piece in (line, *_SENTENCE.split(line))]
-    quotable = {loose(piece) for piece in (*pieces, " ".join(whole))}
-    text, subject = loose(op.text), loose(op.subject)
-    if not {text, text.removeprefix(f"{subject} ")} & quotable:
-        return True
-    rest = (piece for piece in pieces if loose(piece) not in text)
+    pieces = {loose(p): p for line in cited.own for p in _PIECE.split(strip_marker(line))}
+    text, used = f" {loose(op.text)} ", set[str]()
+    for piece in sorted(pieces, key=len, reverse=True):
+        if piece and f" {piece} " in text:
+            text = text.replace(f" {piece} ", " ")
+            used.add(piece)
     languages = languages_of(op.text, "\n".join(cited.own))
-    return any(words_marked(piece, kind, languages) for piece in rest for kind in BOUNDS)
+    known = content_words(" ".join((*cited.under, *(p.document.name for p in cited.places))))
+    known = known.union(*(small_words().get(language, frozenset()) for language in languages))
+    left = "\n".join((text, *(p for key, p in pieces.items() if key not in used)))
+    is_new = not used or not content_words(text) <= known
+    return is_new or any(word_marked(left, kind, languages) for kind in BOUNDS)
 
 
 def verbatim(op: Operation, cited: Cited) -> Operation | None:

@@ -15,6 +15,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 import msgspec
 
@@ -53,6 +54,7 @@ MIN_READABLE, MAX_SQUEEZED, MAX_ODD = 0.6, 0.15, 0.1
 """Minimum share of letters, digits and blanks in a readable line, the share to which it must not be
 compressible, and the maximum share of characters that no text has."""
 _LONG_ROW, _VERY_LONG_ROW = 40, 400
+_LEAD_IN = regex(r"[:：]\W*$")
 _ITEM = regex(r"\s*(?:[-*+]|\d+[.)])\s")
 
 
@@ -91,21 +93,28 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.new) == len(self.lines)
 
     def headings(self, number: int) -> list[str]:
-        """Return the headings, parent items and lead-in lines above a line, innermost first."""
+        """Return the headings, parent items and lead-in line above a line, innermost first.
+
+        Lines of code introduce nothing outside of their block.
+        """
         found: list[str] = []
-        own = self.lines[number - 1]
-        level = len(match[1]) if (match := _HEADING.match(own)) else 7
-        indent = _indent(own) if _ITEM.match(own) else 0
-        for line in reversed(self.lines[: number - 1]):
+        own, code = self.lines[number - 1], _code_lines(self.lines)
+        level = len(match[1]) if (match := _HEADING.match(own)) and number not in code else 7
+        depth = _depth(own) if _LEAD_IN.search(own) else max(_depth(own), 1)
+        is_item = bool(_ITEM.match(own))
+        for above in range(number - 1, 0, -1):
+            line = self.lines[above - 1]
+            if above in code:
+                continue
             heading = _HEADING.match(line)
+            if not is_item and _ITEM.match(line) and _depth(line) <= depth:
+                depth = _depth(line) - 1  # what introduces that list does not introduce this line
             if heading and len(heading[1]) < level:
                 found.append(line)
                 level = len(heading[1])
-            elif level == 7 and (
-                (_ITEM.match(line) and _indent(line) < indent) or re.search(r"[:：]\W*$", line)
-            ):
+            elif level == 7 and not heading and _depth(line) < depth and _introduces(line):
                 found.append(line)
-                indent = _indent(line)
+                depth = _depth(line)
         return found
 
     def sender(self, number: int) -> str:
@@ -123,8 +132,26 @@ def is_heading(line: str) -> bool:
     return bool(_HEADING.match(line))
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+@lru_cache(maxsize=64)
+def _code_lines(lines: tuple[str, ...]) -> frozenset[int]:
+    """Return the numbers of the lines in fenced blocks, with their marks."""
+    found: set[int] = set()
+    is_open = False
+    for number, line in enumerate(lines, start=1):
+        is_mark = line.lstrip().startswith(("```", "~~~"))
+        found |= {number} if is_open or is_mark else set()
+        is_open ^= is_mark
+    return frozenset(found)
+
+
+def _depth(line: str) -> int:
+    """Return how deep a line is below others: an item is deeper than a line that introduces it."""
+    return 2 * (len(line) - len(line.lstrip())) + bool(_ITEM.match(line))
+
+
+def _introduces(line: str) -> bool:
+    """Return whether a line says what deeper lines below it are about."""
+    return bool(_ITEM.match(line) or _LEAD_IN.search(line))
 
 
 def compare(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], dict[int, tuple[str, ...]]]:

@@ -212,8 +212,8 @@ def languages_of(*texts: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def words_marked(text: str, name: str, languages: Collection[str]) -> bool:
-    """Return whether a text has a word of a kind of the tables `marks`, such as `negation`.
+def word_marked(text: str, name: str, languages: Collection[str]) -> str:
+    """Return a word of a text that is of a kind of the tables `marks`, such as `negation`, or "".
 
     A word counts only in the languages that the text may have: `sin` is Spanish for "without" and
     Norwegian for "his".
@@ -221,8 +221,8 @@ def words_marked(text: str, name: str, languages: Collection[str]) -> bool:
     words = {
         bare(word) for word in _WORD.findall(normalise(text).replace("'", "").replace("’", ""))
     }
-    marks = frozenset[str]().union(*(_marks(language, name) for language in languages))
-    return any(m in words if m < "\u3040" else m in text for m in marks)
+    marks = sorted(frozenset[str]().union(*(_marks(language, name) for language in languages)))
+    return next((m for m in marks if (m in words if m < "\u3040" else m in text)), "")
 
 
 @cache

@@ -17,13 +17,13 @@ from memrepo.core.ids import strip_deceptive
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import concealed, harmless, without_secrets
 from memrepo.judge.checks import Cited
-from memrepo.judge.documents import Batch
+from memrepo.judge.documents import Batch, is_heading
 from memrepo.judge.interface import Change, Operation, Question
 
 LINES_PER_MEMORY = 6
 """Typical number of shown lines that give one memory."""
-MAX_NEAR = 3
-"""Maximum neighbouring lines shown with one item of a verification."""
+MAX_NEAR = 1
+"""Maximum neighbouring lines shown with one item of a verification, nearest first."""
 AROUND = 1
 """Lines shown around the lines of a refused operation."""
 # Escape characters that could look like the end of a fence or tag, as JSON allows.
@@ -103,7 +103,7 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
         row: dict[str, object] = {
             "id": one.id,
             "lines": list(one.cited.own),
-            "under": [a for a in one.cited.above if len(a.split()) > 1],
+            "under": list(one.cited.under),
             "files": list(dict.fromkeys(p.document.name for p in one.cited.places)),
             "near": _near(one.cited),
             "day": max(one.cited.days, default=""),
@@ -123,7 +123,9 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
 
 
 def _near(cited: Cited) -> list[str]:
-    return [line for line in cited.around if not line.lstrip().startswith("#")][:MAX_NEAR]
+    told = {*cited.own, *cited.under}
+    lines = (line for line in cited.around if not is_heading(line) and line not in told)
+    return [*lines][:MAX_NEAR]
 
 
 def shelf_question(

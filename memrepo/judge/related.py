@@ -111,6 +111,6 @@ def _alike(
 
 
 def short_ids(memories: Iterable[Memory]) -> dict[str, Memory]:
-    """Return memories by short ids, in an order that depends only on their texts."""
-    ordered = sorted(memories, key=lambda memory: (memory.body, memory.type))
+    """Return memories by short ids, in order of subject and day, else of their texts."""
+    ordered = sorted(memories, key=lambda m: (m.text("subject"), m.captured[:10], m.body, m.type))
     return {f"m{n}": memory for n, memory in enumerate(ordered, start=1)}

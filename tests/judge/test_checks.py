@@ -116,7 +116,7 @@ WRONG: dict[str, tuple[Operation, str]] = {
             lines="F1:5",
             text="Brandt charges 90 euros an hour for winter storage in the shed.",
         ),
-        "negation",
+        'it loses "not"',
     ),
     "negation added": (
         Operation(op="add", lines="F1:7", text="The yard of Brandt is not in Horten."),
@@ -193,6 +193,18 @@ def test_names_of_the_head_of_a_file_and_accepted_subjects_are_grounds() -> None
     assert check(named, cited, KNOWN, ("Vidar",)) == []
 
 
+def test_any_heading_of_the_file_may_name_the_subject_but_not_what_a_text_says() -> None:
+    page = ["# Boats", "", "- The berth costs 90 euros", *"- ab - cd - ef - gh".split(" - ")]
+    cited = cite("F1:3", batch([*page, "## Sea Otter", "- has two sails"]))
+    op = Operation(op="add", lines="F1:3", text="The berth costs 90 euros.", subject="Sea Otter")
+    assert check(op, cited, KNOWN, ()) == []
+    (fault,) = check(msgspec.structs.replace(op, subject="Blue Whale Inn"), cited, KNOWN, ())
+    assert fault.startswith("subject: a name")
+    text = "Of Otter the berth costs 90 euros."
+    (fault,) = check(msgspec.structs.replace(op, text=text), cited, KNOWN, ())
+    assert fault.startswith("text: a name")
+
+
 def test_a_negation_in_other_words_is_left_to_the_second_question() -> None:
     page = ["# Money", "", "- USDC on Base: free, gas paid by the wallet"]
     cited = cite("F1:3", batch(page))
@@ -217,7 +229,7 @@ def test_a_word_is_a_negation_only_in_the_language_of_the_text(
     line: str, text: str, lost: bool
 ) -> None:
     found = check(Operation(op="add", lines="F1:1", text=text), Cited(own=(line,)), {}, ())
-    assert [fault.partition(":")[2][:19] for fault in found] == [" it loses a negatio"] * lost
+    assert [fault.partition(":")[2][:10] for fault in found] == [" it loses "] * lost
 
 
 def test_a_copy_of_a_known_or_earlier_text_is_refused() -> None:

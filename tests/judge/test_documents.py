@@ -170,6 +170,19 @@ def test_unreadable_lines_are_left_out_and_counted() -> None:
     assert [row.split(" ", 1)[1] for row in found.text.splitlines()[3:]] == kept
 
 
+def test_what_introduces_a_line_is_its_own_list_and_no_code() -> None:
+    page = document(
+        "boats.md",
+        "# Boats\n\n**Sea Otter:**\n- two sails\n\n```sh\n# Check the sails:\nmake sails\n```\n\n"
+        "**Blue Whale:**\n- Crew:\n  - Ines\n- no engine\n\nBoth are moored in Brevik.\n",
+    )
+    above = {line.strip(): page.headings(n) for n, line in enumerate(page.lines, start=1)}
+    assert above["- two sails"] == ["**Sea Otter:**", "# Boats"]
+    assert above["- Ines"] == ["- Crew:", "**Blue Whale:**", "# Boats"]
+    assert above["- no engine"] == ["**Blue Whale:**", "# Boats"]
+    assert above["**Blue Whale:**"] == above["Both are moored in Brevik."] == ["# Boats"]
+
+
 def test_memories_about_what_headings_and_lines_name_are_shown() -> None:
     page = "# Boats\n\n## Sea Otter\n\n- Two new sails came on Monday\n- Paid by Ines Moe\n"
 

@@ -163,7 +163,7 @@ def _find_proposals(
         id_ = f"{change.change}-{number}"
         if change.change == "join" and len(members) > 1:
             op = Operation(op="add", lines="", text=change.text, type=change.type)
-            cited = Cited(own=texts, above=above, days=days)
+            cited = Cited(own=texts, under=above, above=above, days=days)
             if faults := check(op, cited, {}, ()):
                 refused[number] = faults
             else:
@@ -171,7 +171,7 @@ def _find_proposals(
         elif change.change == "overtake" and len(members) == 2 and _may_follow(*members):
             old, new = members
             op = Operation(op="replace", lines="", text=new.body, subject=new.subject)
-            cited = Cited(own=texts[1:], above=above, days=days)
+            cited = Cited(own=texts[1:], under=above, above=above, days=days)
             found[number] = Proposed(id=id_, op=op, cited=cited, old=old)
     return found, refused
 

@@ -48,6 +48,7 @@ _STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
 _YEARS = range(1900, 2200)
 _NEAR_DAYS, _MONTH_DAYS = 14, 31
+_DAYS_OF_UNIT = {"day": 1, "week": 7}
 _SHOWN = 60
 _INFLECTING = frozenset(("russian", "polish", "czech", "finnish", "hungarian", "turkish"))
 _ALL_NOUNS = frozenset(("german",))
@@ -114,6 +115,12 @@ class _ParsedGrounds:
             unit for word in regex(r"[^\W\d_]+|[%€$£¥₹]").findall(whole) if (unit := unit_of(word))
         }
         self.clocks = set(_clocks(whole))
+        self.distances = {
+            days * value
+            for figure in self.figures
+            if (days := _DAYS_OF_UNIT.get(figure.unit))
+            for value in figure.values
+        }
         self.days = _read_dates(whole)[0]
         short = ((int(month), int(day)) for day, month in _SHORT.findall(whole))
         self.days |= {(0, month, day) for month, day in short if 0 < month <= 12 and day < 32}
@@ -156,11 +163,18 @@ class _ParsedGrounds:
             if any(first[:10] <= wanted.isoformat() <= last[:10] for first, last in spans):
                 return True
             away = abs((wanted - stated).days)
+            if away in self.distances or (day[2] == number and self._in_months(stated, wanted)):
+                return True
             if away <= _NEAR_DAYS and wanted.isoweekday() in self.weekdays:
                 return True
             if away <= _MONTH_DAYS and day[2] in self.ordinals:
                 return True
         return False
+
+    def _in_months(self, stated: date, wanted: date) -> bool:
+        """Return whether the grounds name the months between two dates ("in 2 months")."""
+        months = abs(12 * (wanted.year - stated.year) + wanted.month - stated.month)
+        return any(f.unit == "month" and months in f.values for f in self.figures)
 
     def language(self, text: str) -> str:
         """Return the language of a text, determined from the text and its evidence."""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.changes import Delete, Write
+from memrepo.core.ids import text_hash
 from memrepo.core.memory import Hot, Memory, Source
 from memrepo.core.state import Files, State
 from memrepo.policies.rules import HotRules
@@ -139,6 +140,16 @@ def test_a_rule_and_a_list_are_never_cut_and_a_long_heading_labels_by_its_first_
     context = f"MEMORY › Harbour log › {heading}"
     said = condensed(memory("Hulls dry for a week.", context=context, sources=sources))
     assert said == "Winter storage: Hulls dry for a week."
+
+
+@pytest.mark.parametrize(("subject", "is_labelled"), [("Hulls", False), ("Yard", True), ("", True)])
+def test_a_text_that_a_judge_worded_needs_no_label_if_it_names_its_subject(
+    subject: str, is_labelled: bool
+) -> None:
+    place = Source(resource="sources/MEMORY.md", lines=(5, 5), text_hash=text_hash("a week"))
+    more = {"subject": subject} if subject else {}
+    one = memory("Hulls dry for a week.", context="MEMORY › Winter", sources=(place,), **more)
+    assert condensed(one).startswith("Winter: ") == is_labelled
 
 
 def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_file() -> None:

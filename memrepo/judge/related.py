@@ -112,5 +112,5 @@ def _alike(
 
 def short_ids(memories: Iterable[Memory]) -> dict[str, Memory]:
     """Return memories by short ids, in order of subject and day, else of their texts."""
-    ordered = sorted(memories, key=lambda m: (m.text("subject"), m.captured[:10], m.body, m.type))
+    ordered = sorted(memories, key=lambda m: (m.subject, m.captured[:10], m.body, m.type))
     return {f"m{n}": memory for n, memory in enumerate(ordered, start=1)}

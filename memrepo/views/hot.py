@@ -293,7 +293,7 @@ def _about(memory: Memory, text: str) -> str:
     context = memory.context
     if not context or not memory.sources or gives_name(memory):
         return ""
-    subject, quoted = memory.text("subject"), {s.text_hash for s in memory.sources}
+    subject, quoted = memory.subject, {s.text_hash for s in memory.sources}
     if subject and memory.own_hash not in quoted and _shares_word(subject, text):
         return ""  # a judge worded it, and it names its subject
     parts = context.split(SEPARATOR)

@@ -312,8 +312,20 @@ def _fields(found: Difference) -> Iterator[Line]:
     for name in found.fields:
         if name in UNTOLD or (found.kind in ("superseded", *_CAUSED) and name in TELLTALES):
             continue
-        old, new = _spelled(found, name)
-        yield _plain(f"{name}: {old or 'none'} -> {new or 'none'}")
+        yield _plain(_field_in_words(name, *_spelled(found, name)))
+
+
+def _field_in_words(name: str, old: str, new: str) -> str:
+    """Return what changed in a field as a phrase. The table has phrases for (set, removed)."""
+    if name == "hot" and new.startswith("until"):  # the time of leaving the first page
+        old, new = new, ""
+    if name in WORDS["fields"]:
+        is_set, removed = WORDS["fields"][name]
+        return str(is_set if new else removed).format(new or old)
+    label = name.replace("_", " ")
+    if not new:
+        return f"{label} removed: {old}"
+    return f"{label} changed from {old} to {new}" if old else f"{label}: {new}"
 
 
 def _sources(evidence: Iterable[Evidence]) -> Iterator[Line]:

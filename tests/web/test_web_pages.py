@@ -38,7 +38,9 @@ def ids(repo: Path) -> dict[str, str]:
 # -- who gets nothing ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/", f"{HOME}morning", f"{HOME}search?q=x", "/web.css", "/nope"])
+@pytest.mark.parametrize(
+    "path", ["/", f"{HOME}morning", f"{HOME}memory/mem-0000", "/web.css", "/nope"]
+)
 @pytest.mark.parametrize(
     ("cookie", "headers"),
     [
@@ -164,39 +166,68 @@ def test_the_morning_page_names_the_next_run(
     assert "next run Tue 2026-03-03 04:00" in text(client.get(f"{HOME}morning").text)
 
 
-def test_the_timeline_tells_runs_and_edits_by_day_each_with_its_diff(
+def test_the_morning_lists_the_runs_and_names_a_reverted_one(
     client: TestClient, repo: Path
 ) -> None:
-    done(repo, "add", "The kiln is fired on Mondays.", now=MORNING)
-    page = client.get(f"{HOME}timeline").text
-    seen = text(page)
-    assert "Sunday, 01 March 2026" in seen
-    assert seen.index("Monday, 02 March 2026") < seen.index("Sunday, 01 March 2026")
-    assert "Add fact: The kiln is fired on Mondays." in seen
+    page = client.get(f"{HOME}morning").text
+    assert "reverted" not in text(page)
     for link in re.findall(r'href="(change/[^"]+)"', page):
         assert client.get(f"{HOME}{link}").status_code == 200
-    assert "Nothing happened" in client.get(f"{HOME}timeline?since=2027-01-01").text
-    assert client.get(f"{HOME}timeline?since=x").status_code == 404
+    done(repo, "revert", now=MORNING)
+    assert "reverted: not in effect" in text(client.get(f"{HOME}morning").text)
 
 
-def test_search_shows_the_subject_filters_looks_back_explains_and_is_honest(
-    client: TestClient, repo: Path
+def test_the_morning_names_what_was_left_out_and_how_to_read_it(
+    tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:
-    found = client.get(f"{HOME}search", params={"q": "mail server", "explain": "1"}).text
-    assert "hermes" in found
-    assert re.search(r">The mail server is called hermes.</a>", found)
-    assert re.search(r"\d found", found)
-    assert "recency" in found
-    assert "Nothing found" in client.get(f"{HOME}search", params={"q": "zebra"}).text
-    none = client.get(f"{HOME}search", params={"q": "mail", "type": "preference"}).text
-    assert "hermes" not in none
-    done(repo, "forget", ids(repo)["The mail server is called hermes."], now=NIGHT)
-    assert "hermes" not in client.get(f"{HOME}search", params={"q": "mail"}).text
-    then = client.get(f"{HOME}search", params={"q": "mail", "at": "2026-03-01"}).text
-    assert "hermes" in then
-    bad = client.get(f"{HOME}search", params={"q": "x", "at": "nonsense"})
-    assert bad.status_code < 500
-    assert "nonsense" in bad.text
+    (tmp_path / "ws/letters").mkdir(parents=True)
+    (tmp_path / "ws/letters/one.txt").write_text("The mill was sold to the cooperative.\n")
+    (tmp_path / "ws/MEMORY.md").write_text(
+        "# Memory\n\n- The mill is on the Ourthe.\n- The wifi password is hunter2-Xk9Q2.\n"
+    )
+    done(tmp_path, "init", "repo", "--from", "ws")
+    repo = tmp_path / "repo"
+    done(repo, "run", now=NIGHT)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    left = seen[seen.index("What was left out") : seen.index("What the agent reads first")]
+    assert "MEMORY.md, line 4: found a secret (password)" in left
+    assert "hunter2" not in seen
+    assert "letters/" in left
+    assert "claims under [sources]" in left
+
+
+def test_a_night_without_news_names_the_run_that_the_page_shows(
+    repo: Path, client_of: Callable[..., TestClient]
+) -> None:
+    done(repo, "discard", done(repo, "log", "--runs")["waiting"][0]["run"], now=NIGHT)
+    (repo.parent / "ws/MEMORY.md").write_text("# Memory\n\n- The mill is on the Ourthe.\n")
+    done(repo, "run", now=NIGHT)
+    done(repo, "run", now=MORNING)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    assert "found nothing new to read. What you see here is from the run before." in seen
+
+
+def test_marked_memories_have_one_word_and_the_buttons_say_what_they_do(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    ws = tmp_path / "ws"
+    ws.mkdir()
+    lines = [f"- The {name} lamp is on shelf {n}.\n" for n, name in enumerate(("red", "blue"))]
+    (ws / "MEMORY.md").write_text("# Lamps\n\n" + "".join(lines))
+    (ws / "AGENTS.md").write_text("# Rules\n\n- Always lock the shed.\n")
+    done(tmp_path, "init", "repo", "--from", "ws", now=NIGHT)
+    repo = tmp_path / "repo"
+    done(repo, "run", now=NIGHT)
+    (ws / "MEMORY.md").unlink()
+    marked = done(repo, "run", now=MORNING)["marked"]
+    assert marked
+    client = client_of(repo)
+    seen = text(client.get(f"{HOME}morning").text)
+    assert f"{len(marked)} memories are marked for removal" in seen
+    assert "Nothing left." in seen
+    answer = post(client, deed="accept", run="removals", back="morning")
+    assert said(answer.text).startswith("Archived: search no longer finds them.")
+    assert {memories(repo)[one].status for one in marked} == {"archived"}
 
 
 def test_one_memory_shows_evidence_reasons_history_and_neighbours(
@@ -221,7 +252,7 @@ def test_nothing_that_is_looked_at_counts_as_a_retrieval_or_writes(
 ) -> None:
     one = ids(repo)["The mail server is called hermes."]
     refs = git(repo, "for-each-ref")
-    for path in ("morning", "timeline", "search?q=mail", f"memory/{one}"):
+    for path in ("morning", f"memory/{one}"):
         assert client.get(f"{HOME}{path}").status_code == 200
     assert git(repo, "for-each-ref") == refs
     assert done(repo, "show", one, "--no-touch")["derived"]["retrievals"] == 0
@@ -230,7 +261,7 @@ def test_nothing_that_is_looked_at_counts_as_a_retrieval_or_writes(
 def test_text_of_a_memory_is_never_markup(client: TestClient, repo: Path) -> None:
     evil = "<script>alert(1)</script> <img src=x onerror=alert(2)> \u202e"
     made = done(repo, "add", evil, now=MORNING)["id"]
-    for path in (f"memory/{made}", "search?q=script", "timeline", f"change/{made}"):
+    for path in ("morning", f"memory/{made}", f"change/{made}"):
         page = client.get(f"{HOME}{path}").text
         page = re.sub(
             r"<textarea.*?</textarea>", "", page, flags=re.S
@@ -298,11 +329,11 @@ def test_what_is_done_to_a_memory_is_one_commit(
     assert_sound(repo)
 
 
-def test_a_run_is_taken_back_from_the_timeline(client: TestClient, repo: Path) -> None:
+def test_a_run_is_reverted_on_its_page(client: TestClient, repo: Path) -> None:
     one = ids(repo)["The mail server is called hermes."]
     run = done(repo, "log", "--runs")["runs"][0]["run"]
-    answer = post(client, deed="revert", target=run, back="timeline")
-    assert answer.url.path == f"{HOME}timeline"
+    answer = post(client, deed="revert", target=run, back="morning")
+    assert answer.url.path == f"{HOME}morning"
     assert subjects(repo)[0].startswith("Revert: Run ")
     assert one not in memories(repo)
 
@@ -344,7 +375,7 @@ def test_read_only_offers_no_deed_and_does_none(
 ) -> None:
     client = client_of(repo, read_only=True)
     one = ids(repo)["The mail server is called hermes."]
-    for path in ("morning", "timeline", f"memory/{one}"):
+    for path in ("morning", f"memory/{one}"):
         page = client.get(f"{HOME}{path}").text
         assert 'method="post" action="/do"' not in page.replace('id="f-', "") or (
             "<button" not in page

@@ -226,7 +226,7 @@ def _doubts(shown: Sequence[Memory]) -> list[str]:
     more = [f"{rest} more memories are contested"] if rest > 0 else []
     if retired := sum(map(is_retired, shown)):
         count = counted(retired, "memory is", "memories are")
-        more.append(f"{count} retired: the line that supported it is no longer in its source")
+        more.append(f"{count} marked for removal, because source lines are gone")
     return [*doubts[:MAX_DOUBTS], *more]
 
 

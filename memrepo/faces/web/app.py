@@ -162,10 +162,10 @@ _OUTCOMES = {
     "discard": "Discarded: nothing of it takes effect, and it is not proposed again.",
     "revert": "Reverted: the memory is as it was before. What came later stays.",
     "edit": "Saved in your words.",
-    "forget": "Forgotten: it is out of recall. History keeps it.",
+    "forget": "Forgotten: search no longer finds it. `memrepo restore` brings it back.",
     "reject": "Rejected for good: it does not come back.",
-    "accept removals": "Gone: they are out of recall. `memrepo restore` brings one back.",
-    "discard removals": "Kept: they are in recall again.",
+    "accept removals": "Archived: search no longer finds them. `memrepo restore` brings one back.",
+    "discard removals": "Kept: search finds them as before.",
     "confirm": "Confirmed: you marked it as right.",
     "resolve": "Decided: the contradiction is settled.",
 }
@@ -268,8 +268,6 @@ class Site(msgspec.Struct, kw_only=True):
 Show = Callable[[Work, Mapping[str, str]], pages.Shown]
 SCREENS: Mapping[str, Show] = {
     "morning": pages.morning,
-    "timeline": pages.timeline,
-    "search": pages.search,
     "memory": pages.memory,
     "change": pages.change,
 }

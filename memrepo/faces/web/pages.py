@@ -5,48 +5,37 @@ Memory text is data. Templates escape it and make hidden characters visible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
-from itertools import groupby, islice
+from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 from memrepo.actions.lifecycle.session import MAX_TOKENS, context
-from memrepo.actions.past import log, why
-from memrepo.actions.past.log import Commit
+from memrepo.actions.past import why
 from memrepo.actions.recall import around
-from memrepo.actions.recall import search as searching
 from memrepo.actions.recall import show as showing
-from memrepo.actions.recall.recall import RECALL_STATUSES
+from memrepo.actions.recall.recall import Later, index_of, later_than
 from memrepo.actions.request import checked
 from memrepo.actions.review import resolve
 from memrepo.actions.review.diff import review_of, span_of
+from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import last_record
 from memrepo.actions.setup import status
 from memrepo.actions.takeback.revert import RevertRequest
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
-from memrepo.core.errors import MemrepoError, UsageError
-from memrepo.core.memory import TYPES, Memory
+from memrepo.core.errors import MemrepoError
+from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
-from memrepo.core.times import extent
 from memrepo.views.hot import condensed, plain, sections
 from memrepo.views.html import Mark, rendered, rendered_line, shown, side
 from memrepo.views.report import in_words
-from memrepo.views.review import (
-    LEAVING,
-    SUMMARIES,
-    Change,
-    ReviewGroup,
-    change_lines,
-    headline,
-)
+from memrepo.views.review import LEAVING, SUMMARIES, Change, ReviewGroup, change_lines
 
 Shown = dict[str, object]
 """The variables of a template."""
-MAX_ENTRIES, MAX_HITS, MAX_FOUND = 100, 25, 500
-"""Maximum commits in the timeline, hits on a page, and hits that are counted."""
 MAX_NEIGHBOURS = 6
 """Maximum similar memories that are listed next to linked ones."""
 HEADING, LABEL = 110, 90
@@ -57,7 +46,7 @@ def _ask(work: Work, name: str, request: Any) -> Any:
     return perform(work, name, checked(request))
 
 
-# -- the start screen ------------------------------------------------------------------------------
+# -- the start page --------------------------------------------------------------------------------
 
 
 def morning(work: Work, asked: Mapping[str, str]) -> Shown:
@@ -66,18 +55,31 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     found = _ask(work, "status", status.StatusRequest())
     waiting = [_waiting(work, branch) for branch in found.waiting]
     memories = work.tree.state().memories
-    active, notes = found.memories.get("active", 0), sum(found.tiers.values())
-    recall = [counted(active - notes, "memory", "memories")]
+    last = last_record(work).last
+    marked = [memories[id_] for id_ in found.marked]
+    page, hot = _first_page(work)
     return {
         "status": found,
-        "recall": ", ".join(recall + [counted(notes, "note", "notes")] * bool(notes)),
-        "night": _night(work, found),
+        "recall": _in_recall(found),
+        "night": _night(work, found, last),
+        "runs": list(_runs(work)),
         "waiting": waiting,
-        "marked": [_labelled(memories[id_]) for id_ in found.marked],
+        "marked": [(memory.id, cut(plain(memory), LABEL)) for memory in marked],
         "disputes": _ask(work, "resolve", resolve.Request()).corrections,
+        "left_out": list(_left_out(found, last)),
+        "overtaken": list(islice(_overtaken(work, hot), MAX_OVERTAKEN)),
         "todo": list(_todo(found)),
-        "page": _first_page(work),
+        "page": page,
     }
+
+
+def _in_recall(found: status.Result) -> str:
+    """Return how many memories a search finds, with the notes and the marked ones."""
+    notes, marked = sum(found.tiers.values()), len(found.marked)
+    parts = [counted(found.memories.get("active", 0) - notes, "memory", "memories")]
+    parts += [counted(notes, "note", "notes")] * bool(notes)
+    parts += [f"{marked} marked for removal"] * bool(marked)
+    return ", ".join(parts)
 
 
 class NightRow(NamedTuple):
@@ -101,34 +103,46 @@ class Night(NamedTuple):
     left: Sequence[NightRow] = ()
     small: int = 0
     """The number of other changes, such as evidence and places on the first page."""
+    marked: int = 0
+    """The number of memories that the run marked for removal."""
 
 
-def _night(work: Work, found: status.Result) -> Night:
-    """Return what the last run did."""
-    last = last_record(work).last
-    if last is None and found.last_run is None:
-        return Night("No run was made yet.")
-    ran = f"The last run was on {_when(last.finished, work)}." if last and last.finished else ""
-    match last and (last.event, last.status):
-        case ("run_failed", _) if last is not None:
-            return Night(f"The last run failed: {last.why}. {last.fix}".strip(), failed=True)
-        case (_, "held"):
-            ran += " It waits for you, below." if found.waiting else " You decided about it."
-        case ("run_skipped", _):
-            ran += " There was nothing new to read."
-    if found.last_run is None:
-        return Night(ran)
-    landed, left, small = list[NightRow](), list[NightRow](), 0
+def _night(work: Work, found: status.Result, last: RunResult | None) -> Night:
+    """Return what the last run did, or the last run that changed something."""
+    summary, failed = _ran(work, found, last)
+    if found.last_run is None or failed:
+        return Night(summary, failed)
+    landed, left, small, marked = list[NightRow](), list[NightRow](), 0, 0
     decisions = review_of(work, span_of(work, (found.last_run.run,))).decisions
     for one in sorted(decisions, key=lambda one: one.target.is_note):  # notes last: they are many
-        if word := _CHANGES.get(one.kind):
+        if one.kind == "marked":
+            marked += 1
+        elif word := _CHANGES.get(one.kind):
             text = cut(plain(one.target), LABEL)
             row = NightRow(word, one.target.id, text, _sentence(one.changes[0]))
             (left if one.leaves else landed).append(row)
         else:
             small += len(one.changes)
     when = _when(datetime.fromisoformat(found.last_run.when), work)
-    return Night(ran, run=found.last_run.run, when=when, landed=landed, left=left, small=small)
+    return Night(summary, False, found.last_run.run, when, landed, left, small, marked)
+
+
+def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str, bool]:
+    """Return a sentence about the last run of this clone, and whether that run failed."""
+    if last is None:
+        return ("No run was made yet." if found.last_run is None else ""), False
+    when = f" on {_when(last.finished, work)}" if last.finished else ""
+    match last.event, last.status:
+        case "run_failed", _:
+            return f"The last run{when} failed: {last.why}. {last.fix}".strip(), True
+        case _, "held":
+            what = "waits for you, below" if found.waiting else "was decided by you"
+            return f"The last run{when} {what}.", False
+        case "run_skipped", _:
+            more = " What you see here is from the run before." if found.last_run else ""
+            return f"The last run{when} found nothing new to read.{more}", False
+        case _:
+            return f"The last run was{when}.", False
 
 
 _CHANGES: Mapping[str, str] = {
@@ -136,21 +150,76 @@ _CHANGES: Mapping[str, str] = {
     "reworded": "reworded",
     "superseded": "replaced",
     "restored": "back",
-    "retired": "out",
-    "marked": "marked for removal",
+    "retired": "archived",
     "removed": "deleted",
     "forgotten": "forgotten",
     "archived": "archived",
 }
 """The kinds of change that the page lists one by one, in a word."""
+
+
+class RunRow(NamedTuple):
+    """A run that landed: its id, time and counts, and whether it is in effect."""
+
+    run: str
+    when: str
+    summary: str
+    in_effect: bool
+
+
+MAX_RUNS = 7
+"""Maximum runs that are listed."""
+
+
+def _runs(work: Work) -> Iterator[RunRow]:
+    """Yield the newest runs, with those that were reverted."""
+    for one in work.landed()[:MAX_RUNS]:
+        summary = one.entry.subject.partition(": ")[2]
+        yield RunRow(one.run, _when(one.entry.when, work), summary, one.in_effect)
+
+
+MAX_LEFT_OUT = 8
+"""Maximum texts left out that are listed."""
+
+
+def _left_out(found: status.Result, last: RunResult | None) -> Iterator[tuple[str, str]]:
+    """Yield (what, how to change it) for each text that the last run read only in part, or not."""
+    problems = last.warnings if last else ()
+    for one in problems[:MAX_LEFT_OUT]:
+        place = f"{one.path}, line {one.line}" if one.line else one.path
+        yield f"{place}: {one.message}.", f"{one.fix[:1].upper()}{one.fix[1:]}." if one.fix else ""
+    if len(problems) > MAX_LEFT_OUT:
+        yield f"And {len(problems) - MAX_LEFT_OUT} more.", "`memrepo report` lists them."
+    if found.unmatched.count:
+        yield (
+            f"Not read: {found.unmatched.summary}.",
+            (
+                "To read such a file, add its name or a pattern to `claims` under `[sources]` in"
+                " memrepo.toml (`memrepo config sources.claims` explains it)."
+            ),
+        )
+
+
+MAX_OVERTAKEN = 5
+"""Maximum memories that are listed with a later line about the same."""
+
+
+def _overtaken(work: Work, hot: Sequence[Memory]) -> Iterator[tuple[str, str, Later]]:
+    """Yield the memories of the first page about whose subject a later line exists."""
+    index = index_of(work, passages=True)
+    for memory in hot:
+        if later := later_than(work, index, memory, work.call.now):
+            yield memory.id, cut(plain(memory), LABEL), later
+
+
 _OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")
 
 
-def _first_page(work: Work) -> Shown:
-    """Return what an agent reads when a session begins, by section, and how much of it there is."""
+def _first_page(work: Work) -> tuple[Shown, Sequence[Memory]]:
+    """Return what an agent reads when a session begins, by section, and the memories on it."""
     packed, hot, *_ = context(work, "private", MAX_TOKENS)
     others = [line for line in packed.text.split("\n")[2:-1] if not _OF_MEMORY.fullmatch(line)]
-    return {
+    page: Shown = {
         "sections": [
             (name.capitalize(), [(rendered_line(condensed(m)), m.id) for m in mine])
             for name, mine in sections(hot, short=work.config.hot.composed)
@@ -162,6 +231,7 @@ def _first_page(work: Work) -> Shown:
         "most_tokens": MAX_TOKENS,
         "left_out": packed.left_out,
     }
+    return page, hot
 
 
 def _todo(found: status.Result) -> Iterable[str]:
@@ -172,10 +242,8 @@ def _todo(found: status.Result) -> Iterable[str]:
     if not found.schedule.by:
         yield "No run is scheduled: `memrepo schedule install` runs one each night."
     if found.unread and not found.waiting:
-        unread = counted(len(found.unread), "source is", "sources are")
-        yield f"{unread} not read yet: `memrepo run` reads them."
-    if found.unmatched.count:
-        yield f"Not read: {found.unmatched.summary}."
+        unread = counted(len(found.unread), "source has", "sources have")
+        yield f"{unread} new text: `memrepo run` reads it."
     if found.hooks:
         yield f"Hooks: {found.hooks}."
     if found.uncommitted:
@@ -297,79 +365,7 @@ def _can_revert(work: Work, target: str) -> bool:
     return False
 
 
-# -- the other screens -----------------------------------------------------------------------------
-
-
-class TimelineDay(NamedTuple):
-    """A day of the history, and its commits with their times of day."""
-
-    day: str
-    entries: list[tuple[str, Commit]]
-
-
-def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the data of the history page: runs and manual edits by day, newest first."""
-    since, until = _date(asked.get("since")), _date(asked.get("until"))
-    found = _ask(work, "log", log.Request(n=MAX_ENTRIES, since=since, until=until))
-    rows = [(entry.when.astimezone(work.config.zone), entry) for entry in found.entries]
-    days = [
-        TimelineDay(day, [(f"{when:%H:%M}", entry) for when, entry in group])
-        for day, group in groupby(rows, key=lambda row: f"{row[0]:%A, %d %B %Y}")
-    ]
-    waiting = _ask(work, "log", log.Request(runs=True, n=1)).waiting
-    return {"days": days, "since": since or "", "until": until or "", "waiting": waiting}
-
-
-def _date(text: str | None) -> str | None:
-    """Validate a date from a form. Return None if it is empty, or raise UsageError if invalid."""
-    if not text:
-        return None
-    try:
-        extent(text, UTC)
-    except ValueError as error:
-        raise UsageError(f"{text!r} is not a date", fix="write it as 2026-01-31") from error
-    return text
-
-
-def search(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the data of the search page: hits with scores, or the reason why there are none."""
-    query, at = asked.get("q", "").strip(), asked.get("at", "").strip()
-    type_, status_ = asked.get("type", ""), asked.get("status", "")
-    found = None
-    if query:
-        request = searching.Request(
-            words=tuple(query.split()),
-            limit=MAX_FOUND,
-            types=(type_,) if type_ in TYPES else (),
-            statuses=(status_,) if status_ in RECALL_STATUSES else (),
-            at=at,
-            explain=True,
-            no_touch=True,
-        )
-        found = _ask(work, "search", request)
-    hits = found.hits if found else ()
-    return {
-        "query": query,
-        "at": at,
-        "type": type_,
-        "status": status_,
-        "types": TYPES,
-        "statuses": RECALL_STATUSES,
-        "explain": asked.get("explain") == "1",
-        "found": found,
-        "hits": hits if asked.get("all") == "1" else hits[:MAX_HITS],
-        "total": f"{len(hits)}{' or more' if len(hits) == MAX_FOUND else ''}",
-        "heads": {hit.id: cut(_title(work, hit.id) or hit.text, LABEL) for hit in hits},
-    }
-
-
-def _title(work: Work, id_: str) -> str:
-    memory = work.tree.state().memories.get(id_)
-    return memory.title if memory else ""
-
-
-def _labelled(memory: Memory) -> tuple[str, str]:
-    return memory.id, cut(headline(memory), LABEL)
+# -- one memory -----------------------------------------------------------------------------------
 
 
 def memory(work: Work, asked: Mapping[str, str]) -> Shown:

@@ -37,10 +37,7 @@ def test_the_page_says_how_to_start_the_server() -> None:
             started(words)
         elif words[:3] == ["claude", "mcp", "add"]:
             found.append(words[words.index("--") + 1 :])
-        elif words[:2] == ["openclaw", "mcp"]:
-            server = json.loads(words[-1])
-            found.append([server["command"], *server["args"]])
-    assert len(found) == 3
+    assert len(found) == 2
     assert {started(words)[0] for words in found} == {"mcp"}
     assert all(started(words)[1].folder == "/path/to/memory" for words in found)
 

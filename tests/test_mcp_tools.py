@@ -147,7 +147,8 @@ def test_what_is_known_already_is_not_stored_twice(repo: Path) -> None:
     first = good(repo, "memory_store", text="Ana drinks tea.", reason="said").data
     second = good(repo, "memory_store", text="ana drinks  tea.", reason="said again")
     assert (second.data["id"], second.data["commit"]) == (first["id"], "")
-    assert "says this already: nothing to do" in second.text
+    assert "nothing to do: " in second.text
+    assert "says this already" in second.text
 
 
 def test_what_is_new_or_changed_is_told_newest_first(repo: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -298,22 +297,8 @@ def test_without_a_folder_it_goes_where_a_host_keeps_what_holds_for_all(
         str(tmp_path / "home/.claude/settings.json"),
         str(tmp_path / "home/.claude/CLAUDE.md"),
     ]
-    done(repo, "agent", "install", "openclaw")
-    assert (tmp_path / "home/.openclaw/hooks/memrepo/HOOK.md").is_file()
-    done(repo, "agent", "uninstall", "openclaw")
-    assert not (tmp_path / "home/.openclaw/hooks").exists()
-
-
-def test_the_handler_for_openclaw_is_a_program(repo: Path, project: Path) -> None:
-    install(repo, "openclaw", project)
-    handler = project / "hooks/memrepo/handler.js"
-    text = handler.read_text(encoding="utf-8")
-    assert json.dumps(["-C", "../repo", "agent", "hook", "openclaw"])[1:-1] in text
-    assert "__COMMAND__" not in text
-    if node := shutil.which("node"):
-        copy = handler.with_suffix(".mjs")
-        copy.write_text(text, encoding="utf-8")
-        subprocess.run([node, "--check", copy], check=True)
+    done(repo, "agent", "uninstall", "claude-code")
+    assert not (tmp_path / "home/.claude").exists()
 
 
 # Hooks
@@ -372,12 +357,11 @@ def test_an_injection_stays_inside_the_envelope_of_every_hook(
     done(repo, "promote", id_)
     assert_inside(hook(repo, monkeypatch, "SessionStart"))
     assert_inside(hook(repo, monkeypatch, "UserPromptSubmit", prompt="the deploy key"))
-    for host in ("openclaw", "generic"):
-        for event in ("start", "prompt", "stop", "end"):
-            said = {"event": event, "session": MARK, "prompt": "deploy key", "reply": MARK}
-            told = raw(repo, monkeypatch, host, json.dumps(said))
-            assert MARK not in outside(told)
-            assert (MARK in told) is (event in ("start", "prompt"))
+    for event in ("start", "prompt", "stop", "end"):
+        said = {"event": event, "session": MARK, "prompt": "deploy key", "reply": MARK}
+        told = raw(repo, monkeypatch, "generic", json.dumps(said))
+        assert MARK not in outside(told)
+        assert (MARK in told) is (event in ("start", "prompt"))
 
 
 @pytest.mark.parametrize(

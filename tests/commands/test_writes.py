@@ -47,6 +47,17 @@ def test_an_equal_text_returns_the_memory_there_is(repo: Path, text: str) -> Non
     assert standing(repo) == before
 
 
+def test_an_added_memory_says_its_type_and_how_to_choose_another(repo: Path) -> None:
+    told = memrepo(repo, "add", "Mara prefers tea.", as_json=False).out
+    assert "its type is fact; for another, `memrepo undo` and add it with --type" in told
+    assert (
+        "its type"
+        not in memrepo(repo, "add", "Rui prefers tea.", "--type", "preference", as_json=False).out
+    )
+    again = memrepo(repo, "add", "Rui prefers tea.", "--tag", "drinks", as_json=False).out
+    assert "says this already; its fields were left as they are" in again
+
+
 def test_a_text_in_another_scope_is_another_memory(repo: Path) -> None:
     assert add(repo) != done(repo, "add", TEXT, "--scope", "project:x", now=LATER)["id"]
 

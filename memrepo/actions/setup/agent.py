@@ -1,8 +1,9 @@
 """`memrepo agent`: install memrepo into an agent program, uninstall it, or print what to paste.
 
-Claude Code, OpenClaw and Codex are installed. For other programs the parts of their files are
-printed. Each part names its program, so that uninstalling one keeps the others' parts. What
-a person wrote in the same files stays: text byte for byte, JSON with its values and their order.
+Claude Code and Codex are installed. For other programs the parts of their files are printed; for
+OpenClaw there is a plugin. Each part names its program, so that uninstalling one keeps the others'
+parts. What a person wrote in the same files stays: text byte for byte, JSON with its values and
+their order.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -48,17 +50,16 @@ def cron_prompt(work: Work, mode: RunMode) -> AgentPrompt:
     """
     judges_itself = mode == "incremental" and work.config.run.judge == "session"
     name = "judge-cron.md" if judges_itself else f"{mode}-cron.md"
-    return _filled(work, name, [*crontab.program(), "-C", str(work.store.root)])
+    return _filled(work, name)
 
 
-def agent_snippet(work: Work, program: Sequence[str] = ()) -> AgentPrompt:
+def agent_snippet(work: Work) -> AgentPrompt:
     """Return the section about memory for an agent's own instructions."""
-    return _filled(
-        work, "agent-snippet.md", program or [*crontab.program(), "-C", str(work.store.root)]
-    )
+    return _filled(work, "agent-snippet.md")
 
 
-def _filled(work: Work, name: str, program: Sequence[str]) -> AgentPrompt:
+def _filled(work: Work, name: str) -> AgentPrompt:
+    program = [*crontab.program(), "-C", str(work.store.root)]
     own = own_text(work.tree.files, work.tree.layout.prefix, "prompts", name)
     raw = own or asset("prompts", name).read_text(encoding="utf-8")
     words = " ".join(_shell(program).split("\n"))
@@ -70,7 +71,7 @@ def _filled(work: Work, name: str, program: Sequence[str]) -> AgentPrompt:
     )
 
 
-INSTALLED = ("claude-code", "openclaw", "codex")
+INSTALLED = ("claude-code", "codex")
 """The programs whose files `memrepo agent install` edits. For any other, parts are printed."""
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 120.0}
@@ -98,32 +99,28 @@ def program_for(host: str, into: Path, repository: Path) -> tuple[str, ...]:
     """Return the command line that starts memrepo, as a tuple of words.
 
     In a file that may be committed it contains no absolute path: there it finds `memrepo` on the
-    PATH, and the repository relative to the project or to the home folder.
+    PATH, and the repository relative to the project.
     """
-    if into == home_of(host):
+    if into == Path.home():
         return (*crontab.program(), "-C", str(repository))
     folder = Path(os.path.relpath(repository.resolve(), into)).as_posix()
     return ("memrepo", "-C", f"{_FOLDER}/{folder}" if host == "claude-code" else folder)
 
 
 def _shell(words: Sequence[str]) -> str:
-    """Join words like `shlex.join`, but let the shell expand a leading folder variable or `~/`."""
+    """Join words like `shlex.join`, but let the shell expand a leading folder variable."""
 
     def quoted(word: str) -> str:
-        for start in (_FOLDER, "~/"):
-            if word.startswith(start):
-                rest = _SPECIAL.sub(r"\\\g<0>", word.removeprefix(start))
-                return f'"{start}{rest}"' if start == _FOLDER else f"~/{shlex.quote(rest)}"
+        if word.startswith(_FOLDER):
+            rest = _SPECIAL.sub(r"\\\g<0>", word.removeprefix(_FOLDER))
+            return f'"{_FOLDER}{rest}"'
         return shlex.quote(word)
 
     return " ".join(map(quoted, words))
 
 
-class FilePart(msgspec.Struct, frozen=True, kw_only=True):
-    """The functions that add memrepo's part to a file and remove it again.
-
-    If the whole file belongs to memrepo, `take` returns an empty string.
-    """
+class FilePart(NamedTuple):
+    """A file, and the functions that add memrepo's part to its text and remove it again."""
 
     path: Path
     put: Callable[[str], str]
@@ -148,54 +145,35 @@ def block_part(
         rest = take(text)
         return f"{rest}\n{block}" if rest else block
 
-    return FilePart(path=path, put=put, take=take)
+    return FilePart(path, put, take)
 
 
-def parts_of(host: str, into: Path, work: Work, scope: str) -> Iterator[FilePart]:
+def parts_of(host: str, into: Path, repository: Path, scope: str) -> Iterator[FilePart]:
     """Yield the parts to install for an agent program in a folder."""
-    is_home, root = into == home_of(host), work.store.root
-    program = program_for(host, into, root)
-    tools = agent_tools()
-    match host:
-        case "claude-code":
-            yield _settings(into / ".claude" / "settings.json", program, scope)
-            if not is_home:
-                yield _server(into / ".mcp.json", program, scope)
-            yield block_part(into / ".claude" / "CLAUDE.md", host, tools)
-        case "codex":
-            table = "\n".join(_toml(program, scope))
-            yield block_part(into / ".codex" / "config.toml", host, table, ("# ", ""))
-            yield block_part(into / (".codex/AGENTS.md" if is_home else "AGENTS.md"), host, tools)
-        case _:
-            yield from _hook_folder(into / "hooks" / "memrepo", program)
-            snippet = agent_snippet(work, ("memrepo", "-C", _from_home(root))).prompt
-            yield block_part(into / "workspace" / "AGENTS.md", host, snippet)
+    is_home, program = into == Path.home(), program_for(host, into, repository)
+    if host == "codex":
+        # A JSON string or list of strings is valid TOML with the same value.
+        entry = _server_entry(program, scope)
+        lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
+        table = "\n".join(["[mcp_servers.memrepo]", *lines])
+        yield block_part(into / ".codex" / "config.toml", host, table, ("# ", ""))
+        yield block_part(into / (".codex/AGENTS.md" if is_home else "AGENTS.md"), host, _tools())
+        return
+    yield _hooks(into / ".claude" / "settings.json", program, scope)
+    if not is_home:
+        yield _server(into / ".mcp.json", _server_entry(program, scope))
+    yield block_part(into / ".claude" / "CLAUDE.md", host, _tools())
 
 
-def agent_tools() -> str:
+def _tools() -> str:
     """Return the section about memory for an agent that uses tools instead of commands."""
     return asset("prompts", "agent-tools.md").read_text(encoding="utf-8").strip()
 
 
-def _from_home(folder: Path) -> str:
-    """Return a path that begins with `~/` if the folder is in the home folder."""
-    home = Path.home()
-    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
-
-
-def _arguments(program: Sequence[str], scope: str) -> list[str]:
-    return [*program[1:], "mcp", *(("--scope", scope) if scope not in _UNBOUND else ())]
-
-
-def _toml(program: Sequence[str], scope: str) -> list[str]:
-    # A JSON string or list of strings is valid TOML with the same value.
-    command, args = json.dumps(program[0]), json.dumps(_arguments(program, scope))
-    return ["[mcp_servers.memrepo]", f"command = {command}", f"args = {args}"]
-
-
-def home_of(host: str) -> Path:
-    """Return the folder of a program's settings for all projects."""
-    return Path.home() / ".openclaw" if host == "openclaw" else Path.home()
+def _server_entry(program: Sequence[str], scope: str) -> Json:
+    """Return the entry of the MCP server in a program's list of servers."""
+    bound = ("--scope", scope) if scope not in _UNBOUND else ()
+    return {"command": program[0], "args": [*program[1:], "mcp", *bound]}
 
 
 def hook_line(
@@ -217,52 +195,74 @@ def hook_line(
     return f"{call} || echo {shlex.quote(failed)}"
 
 
-def _settings(path: Path, program: Sequence[str], scope: str) -> FilePart:
-    def others(data: Json, event: str) -> list[object]:
-        groups = _inner(data, "hooks").get(event, [])
-        if not isinstance(groups, list):
-            raise ValueError(f"hooks.{event}: expected a list")
-        return [group for group in groups if not is_hook(group)]
-
-    def take(data: Json) -> None:
-        for event in CLAUDE_EVENTS:
-            if groups := others(data, event):
-                data["hooks"][event] = groups
-            elif event in data.get("hooks", {}):
-                del data["hooks"][event]
-        if not data.get("hooks", True):
-            del data["hooks"]
-
-    def put(data: Json) -> None:
-        for event, kind in CLAUDE_EVENTS.items():
-            line = hook_line(program, "claude-code", kind, scope)
-            seconds = PATIENCE if kind == "end" else int(DEADLINES[kind]) + PATIENCE
-            hook = {"type": "command", "command": line, "timeout": seconds}
-            groups = others(data, event)
-            data.setdefault("hooks", {})[event] = [{"hooks": [hook]}, *groups]
-
-    return _json_part(path, put, take)
-
-
 Json: TypeAlias = dict[str, Any]
 
 
-def _json_part(path: Path, put: Callable[[Json], None], take: Callable[[Json], None]) -> FilePart:
+def _hooks(path: Path, program: Sequence[str], scope: str) -> FilePart:
+    """Return the part that sets the hooks in Claude Code's settings."""
+
+    def change(data: Json, *, out: bool) -> None:
+        hooks = _inner(data, "hooks")
+        for event, kind in CLAUDE_EVENTS.items():
+            groups = hooks.get(event, [])
+            if not isinstance(groups, list):
+                raise ValueError(f"hooks.{event}: expected a list")
+            groups = [group for group in groups if not is_hook(group)]
+            if not out:
+                line = hook_line(program, "claude-code", kind, scope)
+                seconds = PATIENCE if kind == "end" else int(DEADLINES[kind]) + PATIENCE
+                hook = {"type": "command", "command": line, "timeout": seconds}
+                groups.insert(0, {"hooks": [hook]})
+            _set(hooks, event, groups)
+        _set(data, "hooks", hooks)
+
+    return _json_part(path, change)
+
+
+def _server(path: Path, entry: Json) -> FilePart:
+    """Return the part that sets the MCP server's entry in a JSON file."""
+
+    def change(data: Json, *, out: bool) -> None:
+        servers = _inner(data, "mcpServers")
+        found = servers.get("memrepo")
+        args = found.get("args") if isinstance(found, dict) else None
+        if not out:
+            servers["memrepo"] = entry
+        elif isinstance(args, list) and "mcp" in args:
+            del servers["memrepo"]
+        _set(data, "mcpServers", servers)
+
+    return _json_part(path, change)
+
+
+def _set(data: Json, key: str, value: object) -> None:
+    """Set a member of an object, or remove it if its value is empty. Others keep their order."""
+    if value:
+        data[key] = value
+    else:
+        data.pop(key, None)
+
+
+class _ChangeJson(Protocol):
+    def __call__(self, data: Json, *, out: bool) -> None: ...
+
+
+def _json_part(path: Path, change: _ChangeJson) -> FilePart:
     """Return the part of a JSON file, which is written in the indentation found there."""
 
-    def edit(text: str, change: Callable[[Json], None]) -> str:
+    def edit(text: str, *, out: bool) -> str:
         data = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
         if not isinstance(data, dict):
             raise ValueError("expected an object")
         before = json.dumps(data)
-        change(data)
+        change(data, out=out)
         if json.dumps(data) == before:
             return text
         indent = _INDENT.search(text)
         after = json.dumps(data, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
         return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", after)
 
-    return FilePart(path=path, put=lambda text: edit(text, put), take=lambda text: edit(text, take))
+    return FilePart(path, partial(edit, out=False), partial(edit, out=True))
 
 
 _INDENT = regex(r'\{\r?\n([ \t]+)"')
@@ -294,55 +294,18 @@ def is_hook(group: object) -> bool:
     )
 
 
-def _server(path: Path, program: Sequence[str], scope: str) -> FilePart:
-    """Return the part that sets the MCP server's entry in a JSON file."""
-    entry = {"command": program[0], "args": _arguments(program, scope)}
-
-    def take(data: Json) -> None:
-        servers = _inner(data, "mcpServers")
-        found = servers.get("memrepo")
-        args = found.get("args") if isinstance(found, dict) else None
-        if isinstance(args, list) and "mcp" in args:
-            del servers["memrepo"]
-        if not data.get("mcpServers", True):
-            del data["mcpServers"]
-
-    def put(data: Json) -> None:
-        data["mcpServers"] = {**_inner(data, "mcpServers"), "memrepo": entry}
-
-    return _json_part(path, put, take)
-
-
-def _hook_folder(folder: Path, program: Sequence[str]) -> Iterator[FilePart]:
-    words = json.dumps([*program, "agent", "hook", "openclaw"])
-    for name in ("HOOK.md", "handler.js"):
-        raw = asset("templates", f"agents/openclaw/{name}").read_text(encoding="utf-8")
-        text = raw.replace("__COMMAND__", words) if name == "handler.js" else raw
-        yield FilePart(path=folder / name, put=lambda _, text=text: text, take=lambda _: "")  # type: ignore[misc]
-
-
 def next_steps(host: str, into: Path, program: Sequence[str], scope: str) -> Iterator[str]:
     """Yield the steps that the user must take after the installation."""
     if program[0] == "memrepo" and shutil.which("memrepo") is None:
         here = shlex.quote(crontab.program()[0])
         yield f"put memrepo on the PATH, as with: ln -s {here} ~/.local/bin/memrepo"
-    serve = shlex.join([*program, "mcp"])
-    match host:
-        case "claude-code" if into == home_of(host):
-            yield f"tools too: claude mcp add --scope user memrepo -- {serve}"
-        case "claude-code":
-            yield "Claude Code asks once whether it may start the server of .mcp.json"
-        case "openclaw":
-            server = json.dumps({"command": program[0], "args": [*program[1:], "mcp"]})
-            yield "openclaw hooks enable memrepo, then restart the gateway"
-            yield f"tools too: openclaw mcp set memrepo {shlex.quote(server)}"
-            yield (
-                "each night the agent itself can read what is new and answer the questions:"
-                ' judge = "session" in [run] of memrepo.toml, and'
-                " `memrepo schedule install --launcher` prints the jobs for its cron"
-            )
-        case _:
-            yield f"restart {host}"
+    if host == "codex":
+        yield "restart codex"
+    elif into == Path.home():
+        serve = shlex.join([*program, "mcp"])
+        yield f"tools too: claude mcp add --scope user memrepo -- {serve}"
+    else:
+        yield "Claude Code asks once whether it may start the server of .mcp.json"
     if host == "claude-code":
         yield (
             'each night it can read what is new: judge = "claude" in [run] of memrepo.toml, and'
@@ -414,33 +377,25 @@ def do(work: Work, request: Request) -> Result:
     """Install or uninstall memrepo. The command line handles hook calls itself."""
     if request.host not in INSTALLED:
         return _printed(work, request)
-    into = Path(work.call.where, request.into).resolve() if request.into else home_of(request.host)
-    scope = request.scope or _scope_of(work, request, into)
-    out = request.what == "uninstall"
-    edits = [(part, *_edit(part, out=out)) for part in parts_of(request.host, into, work, scope)]
+    into = Path(work.call.where, request.into).resolve() if request.into else Path.home()
+    root, out = work.store.root, request.what == "uninstall"
+    scope = request.scope or EVERYWHERE
+    if request.into and not request.scope:  # a repository inside the project needs no scope
+        is_apart = not root.resolve().is_relative_to(into)
+        scope = f"project:{slugify(into.name)}" if is_apart else NO_SCOPE
+    edits = [(part, *_edit(part, out=out)) for part in parts_of(request.host, into, root, scope)]
     if not request.dry_run:
         for part, before, after in edits:
             _write(part.path, before, after, within=into)
+    steps = next_steps(request.host, into, program_for(request.host, into, root), scope)
     return Result(
         files=tuple(
             EditedFile(path=str(part.path), does=_does(before, after))
             for part, before, after in edits
         ),
         scope="" if scope in _UNBOUND else scope,
-        next=()
-        if out
-        else tuple(
-            next_steps(request.host, into, program_for(request.host, into, work.store.root), scope)
-        ),
+        next=() if out else tuple(steps),
     )
-
-
-def _scope_of(work: Work, request: Request, into: Path) -> str:
-    """Return the scope of a project. A repository inside the project needs none."""
-    is_apart = not work.store.root.resolve().is_relative_to(into)
-    if request.into and request.host != "openclaw":
-        return f"project:{slugify(into.name)}" if is_apart else NO_SCOPE
-    return EVERYWHERE
 
 
 def _printed(work: Work, request: Request) -> Result:
@@ -451,12 +406,11 @@ def _printed(work: Work, request: Request) -> Result:
             fix="remove `memrepo` from its list of MCP servers, and from its instructions",
         )
     program = [*crontab.program(), "-C", str(work.store.root)]
-    entry = {"command": program[0], "args": _arguments(program, request.scope)}
-    server = json.dumps({"mcpServers": {"memrepo": entry}}, indent=2)
-    parts = ("its list of MCP servers:", server, "its instructions:", agent_tools())
+    servers = {"mcpServers": {"memrepo": _server_entry(program, request.scope)}}
+    server = json.dumps(servers, indent=2)
     hook = shlex.join([*program, "agent", "hook", "generic"])
     return Result(
-        paste="\n\n".join(parts),
+        paste="\n\n".join(("its list of MCP servers:", server, "its instructions:", _tools())),
         next=(
             "paste both, then restart the program",
             f"a program with hooks calls at each event, as docs/agents.md says: {hook}",

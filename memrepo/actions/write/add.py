@@ -6,7 +6,7 @@ An equal text returns the existing memory.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import msgspec
@@ -15,17 +15,16 @@ from msgspec.structs import asdict, replace
 from memrepo.actions.guard import refuse_secret
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import Unchanged, Written, clean_text, without_empty, write
+from memrepo.actions.write.commit import Unchanged, Written, clean_text, unchanged, write
 from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.fields import ValueMismatch
+from memrepo.core.fields import ValueMismatch, defaults_of
 from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
 from memrepo.core.memory import BY_NAME, LAYERS, TYPES, Memory, Source, Stamp
 from memrepo.core.state import State
 from memrepo.core.times import local_day
-from memrepo.policies.ageing import class_of
 from memrepo.policies.claims import free_path, route
 from memrepo.policies.matching import akin
 
@@ -126,16 +125,15 @@ class Drafts:
         id_ = manual_id(
             created=now, text=entry.text, scope=entry.scope, type_=type_, taken=self._ids
         )
-        if type_ not in BY_HAND:
-            raise _not_one_of("type", type_, BY_HAND)
-        if entry.layer and entry.layer not in LAYERS:
-            raise _not_one_of("layer", entry.layer, LAYERS)
+        for what, found, known in (("type", type_, BY_HAND), ("layer", entry.layer, LAYERS)):
+            if found and found not in known:
+                raise UsageError(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
         refuse_tags(work, entry.tags)
         home = "" if type_ in ("note", "summary") else route(type_, work.config.profile)
         fields: dict[str, object] = {
             "id": id_,
             "type": type_,
-            **dict(_given(entry)),
+            **{key: _value(key, getattr(entry, key)) for key in _STORED},
             "home": home,
             "created": now,
             "pinned": entry.pinned,
@@ -153,7 +151,8 @@ class Drafts:
             layer=entry.layer or "",
             captured=captured or local_day(now, work.config.zone),
         )
-        return Memory.of(path, without_empty(fields), body=entry.text)
+        given = {key: value for key, value in fields.items() if value not in (None, "", (), False)}
+        return Memory.of(path, given, body=entry.text)
 
     def _sources(self, source: Source | None) -> tuple[Source, ...]:
         """Return the evidence as the value of a memory field."""
@@ -162,10 +161,6 @@ class Drafts:
         refuse_secret(source.resource, "the source")
         read: tuple[Source, ...] = checked("sources", BY_NAME["sources"].write((source,)))
         return read
-
-
-def _not_one_of(what: str, found: str, known: tuple[str, ...]) -> UsageError:
-    return UsageError(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
 
 
 def _same(memory: Memory, entry: Entry) -> bool:
@@ -183,10 +178,9 @@ _STORED = (
 """The given values that are fields of the memory as they are."""
 
 
-def _given(entry: EntryFields) -> Iterator[tuple[str, Any]]:
-    for key in _STORED:
-        if value := getattr(entry, key):
-            yield key, checked(key, list(value) if isinstance(value, tuple) else value)
+def _value(key: str, value: object) -> object:
+    """Return a given value as the kind of its field, or None. Raises BadValue."""
+    return checked(key, list(value) if isinstance(value, tuple) else value) if value else None
 
 
 def refuse_tags(work: Work, tags: Iterable[str]) -> None:
@@ -237,33 +231,28 @@ class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Added(Written, frozen=True, kw_only=True):
-    """The commit of the new memory, and similar memories as suggestions for links."""
+    """The commit of the new memory, its type, and similar memories as suggestions for links."""
 
+    type: str
     suggested: tuple[Suggestion, ...]
 
 
-class Repeated(Unchanged, frozen=True, kw_only=True):
-    """The existing memory, and the given options that differ from it, which were not applied."""
-
-    unused: tuple[str, ...]
-
-
-def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
+def do(work: Work, request: Request) -> Added | Unchanged:
     """Write the memory, unless an equal memory exists."""
-    text = clean_text(request.text, "the text")
     given = {name: getattr(request, name) for name in EntryFields.__struct_fields__}
-    entry = Entry(**{**given, "text": text})
+    has_options = given != {**defaults_of(EntryFields), "text": request.text}
+    entry = Entry(**{**given, "text": clean_text(request.text, "the text")})
     similar: list[tuple[Memory, float]] = []
 
-    def draft(state: State) -> Step | Repeated:
+    def draft(state: State) -> Step | Unchanged:
+        nonlocal entry
         memory, is_new = Drafts(work, state).take(entry)
         if not is_new:
-            return Repeated(
-                id=memory.id,
-                path=memory.path,
-                unchanged="says this already",
-                unused=tuple(_unused(memory, entry)),
-            )
+            why = "says this already"
+            if has_options:
+                why += "; its fields were left as they are (`memrepo edit` and `pin` change them)"
+            return unchanged(memory, why)
+        entry = replace(entry, type=memory.type)
         similar[:] = akin(memory, state.active)
         return Step(op="create", reason="added by hand", changes=(Create(memory=memory),))
 
@@ -274,25 +263,4 @@ def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
         Suggestion(target=other.id, type="related", strength=score, text=other.body)
         for other, score in similar
     )
-    return Added(**asdict(done), suggested=suggested)
-
-
-_OPTIONS = {"tags": "--tag", "entities": "--entity"}
-
-
-def _unused(memory: Memory, entry: Entry) -> Iterator[str]:
-    """Yield the options with values that the existing memory lacks."""
-    if entry.type not in (None, memory.type):
-        yield "--type"
-    if entry.layer not in (None, memory.layer):
-        yield "--layer"
-    for key, value in _given(entry):
-        has = memory.fields.get(key)
-        if not (set(value) <= set(has or ()) if isinstance(value, tuple) else value == has):
-            yield _OPTIONS.get(key, f"--{key.replace('_', '-')}")
-    if entry.pinned and not memory.pinned:
-        yield "--pin"
-    if entry.critical and not memory.critical:
-        yield "--critical"
-    if entry.cls not in ("", class_of(memory)):
-        yield "--class"
+    return Added(**asdict(done), type=entry.type or "", suggested=suggested)

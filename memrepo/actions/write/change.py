@@ -6,7 +6,7 @@ Each verb computes the fields to set, or why nothing is to be done. `write` make
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Annotated, TypeAlias, cast
@@ -18,12 +18,11 @@ from memrepo.actions.lifecycle.ageing import Health, HealthRequest, health
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, count_retrieval, find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.actions.write.add import checked, refuse_tags
+from memrepo.actions.write.add import Drafts, Entry, checked, refuse_tags
 from memrepo.actions.write.commit import (
     Unchanged,
     Written,
     clean_text,
-    successor,
     unchanged,
     write,
     write_steps,
@@ -80,23 +79,18 @@ def edit(work: Work, request: EditRequest) -> Written | Unchanged:
                 fix="use --text TEXT, --text - or --set KEY=VALUE",
             )
         text = clean_text(edited, "the edited text")
-    actor = work.actor
 
-    def draft(state: State) -> Step | Unchanged:
-        memory = find(state, request.id)
+    def decide(_: State, memory: Memory) -> Step | str:
         changes = {} if text is None else rewording(memory, text)
         changes |= {k: v for k, v in fields.items() if memory.fields.get(k) != v}
         reworded = text is not None and normal_body(text) != memory.body
         if not changes and not reworded:
-            return unchanged(memory, "is like this already")
-        changes["generated"] = Stamp(by=actor, at=work.call.now)
-        return Step(
-            op="reword" if reworded else "edit",
-            reason="edited by hand",
-            changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
-        )
+            return "is like this already"
+        changes["generated"] = Stamp(by=work.actor, at=work.call.now)
+        op: Op = "reword" if reworded else "edit"
+        return _update(memory, op, "edited by hand", changes, text if reworded else None)
 
-    return write(work, request, draft)
+    return _change(work, request, decide)
 
 
 def _field(pair: str) -> tuple[str, object]:
@@ -147,7 +141,7 @@ def triple_after(memory: Memory, text: str) -> dict[str, object]:
     return {name: now or None for name, now in found.items() if now != stored[name]}
 
 
-# -- one field -------------------------------------------------------------------------------
+# -- changes to one memory ---------------------------------------------------------------------
 
 
 class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,92 +160,15 @@ class ArchiveRequest(ConfirmRequest, frozen=True, kw_only=True):
     """Arguments of `archive`."""
 
 
-def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
-    """Add the actor and the time to `verified`, without changing the text."""
-    stamp = Stamp(by=work.actor, at=work.call.now)
-
-    def fields(memory: Memory) -> Fields | str:
-        verified = memory.fields.get("verified", ())
-        if stamp in verified:
-            return "is confirmed already"
-        return {"verified": (*verified, stamp), **_without_mark(memory)}
-
-    return _set(work, request, "confirm", "confirmed by hand", fields)
-
-
-def _without_mark(memory: Memory) -> Fields:
-    """Return the fields that take away the mark for removal, if a memory has it."""
-    return {"standing": None} if is_retired(memory) else {}
-
-
-def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
-    """Set the status to forgotten. Recall ignores the memory, but its file and history remain."""
-
-    def fields(memory: Memory) -> Fields | str:
-        return "is forgotten already" if memory.status == "forgotten" else {"status": "forgotten"}
-
-    return _set(work, request, "forget", "forgotten by hand", fields)
-
-
-def archive(work: Work, request: ArchiveRequest) -> Written | Unchanged:
-    """Set the status to archived, which stops the decay clock."""
-
-    def draft(state: State) -> Step | Unchanged:
-        memory = find(state, request.id)
-        if memory.status != "active":
-            return unchanged(memory, f"is {memory.status} already")
-        return archived(memory, work.call.now, "archived by hand")
-
-    return write(work, request, draft)
-
-
-class PinRequest(msgspec.Struct, frozen=True, kw_only=True):
+class PinRequest(ConfirmRequest, frozen=True, kw_only=True):
     """Arguments of `pin`."""
 
-    id: Annotated[str, option("the memory", metavar="ID")]
     off: Annotated[bool, option("end that protection", "--off")] = False
-    dry_run: DryRun = False
-    reason: Reason = ""
 
 
-def pin(work: Work, request: PinRequest) -> Written | Unchanged:
-    """Set or remove `pinned`, which protects a memory from ageing, eviction and pruning."""
-
-    def fields(memory: Memory) -> Fields | str:
-        if memory.pinned != request.off:
-            return "is not pinned" if request.off else "is pinned already"
-        return {"pinned": None} if request.off else {"pinned": True, **_without_mark(memory)}
-
-    reason = "unpinned by hand" if request.off else "pinned by hand"
-    return _set(work, request, "pin", reason, fields)
-
-
-def _set(
-    work: Work,
-    request: ConfirmRequest | PinRequest,
-    op: Op,
-    reason: str,
-    fields_of: Callable[[Memory], Fields | str],
-) -> Written | Unchanged:
-    """Set the fields that the function `fields_of` returns for a memory.
-
-    A string is the reason to do nothing.
-    """
-
-    def draft(state: State) -> Step | Unchanged:
-        memory = find(state, request.id)
-        fields = fields_of(memory)
-        if isinstance(fields, str):
-            return unchanged(memory, fields)
-        return Step(op=op, reason=reason, changes=(Update(id=memory.id, fields=fields),))
-
-    return write(work, request, draft)
-
-
-class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
+class PromoteRequest(ConfirmRequest, frozen=True, kw_only=True):
     """Arguments of `promote`."""
 
-    id: Annotated[str, option("the memory", metavar="ID")]
     critical: Annotated[
         bool,
         option(
@@ -262,18 +179,91 @@ class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         option("take it off the first page; the memory stays as it is", "--off", group="way"),
     ] = False
-    dry_run: DryRun = False
-    reason: Reason = ""
+
+
+Decide: TypeAlias = Callable[[State, Memory], Step | str]
+"""Returns the step that a verb makes of a memory, or why there is nothing to do."""
+OneRequest: TypeAlias = "EditRequest | ConfirmRequest | LinkRequest | SupersedeRequest"
+
+
+def _change(work: Work, request: OneRequest, decide: Decide) -> Written | Unchanged:
+    """Commit what `decide` makes of the memory that a request names."""
+
+    def draft(state: State) -> Step | Unchanged:
+        memory = find(state, request.id)
+        found = decide(state, memory)
+        return unchanged(memory, found) if isinstance(found, str) else found
+
+    return write(work, request, draft)
+
+
+def _update(memory: Memory, op: Op, reason: str, fields: Fields, body: str | None = None) -> Step:
+    """Return a step that sets fields of a memory, and its text if one is given."""
+    change = Update(id=memory.id, fields=fields, body=body)
+    return Step(op=op, reason=reason, changes=(change,))
+
+
+def _without_mark(memory: Memory) -> Fields:
+    """Return the fields that take away the mark for removal, if a memory has it."""
+    return {"standing": None} if is_retired(memory) else {}
+
+
+def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
+    """Add the actor and the time to `verified`, without changing the text."""
+    stamp = Stamp(by=work.actor, at=work.call.now)
+
+    def decide(_: State, memory: Memory) -> Step | str:
+        verified = memory.fields.get("verified", ())
+        if stamp in verified:
+            return "is confirmed already"
+        fields = {"verified": (*verified, stamp), **_without_mark(memory)}
+        return _update(memory, "confirm", "confirmed by hand", fields)
+
+    return _change(work, request, decide)
+
+
+def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
+    """Set the status to forgotten. Recall ignores the memory, but its file and history remain."""
+
+    def decide(_: State, memory: Memory) -> Step | str:
+        if memory.status == "forgotten":
+            return "is forgotten already"
+        return _update(memory, "forget", "forgotten by hand", {"status": "forgotten"})
+
+    return _change(work, request, decide)
+
+
+def archive(work: Work, request: ArchiveRequest) -> Written | Unchanged:
+    """Set the status to archived, which stops the decay clock."""
+
+    def decide(_: State, memory: Memory) -> Step | str:
+        if memory.status != "active":
+            return f"is {memory.status} already"
+        return archived(memory, work.call.now, "archived by hand")
+
+    return _change(work, request, decide)
+
+
+def pin(work: Work, request: PinRequest) -> Written | Unchanged:
+    """Set or remove `pinned`, which protects a memory from ageing, eviction and pruning."""
+
+    def decide(_: State, memory: Memory) -> Step | str:
+        if memory.pinned != request.off:
+            return "is not pinned" if request.off else "is pinned already"
+        if request.off:
+            return _update(memory, "pin", "unpinned by hand", {"pinned": None})
+        return _update(memory, "pin", "pinned by hand", {"pinned": True, **_without_mark(memory)})
+
+    return _change(work, request, decide)
 
 
 def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
     """Set `hot`, and `critical` if requested. With --off, record when the memory left the cache."""
 
-    def draft(state: State) -> Step | Unchanged:
-        memory = find(state, request.id)
+    def decide(_: State, memory: Memory) -> Step | str:
         if request.off:  # `critical` is removed too, because it would bring the memory back
             steps = forgotten(memory, work.call.now, "demoted by hand")
-            return next(iter(steps), None) or unchanged(memory, "is not on the first page")
+            return next(iter(steps), "is not on the first page")
         if memory.status != "active" or memory.type in ("note", "chunk"):
             what = f"a {memory.type}" if memory.status == "active" else memory.status
             raise UsageError(
@@ -282,20 +272,16 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
             )
         is_new = request.critical and not memory.critical
         if hot_of(memory) is not None and not is_new:
-            return unchanged(memory, "is on the first page already")
+            return "is on the first page already"
         reason = CRITICAL if request.critical else REQUEST
-        fields = {"hot": Hot(since=work.call.now, reason=reason)}
-        marked = {**fields, "critical": True} if request.critical else fields
-        return Step(
-            op="promote",
-            reason=reason,
-            changes=(Update(id=memory.id, fields=marked),),
-        )
+        fields: Fields = {"hot": Hot(since=work.call.now, reason=reason)}
+        fields |= {"critical": True} if request.critical else {}
+        return _update(memory, "promote", reason, fields)
 
-    return write(work, request, draft)
+    return _change(work, request, decide)
 
 
-# -- two memories ----------------------------------------------------------------------------
+# -- changes to two memories -------------------------------------------------------------------
 
 LINK_TYPES = ("follows", "references", "contradicts", "supports", "related")
 
@@ -314,8 +300,8 @@ class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
 def link(work: Work, request: LinkRequest) -> Written | Unchanged:
     """Add a link from memory A to another memory."""
 
-    def draft(state: State) -> Step | Unchanged:
-        memory, target = find(state, request.id), find(state, request.target)
+    def decide(state: State, memory: Memory) -> Step | str:
+        target = find(state, request.target)
         if memory.id == target.id:
             raise UsageError(f"both ends are {memory.id}", fix="name two memories")
         (new,) = checked(
@@ -323,16 +309,12 @@ def link(work: Work, request: LinkRequest) -> Written | Unchanged:
         )
         old = memory.fields.get("links", ())
         if new in old:
-            return unchanged(memory, "has this link already")
+            return "has this link already"
         rest = tuple(x for x in old if (x.target, x.type) != (new.target, new.type))
-        return Step(
-            op="link",
-            reason="linked by hand",
-            changes=(Update(id=memory.id, fields={"links": (*rest, new)}),),
-            memories=(memory.id, target.id),
-        )
+        step = _update(memory, "link", "linked by hand", {"links": (*rest, new)})
+        return replace(step, memories=(memory.id, target.id))
 
-    return write(work, request, draft)
+    return _change(work, request, decide)
 
 
 class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -350,40 +332,42 @@ class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
+_INHERITED = ("title", "subject", "predicate", "home", "tags", "entities", "pinned", "critical")
+"""Fields that a successor has from the memory that it replaces, besides type, layer and scope."""
+
+
 def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
     """Write a successor and mark the old memories as superseded, in one commit."""
-    text = clean_text(request.text, "the text")
+    text, now = clean_text(request.text, "the text"), work.call.now
 
-    def draft(state: State) -> Step | Unchanged:
-        old = find(state, request.id)
+    def decide(state: State, old: Memory) -> Step | str:
         every = {m.id: m for m in (old, *(find(state, word) for word in request.also))}
         if any(text_hash(one.body) == text_hash(text) for one in every.values()):
-            return unchanged(old, "says this already")
+            return "says this already"
         for one in every.values():
-            if one.status != "active":
-                after = ", ".join(one.superseded_by)
-                raise MemrepoError(
-                    f"{one.id} is {one.status}{f' by {after}' if after else ''}, not active",
-                    fix=f"supersede {after} instead" if after else "add a memory instead",
-                    exit_code=Exit.DECIDE,
-                )
-        now, zone = work.call.now, work.config.zone
-        new = successor(state, old, text, now, actor, replaces=tuple(every), zone=zone)
-        ended = [
-            Update(
-                id=one.id,
-                fields={
-                    "status": "superseded",
-                    "superseded_at": now,
-                    "superseded_by": (*one.superseded_by, new.id),
-                },
-            )
-            for one in every.values()
-        ]
+            _refuse_inactive(one)
+        title, scope = old.title, old.scope
+        entry = Entry(text=text, title=title, type=old.type, layer=old.layer or None, scope=scope)
+        fields: Fields = {key: old.fields.get(key) for key in _INHERITED}
+        new = Drafts(work, state).make(entry).with_fields({**fields, "supersedes": tuple(every)})
+        gone: Fields = {"status": "superseded", "superseded_at": now}
+        ended = (
+            Update(id=i, fields={**gone, "superseded_by": (*m.superseded_by, new.id)})
+            for i, m in every.items()
+        )
         return Step(op="supersede", reason="replaced by hand", changes=(Create(memory=new), *ended))
 
-    actor = work.actor
-    return write(work, request, draft)
+    return _change(work, request, decide)
+
+
+def _refuse_inactive(memory: Memory) -> None:
+    if memory.status != "active":
+        after = ", ".join(memory.superseded_by)
+        raise MemrepoError(
+            f"{memory.id} is {memory.status}{f' by {after}' if after else ''}, not active",
+            fix=f"supersede {after} instead" if after else "add a memory instead",
+            exit_code=Exit.DECIDE,
+        )
 
 
 class DirectivesRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -454,7 +438,7 @@ def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
     if wrote.commit and used:
         count_retrieval(work, used)
     wants_health = any(d.verb == "memory_health" for d in directives)
-    refused = {id_ for step in wrote.refused for id_ in step.memory_ids}
+    refused = {memory.id for error in wrote.refused for memory in error.memories}
     return DirectivesResult(
         exit=wrote.exit,
         applied=tuple(_with_refused(row, refused) for row in rows),
@@ -465,7 +449,7 @@ def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
     )
 
 
-def _with_refused(row: Row, refused: Collection[str]) -> Row:
+def _with_refused(row: Row, refused: set[str]) -> Row:
     """Return the outcome of a directive, corrected if a person must decide about its memories."""
     count = sum(id_ in refused for id_ in row.memories)
     if not count:

@@ -1,29 +1,26 @@
 """The commits of manual changes to the branch, with a retry if the branch moved.
 
-`write` commits one step, `write_steps` commits several. Both update the page of the hot cache. An
+`write` commits one step, `write_steps` commits several. They update the first page. An
 agent may not take a person's memory out of recall: such a write is refused, and a person decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.guard import close_calls, refuse_beyond, refuse_secret
 from memrepo.actions.landing import hot_rules, prepare, retried
-from memrepo.actions.request import VerbResult, Writes
+from memrepo.actions.request import VerbResult, Wish, Writes
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import manual_id
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import Memory
 from memrepo.core.messages import subject_of
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.core.times import local_day
 from memrepo.policies.claims import is_by_person
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import is_retired
@@ -76,57 +73,39 @@ def write(
     draft: Draft,
     add_files: AddFiles = lambda _, state: state,
 ) -> Written | Unchanged:
-    """Commit the step that `draft` computes from the state at HEAD, and return the result."""
-    first.begin_write(dry_run=request.dry_run)
+    """Commit the step that `draft` computes from the state at HEAD, and return the result.
 
-    def attempt() -> Written | Unchanged:
-        at = first.refreshed()
-        state = add_files(at, at.whole.state())
+    `--reason` replaces the step's own reason. Raises PersonDecides for an agent.
+    """
+    refuse_secret(request.reason, "the reason")
+    nothing = Unchanged()
+
+    def steps(at: Work, state: State) -> Sequence[Step]:
+        nonlocal nothing
         step = draft(at.tree.state() if at.call.scope else state)
         if isinstance(step, Unchanged):
-            return step
-        after = apply(state, step.changes)
-        if at.call.scope:
-            refuse_beyond(at.call.scope, after, step)
-        refuse_secret(request.reason, "the reason")
-        _refuse_secret_fields(step)
-        if request.reason:
-            step = replace(step, reason=request.reason)
-        refuse_taking(at, state, after)
-        sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
-        if any(memory is not None and hot_of(memory) for memory in sides):
-            pages = hot_changes(after, hot_rules(at))
-            step = replace(step, changes=(*step.changes, *pages), memories=step.memory_ids)
-        plan = Plan(base=at.tree.commit, steps=(step,))
-        landing = prepare(at.store, state, plan, at.context(), first.call.now, author=at.author)
-        notices = close_calls(state, landing.state, at.actor)
-        commit = ""
-        if not request.dry_run:
-            commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
-            notices = (*notices, *at.store.notices)
-        found = [landing.state.memories.get(id_) for id_ in step.memory_ids]
-        memories = [memory for memory in found if memory is not None]
-        return Written(
-            id=memories[0].id if memories else "",
-            path=memories[0].path if memories else "",
-            commit=commit,
-            op=step.op,
-            what=subject_of(step, state, landing.state),
-            memories=tuple(m.id for m in memories),
-            paths=tuple(m.path for m in memories),
-            notices=notices,
-        )
+            nothing = step
+            return ()
+        return (replace(step, reason=request.reason or step.reason),)
 
-    return retried(first.store, attempt)
-
-
-def _refuse_secret_fields(step: Step) -> None:
-    written = [c.memory.fields for c in step.changes if isinstance(c, Create)]
-    written += [c.fields for c in step.changes if isinstance(c, Update)]
-    for key, value in (item for fields in written for item in fields.items()):
-        for text in value if isinstance(value, tuple | list) else (value,):
-            if isinstance(text, str):
-                refuse_secret(text, key)
+    wrote = write_steps(first, Wish(dry_run=request.dry_run), steps, add_files)
+    if wrote.refused:
+        raise wrote.refused[0]
+    if not wrote.steps:
+        return nothing
+    (step,) = wrote.steps
+    found = [wrote.state.memories.get(id_) for id_ in step.memory_ids]
+    memories = [memory for memory in found if memory is not None]
+    return Written(
+        id=memories[0].id if memories else "",
+        path=memories[0].path if memories else "",
+        commit=wrote.commit,
+        op=step.op,
+        what=step.what,
+        memories=tuple(m.id for m in memories),
+        paths=tuple(m.path for m in memories),
+        notices=wrote.notices,
+    )
 
 
 def unchanged(memory: Memory, why: str) -> Unchanged:
@@ -141,8 +120,8 @@ class StepsWritten(msgspec.Struct, frozen=True, kw_only=True):
     commit: str
     state: State
     notices: tuple[Problem, ...] = ()
-    refused: tuple[Step, ...] = ()
-    """The steps of an agent that would take a person's memory away."""
+    refused: tuple[PersonDecides, ...] = ()
+    """Why steps were left out: each would let an agent take a person's memory away."""
 
     @property
     def exit(self) -> Exit:
@@ -151,63 +130,71 @@ class StepsWritten(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_steps(
-    first: Work, request: Writes, draft: Callable[[Work, State], Sequence[Step]]
+    first: Work,
+    request: Writes,
+    draft: Callable[[Work, State], Sequence[Step]],
+    add_files: AddFiles = lambda _, state: state,
 ) -> StepsWritten:
     """Commit the steps that `draft` computes from the state at HEAD, with one commit per step.
 
     With `--dry-run` nothing is written. `--reason` is placed before each step's own reason. Steps
-    of an agent that would take a person's memory away are left out, with a warning.
+    of an agent that would take a person's memory away are left out. The last step regenerates the
+    first page if a memory on it changed.
     """
     first.begin_write(dry_run=request.dry_run)
 
     def attempt() -> StepsWritten:
         at = first.refreshed()
-        before = state = at.whole.state()
-        steps, refused, notices = list[Step](), list[Step](), list[Problem]()
-        for step in draft(at, state):
+        before = state = add_files(at, at.whole.state())
+        steps, refused, notices = list[Step](), list[PersonDecides](), list[Problem]()
+        for step in draft(at, before):
             after = apply(state, step.changes)
+            if at.call.scope:
+                refuse_beyond(at.call.scope, after, step)
+            _refuse_secret_fields(step)
             reason = f"{request.reason}; {step.reason}" if request.reason else step.reason
-            step = replace(step, reason=reason, what=subject_of(step, state, after))
             try:
                 refuse_taking(at, state, after)
             except PersonDecides as error:
-                refused.append(step)
-                path = state.memories[step.memory_ids[0]].path
-                notices.append(
-                    Problem(
-                        path=path,
-                        rule="person-decides",
-                        severity="warning",
-                        message=error.message,
-                        fix=error.fix,
-                    )
-                )
+                refused.append(error)
+                notices.append(error.problem)
             else:
-                steps.append(step)
+                steps.append(replace(step, reason=reason, what=subject_of(step, state, after)))
                 state = after
-        wrote = StepsWritten(
+        if not steps:
+            return StepsWritten(
+                steps=(), commit="", state=state, notices=tuple(notices), refused=tuple(refused)
+            )
+        ids = {id_ for step in steps for id_ in step.memory_ids}
+        sides = [side.memories.get(id_) for id_ in ids for side in (before, state)]
+        if any(memory is not None and hot_of(memory) for memory in sides):
+            pages, last = hot_changes(state, hot_rules(at)), steps[-1]
+            steps[-1] = replace(last, changes=(*last.changes, *pages), memories=last.memory_ids)
+        plan = Plan(base=at.tree.commit, steps=tuple(steps))
+        landing = prepare(at.store, before, plan, at.context(), first.call.now, author=at.author)
+        notices += close_calls(before, landing.state, at.actor)
+        commit = ""
+        if not request.dry_run:
+            commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
+            notices += at.store.notices
+        return StepsWritten(
             steps=tuple(steps),
-            commit="",
-            state=state,
+            commit=commit,
+            state=landing.state,
             notices=tuple(notices),
             refused=tuple(refused),
         )
-        if not steps:
-            return wrote
-        if pages := hot_changes(state, hot_rules(at)):
-            why = "memories on it changed"
-            steps.append(
-                Step(op="view", what="Regenerate first page", reason=why, changes=tuple(pages))
-            )
-        plan = Plan(base=at.tree.commit, steps=tuple(steps))
-        landing = prepare(at.store, before, plan, at.context(), first.call.now, author=at.author)
-        wrote = replace(wrote, state=landing.state)
-        if request.dry_run:
-            return wrote
-        commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
-        return replace(wrote, commit=commit, notices=(*notices, *at.store.notices))
 
     return retried(first.store, attempt)
+
+
+def _refuse_secret_fields(step: Step) -> None:
+    written = [c.memory.fields for c in step.changes if isinstance(c, Create)]
+    written += [c.fields for c in step.changes if isinstance(c, Update)]
+    for key, value in (item for fields in written for item in fields.items()):
+        for text in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(text, str):
+                refuse_secret(text, key)
 
 
 def clean_text(text: str, what: str) -> str:
@@ -217,56 +204,6 @@ def clean_text(text: str, what: str) -> str:
         raise EmptyText(what)
     refuse_secret(text, what)
     return text
-
-
-def without_empty(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return the given fields, leaving out empty and false values."""
-    return {name: value for name, value in fields.items() if value not in (None, "", (), False)}
-
-
-_INHERITED = (
-    "type",
-    "title",
-    "subject",
-    "predicate",
-    "home",
-    "tags",
-    "entities",
-    "scope",
-    "pinned",
-    "critical",
-)
-
-
-def successor(
-    state: State,
-    old: Memory,
-    text: str,
-    now: datetime,
-    actor: str,
-    *,
-    replaces: tuple[str, ...],
-    zone: tzinfo,
-) -> Memory:
-    """Return a new memory with the given text, and with the type, subject and marks of another."""
-    id_ = manual_id(created=now, text=text, scope=old.scope, type_=old.type, taken=state.memories)
-    path = state.layout.memory(
-        id_=id_,
-        type_=old.type,
-        text=old.title or text,
-        layer=old.layer,
-        captured=local_day(now, zone),
-    )
-    fields = {
-        **{key: old.fields[key] for key in _INHERITED if key in old.fields},
-        "id": id_,
-        "created": now,
-        "origin": "manual",
-        "supersedes": replaces,
-        "generated": Stamp(by=actor, at=now),
-    }
-    new = Memory.of(path, without_empty(fields), body=text)
-    return replace(new, path=state.free_path(new))
 
 
 _ENDS = ("valid_until", "scope")
@@ -281,10 +218,22 @@ class PersonDecides(MemrepoError):
 
     def __init__(self, actor: str, memories: Sequence[Memory]) -> None:
         more = f" and {len(memories) - 1} more" if len(memories) > 1 else ""
+        self.memories = memories
         super().__init__(
             f"{actor} may not take {memories[0].id}{more} out of recall or off the first page:"
             " a person wrote or confirmed it, and must decide; nothing was changed",
             fix="ask that person to do it, or allow it with `agents.removals` in memrepo.toml",
+        )
+
+    @property
+    def problem(self) -> Problem:
+        """Return the refusal as a warning, for a write of which the other steps were made."""
+        return Problem(
+            path=self.memories[0].path,
+            rule="person-decides",
+            severity="warning",
+            message=self.message,
+            fix=self.fix,
         )
 
 

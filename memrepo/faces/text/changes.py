@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from memrepo.actions.past.log import detailed
 from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.actions.run.ingest import summary
-from memrepo.actions.write.add import Added, Repeated
+from memrepo.actions.write.add import Added
 from memrepo.actions.write.commit import Unchanged, Written
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
@@ -87,7 +87,7 @@ def judge(request: object, result: judging.Result, colour: bool) -> str:
 def written(request: object, result: Written | Unchanged, colour: bool) -> str:
     """Format a commit and its memories, or the reason why there is no commit."""
     if isinstance(result, Unchanged):
-        return f"{result.id} {result.unchanged}: nothing to do"
+        return f"nothing to do: {result.id} {result.unchanged}"
     commit = f" ({result.commit[:10]})" if result.commit else " (dry run)"
     lines = [f"{result.what}{commit}"]
     lines += [f"  {id_}  {path}" for id_, path in zip(result.memories, result.paths, strict=True)]
@@ -99,21 +99,21 @@ archive = confirm = edit = forget = link = pin = promote = supersede = written
 
 def add(request: adding.Request, result: Added | Unchanged, colour: bool) -> str:
     """Format a new memory, and list similar memories that it could be linked to."""
-    text = written(request, result, colour=colour)
-    if isinstance(result, Repeated):
-        if not result.unused:
-            return text
-        unused = ", ".join(result.unused)
-        return f"{text}; not applied: {unused} (`memrepo edit`, `pin` change a memory)"
-    if isinstance(result, Unchanged) or not result.suggested:
-        return text
-    lines = [text, "similar memories:"]
-    lines += [
-        f"  {near.strength:.2f}  {near.target}  {cut(visible(near.text), 60)}"
-        for near in result.suggested
-    ]
-    best = result.suggested[0].target
-    lines.append(f"to link them: `memrepo link {result.id} related {best}`")
+    lines = [written(request, result, colour=colour)]
+    if isinstance(result, Unchanged):
+        return lines[0]
+    if request.type is None:
+        lines.append(
+            f"its type is {result.type}; for another, `memrepo undo` and add it with --type"
+        )
+    if result.suggested:
+        lines.append("similar memories:")
+        lines += [
+            f"  {near.strength:.2f}  {near.target}  {cut(visible(near.text), 60)}"
+            for near in result.suggested
+        ]
+        best = result.suggested[0].target
+        lines.append(f"to link them: `memrepo link {result.id} related {best}`")
     return "\n".join(lines)
 
 

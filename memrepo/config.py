@@ -56,7 +56,9 @@ from memrepo.read.sources import (
     CLAIMS,
     CLASSIC_CLAIMS,
     DENY,
+    FOLDERS,
     NOTES,
+    SEARCH,
     VAULT_CLAIMS,
     VAULT_NOTES,
     SourceRules,
@@ -115,6 +117,10 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
         folder; classic: only memory-purifier's files, and no daily logs.
     claims: Files that runs distil into memories.
     notes: Files that become notes only.
+    folders: Pages in folders of notes, which runs distil too: at most 150, from the folders with
+        the fewest pages first. Search finds the others.
+    search: Other text, which search finds and from which runs distil nothing: at most 1,000 files,
+        from the folders with the fewest files first, and no file over 256 KiB.
     deny: Files that are never read.
     kinds: Sets the kind of files instead of detecting it: `memory/ideas.md = rules`. `memrepo
         sources` shows the kind of each file.
@@ -123,6 +129,8 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
     profile: Literal["workspace", "notes", "classic"] = "workspace"
     claims: Texts = CLAIMS
     notes: Texts = NOTES
+    folders: Texts = FOLDERS
+    search: Texts = SEARCH
     deny: Texts = DENY
     kinds: Kinds = ()
 
@@ -363,6 +371,8 @@ class Config(General, frozen=True, kw_only=True):
         return SourceRules(
             claims=given.claims,
             notes=given.notes,
+            folders=given.folders,
+            search=given.search,
             deny=given.deny,
             profile=self.profile,
             days=given.profile != "classic",
@@ -403,7 +413,12 @@ CLASSIC: Mapping[str, object] = MappingProxyType(
 SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(
     {
         "notes": {"sources.claims": VAULT_CLAIMS, "sources.notes": VAULT_NOTES},
-        "classic": {"sources.claims": CLASSIC_CLAIMS, "sources.notes": ()},
+        "classic": {
+            "sources.claims": CLASSIC_CLAIMS,
+            "sources.notes": (),
+            "sources.folders": (),
+            "sources.search": (),
+        },
     }
 )
 """Defaults of each source profile that differ from those of `workspace`."""

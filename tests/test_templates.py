@@ -68,6 +68,8 @@ def test_the_commented_sources_are_the_defaults_in_force() -> None:
     assert {key: tuple(patterns) for key, patterns in sources.items()} == {
         "claims": rules.claims,
         "notes": rules.notes,
+        "folders": rules.folders,
+        "search": rules.search,
         "deny": rules.deny,
     }
 

@@ -2,7 +2,8 @@
 
 Words that start with `zq` mark text that must not get further than it should: `zqfence` stands in
 fenced code, `zqmanaged` in what other programs wrote, `zqheader` in frontmatter, `zqdenied` in
-files that runs never read, `zqlinked` behind symlinks, `zqbroken` in files that cannot be read.
+files that runs never read, `zqsearched` in those that only search reads, `zqlinked` behind
+symlinks, `zqbroken` in files that cannot be read.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from large_files import large_files
 STATIC = Path(__file__).parent / "data" / "ugly"
 LATIN1 = "memory/latin1.md"
 NEVER_TAKEN = ("zqdenied", "zqlinked", "zqbroken")
-NEVER_DISTILLED = (*NEVER_TAKEN, "zqmanaged", "zqheader")
+NEVER_DISTILLED = (*NEVER_TAKEN, "zqmanaged", "zqheader", "zqsearched")
 
 
 def ugly_files() -> dict[str, bytes]:

@@ -2,7 +2,8 @@
 
 The allow and deny lists extend memory-purifier's source contract. Claim sources also include topic
 files at any depth, files about the person, the agent and its tools, and the memories of other
-agents. Dated daily logs are notes, and their lasting statements become claims too. The source
+agents. Dated daily logs are notes, and their lasting statements become claims too. Pages in folders
+of notes are claims while a folder has few, and search finds the passages of other text. The source
 profile `classic` is memory-purifier's original contract, without raw logs.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -24,14 +25,18 @@ from memrepo.core.patterns import regex
 if TYPE_CHECKING:
     from memrepo.core.judge import Profile
 
-SourceKind = Literal["claims", "notes"]
+SourceKind = Literal["claims", "notes", "page", "text"]
+"""How runs read a file: as claims, as notes, as claims while its folder has few, or for search."""
 _TABLE = tomllib.loads(Path(__file__).with_name("sources.toml").read_text("utf-8"))
-CLASSIC_CLAIMS, CLAIMS, NOTES, AUTHORITY, OWN, PERSONAL, TEXT_SUFFIXES = (
+CLASSIC_CLAIMS, CLAIMS, FOLDERS, SEARCH, NOTES, CODE, AUTHORITY, OWN, PERSONAL, TEXT_SUFFIXES = (
     tuple(_TABLE[key])
     for key in (
         "classic_claims",
         "claims",
+        "folders",
+        "search",
         "notes",
+        "code",
         "authority",
         "own",
         "personal",
@@ -41,7 +46,9 @@ CLASSIC_CLAIMS, CLAIMS, NOTES, AUTHORITY, OWN, PERSONAL, TEXT_SUFFIXES = (
 VAULT_CLAIMS = (*CLAIMS, *_TABLE["vault_claims"])
 VAULT_NOTES = (*NOTES, *_TABLE["vault_notes"])
 DENY = (*AUTHORITY, *OWN, *_TABLE["deny"])
-UNMATCHED = "matches no pattern of sources.claims or sources.notes"
+FOREIGN = tuple(_TABLE["foreign"])
+UNMATCHED = "matches no pattern of [sources]"
+UNSEARCHED = "belongs to a program, or has instructions for agents"
 
 
 class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,10 +57,13 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     `*`, `?` and classes never match a slash. `**/` matches any number of folders, including none. A
     pattern that ends in `/` matches everything below that folder. Hidden folders are read only if a
     pattern names them with their dot. With `days`, the daily logs among the notes yield claims too.
+    `folders` and `search` do not apply to files of programs and to instructions for agents.
     """
 
     claims: tuple[str, ...] = CLAIMS
     notes: tuple[str, ...] = NOTES
+    folders: tuple[str, ...] = FOLDERS
+    search: tuple[str, ...] = SEARCH
     deny: tuple[str, ...] = DENY
     profile: Profile = "personal"
     days: bool = True
@@ -74,16 +84,29 @@ def matches(path: str, pattern: str) -> bool:
     return _compiled((pattern,), hidden=True).fullmatch(path) is not None
 
 
-def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
-    """Return how runs read a workspace file (claims or notes), or None if they ignore it."""
-    if why_denied(path, rules):
-        return None
-    return "notes" if _any(path, rules.notes) else "claims"
-
-
 @lru_cache(maxsize=8192)  # each stage of a run looks up each file
+def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
+    """Return how runs read a workspace file, or None if they ignore it."""
+    if _denial(path, rules):
+        return None
+    if _any(path, rules.notes):
+        return "notes"
+    if _any(path, rules.claims):
+        return "claims"
+    if is_foreign(path):
+        return None
+    return "page" if _any(path, rules.folders) else "text" if _any(path, rules.search) else None
+
+
 def why_denied(path: str, rules: SourceRules) -> str:
     """Return why runs ignore a path, or an empty string if they read it."""
+    if denial := _denial(path, rules):
+        return denial
+    return "" if kind_of(path, rules) else UNSEARCHED if is_foreign(path) else UNMATCHED
+
+
+def _denial(path: str, rules: SourceRules) -> str:
+    """Return why a path is not read even if a pattern matches it, or an empty string."""
     if not path or any(part in ("", ".", "..") for part in path.split("/")):
         return "is not a path inside the workspace"
     if _compiled(rules.deny, hidden=True).fullmatch(path):
@@ -91,21 +114,60 @@ def why_denied(path: str, rules: SourceRules) -> str:
         return _DENIALS.get(pattern, f"is on the deny list ({pattern})")
     if rules.profile == "business" and path in PERSONAL:
         return "is read only with the personal profile"
-    if not _any(path, (*rules.notes, *rules.claims)):
-        return UNMATCHED
     return ""
 
 
-def may_hold(folder: str, rules: SourceRules, *, by_name: bool = False) -> bool:
+def is_foreign(path: str) -> bool:
+    """Return whether a file belongs to a program, or has instructions for agents."""
+    return _compiled(FOREIGN, hidden=True).fullmatch(path) is not None
+
+
+def named_only(rules: SourceRules) -> SourceRules:
+    """Return the rules without `folders` and `search`, as they apply in a folder of code."""
+    return msgspec.structs.replace(rules, folders=(), search=())
+
+
+def in_repository(rules: SourceRules) -> SourceRules:
+    """Return the rules that apply in another repository: only patterns that name the folder."""
+    claims, notes = (
+        tuple(p for p in patterns if not p.startswith("**/"))
+        for patterns in (rules.claims, rules.notes)
+    )
+    return msgspec.structs.replace(named_only(rules), claims=claims, notes=notes)
+
+
+def may_hold(folder: str, rules: SourceRules) -> bool:
     """Return whether a folder or its subfolders may contain files that runs read."""
     if is_denied(folder, rules):
         return False
     parts = tuple(folder.split("/"))
+    wide = () if is_foreign(f"{folder}/any.md") else (*rules.folders, *rules.search)
     return any(
         _leads_into(parts, _components(pattern)[:-1])
-        for pattern in (*rules.claims, *rules.notes)
-        if not (by_name and pattern.startswith("**/"))
+        for pattern in (*rules.claims, *rules.notes, *wide)
     )
+
+
+MAX_PAGES = 150
+"""The number of pages in folders of notes that runs distil."""
+
+
+def distilled(paths: Iterable[str], rules: SourceRules, known: Collection[str]) -> dict[str, str]:
+    """Return how runs distil files, by path: as "claims" or "notes".
+
+    Of the pages, those in folders with the fewest come first, up to MAX_PAGES. The `known` files,
+    which a run has read, stay distilled, so that no memory ends because a folder has grown.
+    """
+    kinds = {path: kind_of(path, rules) for path in paths}
+    found: dict[str, str] = {p: kind for p, kind in kinds.items() if kind in ("claims", "notes")}
+    folders: dict[str, list[str]] = {}
+    for path in (path for path, kind in kinds.items() if kind == "page"):
+        folders.setdefault(path.rpartition("/")[0], []).append(path)
+    count = 0
+    for _, pages in sorted(folders.items(), key=lambda item: (len(item[1]), item[0])):
+        count += len(pages)
+        found |= {page: "claims" for page in pages if count <= MAX_PAGES or page in known}
+    return found
 
 
 def is_denied(folder: str, rules: SourceRules) -> bool:

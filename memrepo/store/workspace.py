@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from memrepo.core.header import LFS_POINTER
-from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, standing_of
+from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, PROFILES, standing_of
 from memrepo.core.lines import find_conflict
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
@@ -33,14 +33,18 @@ from memrepo.core.secrets import (
 )
 from memrepo.read.marks import unclosed_private, without_private
 from memrepo.read.sources import (
+    CODE,
     OWN,
     UNMATCHED,
+    UNSEARCHED,
     SourceRules,
+    in_repository,
     is_denied,
     is_hidden,
     is_text,
     kind_of,
     may_hold,
+    named_only,
     why_denied,
 )
 from memrepo.store.errors import GitFailed, problem
@@ -49,6 +53,8 @@ from memrepo.store.git import Git, top_of
 MAX_BYTES = 4 * 1024 * 1024
 _LARGEST = 256 * 1024 * 1024
 """Size limit in bytes for a file imported as a whole. Exports can be large."""
+MAX_SEARCHED, MAX_SEARCHED_BYTES, MAX_SEARCHED_FILE = 1000, 16 * 1024 * 1024, 256 * 1024
+"""Limits of the text that neither `claims` nor `notes` names: files, all bytes, bytes of a file."""
 MAX_DEPTH = 64
 """Maximum depth of folders. Deeper folders are refused by name."""
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
@@ -93,19 +99,83 @@ def _readable(
     home: Path | None = None,
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
     """Yield each file below a folder that runs may read, and each folder that cannot be listed."""
+    here = {"": rules_at(root, rules)}
 
     def enters(folder: str) -> bool:
         wanted = not only or f"{folder}/".startswith(only) or only.startswith(f"{folder}/")
-        return wanted and not _is_ours(root / folder, home) and _enters(root, folder, rules)
+        if not wanted or _is_ours(root / folder, home):
+            return False
+        here[folder] = _rules_in(root / folder, here[folder.rpartition("/")[0]])
+        return may_hold(folder, here[folder])
 
+    others: dict[str, tuple[os.DirEntry[str], int]] = {}
     for name, entry in _walk(root, "", MAX_DEPTH, enters=enters):
-        if name.startswith(only) and (isinstance(entry, OSError) or _is_source(name, rules)):
+        if not name.startswith(only):
+            continue
+        if isinstance(entry, OSError):
             yield name, entry
+            continue
+        is_folder = name.endswith("/")
+        folder = name.rstrip("/").rpartition("/")[0]
+        kind = kind_of(f"{name}any.md" if is_folder else name, here[folder])
+        if kind in _NAMED:
+            yield name, entry
+        elif kind and entry.is_file(follow_symlinks=False):
+            others[name] = entry, _size(entry)
+    for name in sorted(within_limits({name: size for name, (_, size) in others.items()})[0]):
+        yield name, others[name][0]
+
+
+_NAMED = ("claims", "notes")
+
+
+def rules_at(root: Path, rules: SourceRules) -> SourceRules:
+    """Return the rules for a workspace: of a code repository, only what `claims` and `notes` name.
+
+    A folder with an agent's profile is its workspace, even if it has a `package.json` too.
+    """
+    is_agents = any(os.path.lexists(root / name) for name in PROFILES)
+    return rules if is_agents else _rules_in(root, rules, is_root=True)
+
+
+def _rules_in(folder: Path, rules: SourceRules, *, is_root: bool = False) -> SourceRules:
+    """Return the rules that apply in a folder, given those of the folder that contains it."""
+    is_apart = folder.name in _INSTALLED or os.path.lexists(folder / ".git")
+    if is_apart and not is_root:
+        return in_repository(rules)
+    is_code = (rules.folders or rules.search) and any(os.path.lexists(folder / n) for n in CODE)
+    return named_only(rules) if is_code else rules
+
+
+def within_limits(sizes: Mapping[str, int]) -> tuple[frozenset[str], tuple[UnreadFile, ...]]:
+    """Divide files that no pattern names into those that runs read, and the others.
+
+    Of all folders, those with the fewest files come first, until a limit is reached.
+    """
+    folders: dict[str, dict[str, int]] = {}
+    unread = []
+    for name, size in sizes.items():
+        if size <= MAX_SEARCHED_FILE:
+            folders.setdefault(name.rpartition("/")[0], {})[name] = size
+        else:
+            why = f"is larger than {MAX_SEARCHED_FILE // 1024} KiB, and no pattern names it"
+            unread.append(UnreadFile(name=name, size=size, why=why, denied=False))
+    read: set[str] = set()
+    total = 0
+    for folder, files in sorted(folders.items(), key=lambda item: (len(item[1]), item[0])):
+        size = sum(files.values())
+        if len(read) + len(files) > MAX_SEARCHED or total + size > MAX_SEARCHED_BYTES:
+            why = f"has {counted(len(files), 'text', 'texts')}, more than `sources.search` takes"
+            unread.append(UnreadFile(name=f"{folder}/", size=size, why=why, denied=False))
+            continue
+        read.update(files)
+        total += size
+    return frozenset(read), tuple(unread)
 
 
 def _is_source(name: str, rules: SourceRules) -> bool:
     is_folder = not name or name.endswith("/")
-    return kind_of(f"{name}any.md" if is_folder else name, rules) is not None
+    return kind_of(f"{name}any.md" if is_folder else name, rules) in _NAMED
 
 
 def holds_sources(root: Path, rules: SourceRules) -> bool:
@@ -292,16 +362,17 @@ def find_unread(
     """
     files: list[UnreadFile] = []
     sizes: dict[tuple[str, str, bool], int] = {}
-    folders = deque([(only, ("", "", False))])
+    others: dict[str, int] = {}
+    folders = deque([(only, ("", "", False), rules_at(root, rules))])
     own, read, seen = _own_folders(root), 0, 0
     while folders and seen < MAX_ENTRIES:
-        prefix, group = folders.popleft()
+        prefix, group, here = folders.popleft()
         try:
             with os.scandir(root / prefix) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
             why = f"could not be listed: {error.strerror}"
-            if kind_of(f"{prefix}any.md", rules) is None:  # otherwise it is refused
+            if not _is_source(prefix, here):  # otherwise it is refused
                 files.append(UnreadFile(name=prefix, size=0, why=why, denied=True))
             continue
         seen += len(entries)
@@ -313,26 +384,35 @@ def find_unread(
                 if _is_ours(root / name, home):
                     if is_repository(root / name):
                         files.append(UnreadFile(name=f"{name}/", size=0, why=_OURS, denied=True))
-                else:
-                    folders.append((f"{name}/", group if group[0] else _group(root, name, rules)))
+                    continue
+                inside = _rules_in(root / name, here)
+                outer = group if group[0] else _group(name, here, inside)
+                folders.append((f"{name}/", outer, inside))
             elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
-                if kind_of(name if is_text(name) else f"{name}/any.md", rules) is None:
+                if not _is_source(name if is_text(name) else f"{name}/", here):
                     why = "is a symlink, which is never followed"
                     files.append(UnreadFile(name=name, size=0, why=why, denied=True))
             elif not name.isprintable() or not is_text(name):
                 continue
+            elif kind := kind_of(name, here):
+                if kind in _NAMED:
+                    read += _size(entry)
+                elif entry.is_file(follow_symlinks=False):
+                    others[name] = _size(entry)
             elif group[0]:
                 sizes[group] = sizes.get(group, 0) + _size(entry)
-            elif not (why := why_denied(name, rules)):
-                read += _size(entry)
             elif entry.is_file(follow_symlinks=False):
-                one = UnreadFile(name=name, size=_size(entry), why=why, denied=why != UNMATCHED)
-                files.append(one)
+                why = why_denied(name, here)
+                denied = why not in (UNMATCHED, UNSEARCHED)
+                files.append(UnreadFile(name=name, size=_size(entry), why=why, denied=denied))
+    found, over = within_limits(others)
+    files += over
     files += [
         UnreadFile(name=name, size=size, why=why, denied=denied)
         for (name, why, denied), size in sizes.items()
     ]
     ordered = tuple(sorted(files, key=lambda one: one.name))
+    read += sum(others[name] for name in found)
     return Unread(files=ordered, size_read=read, is_whole=not folders)
 
 
@@ -367,21 +447,20 @@ def repository_of(place: Path) -> Path | None:
     return None
 
 
-def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]:
-    """Return (name, reason, denied) of a folder in which runs read nothing, or empty values."""
+def _group(folder: str, rules: SourceRules, inside: SourceRules) -> tuple[str, str, bool]:
+    """Return (name, reason, denied) of a folder that is reported as one, or empty values.
+
+    `rules` are those of the folder that contains it, and `inside` its own.
+    """
     if is_denied(folder, rules):
         return f"{folder}/", why_denied(f"{folder}/any.md", rules), True
     if is_hidden(folder) and not may_hold(folder, rules):
-        return f"{folder}/", "is a hidden folder that no pattern of sources.claims matches", False
-    if not _enters(root, folder, rules):
-        return f"{folder}/", "is a repository that no pattern of sources.claims matches", False
+        return f"{folder}/", "is a hidden folder that no pattern of [sources] matches", False
+    if not may_hold(folder, inside):
+        return f"{folder}/", "is a repository that no pattern of [sources] matches", False
+    if inside != rules:
+        return f"{folder}/", "is a folder of code, of which only `sources.claims` is read", False
     return "", "", False
-
-
-def _enters(root: Path, folder: str, rules: SourceRules) -> bool:
-    installed = folder.rpartition("/")[2] in _INSTALLED
-    apart = installed or os.path.lexists(root / folder / ".git")
-    return may_hold(folder, rules, by_name=apart)
 
 
 def _size(entry: os.DirEntry[str]) -> int:

@@ -221,7 +221,7 @@ def candidate_records(
     found: dict[VerdictWord, list[dict[str, object]]] = {"defer": [], "reject": []}
     for path in sorted(p for p in state.files if p.startswith(area)) if export.run else ():
         name = state.layout.source_name(path)
-        if kind_of(name, rules) is None:
+        if kind_of(name, rules) in (None, "text"):
             continue
         data = state.files[path]
         units = scan(name, data).units
@@ -305,7 +305,7 @@ def _inventory(state: State, rules: SourceRules) -> dict[str, str]:
     return {
         name_of(path): purifier.content_hash(state.files[path])
         for path in sorted(p for p in state.files if p.startswith(area))
-        if kind_of(name_of(path), rules) == "claims"
+        if kind_of(name_of(path), rules) in ("claims", "page")
     }
 
 

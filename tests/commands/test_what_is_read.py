@@ -8,8 +8,9 @@ import pytest
 import workspaces
 from driving import NEXT_DAY, begin, configure, done, files, git, memories, memrepo
 
-from memrepo.read.sources import CLAIMS
+from memrepo.read.sources import CLAIMS, MAX_PAGES
 
+LATER = "2026-03-03T09:00:00Z"
 OTHER = "- Rui repairs clocks in the cellar of the old school.\n"
 
 
@@ -53,7 +54,8 @@ def test_the_memory_of_an_agent_is_read_wherever_agents_store_it(tmp_path: Path,
         ({".obsidian/a.md": "x", ".obsidian/b/c.md": "x"}, ".obsidian/"),
         ({".claude/commands/deploy.md": "x"}, ".claude/commands/"),
         ({".claude/CLAUDE.local.md": "x"}, ".claude/CLAUDE.local.md"),
-        ({"notes/1/2/3/4/5/6/7/8/a.md": "x"}, "notes/1/2/3/4/5/6/7/8/a.md"),
+        ({"app/package.json": "{}", "app/docs/a.md": "x"}, "app/"),
+        ({"skills/sing/a.md": "x"}, "skills/sing/a.md"),
         ({"clone/.git/HEAD": "x", "clone/MEMORY.md": "x"}, "clone/"),
         ({"notes/a.org": "x"}, "notes/a.org"),
         ({"memory/a.rst": "x"}, "memory/a.rst"),
@@ -71,6 +73,83 @@ def test_what_no_pattern_names_is_named_with_its_share(
     assert told == {"count": 1, "paths": [name], "pct": share}
     again = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False)
     assert f"{share:g} % of the text\n  {name} (" in again.out
+
+
+def test_other_text_is_searched_and_nothing_of_it_distilled(tmp_path: Path) -> None:
+    told = "Vesna decided to always store the harvest sheets in the blue cabinet.\n"
+    repo = begun(tmp_path, {"MEMORY.md": OTHER, "docs/farm/harvest.md": told})
+    done(repo, "run", now=NEXT_DAY)
+    assert "harvest" not in bodies(repo)
+    assert done(repo, "sources")["searched"] == ["docs/farm/harvest.md"]
+    assert "docs/farm/ (1)" in memrepo(repo, "sources", as_json=False).out
+    assert "blue cabinet" in memrepo(repo, "search", "harvest sheets", as_json=False).out
+    edited = tmp_path / "workspace" / "docs/farm/harvest.md"
+    edited.write_text(told.replace("blue", "green"))
+    done(repo, "run", now=LATER)
+    found = memrepo(repo, "search", "harvest sheets", as_json=False).out
+    assert "green cabinet" in found
+    assert "blue cabinet" not in found
+    configure(repo, "sources.search", [])
+    done(repo, "run", now=LATER)
+    assert "cabinet" not in memrepo(repo, "search", "harvest sheets", as_json=False).out
+
+
+@pytest.mark.parametrize("name", ["notes/vesna.md", "projects/farm/plan/vesna.md", "a/people/x.md"])
+def test_a_page_in_a_folder_of_notes_becomes_memories(tmp_path: Path, name: str) -> None:
+    page = (
+        "# Vesna\n\n- **Decision:** Vesna always stores the harvest sheets in the blue cabinet.\n"
+    )
+    repo = begun(tmp_path, {"MEMORY.md": OTHER, name: page})
+    done(repo, "run", now=NEXT_DAY)
+    assert "harvest sheets" in bodies(repo)
+
+
+def test_a_folder_of_many_pages_is_searched_and_what_was_read_stays(tmp_path: Path) -> None:
+    page = (
+        "# Vesna\n\n- **Decision:** Vesna always stores the harvest sheets in the blue cabinet.\n"
+    )
+    repo = begun(tmp_path, {"MEMORY.md": OTHER, "notes/a/vesna.md": page})
+    done(repo, "run", now=NEXT_DAY)
+    for n in range(MAX_PAGES):
+        (tmp_path / "workspace/notes/a" / f"page {n}.md").write_text(f"- Field {n} lies fallow.\n")
+    done(repo, "run", now=LATER)
+    assert "harvest sheets" in bodies(repo)
+    assert "fallow" not in bodies(repo)
+    assert len(done(repo, "sources")["searched"]) == MAX_PAGES
+    assert "Field 7 lies" in memrepo(repo, "search", "Field 7 fallow", as_json=False).out
+
+
+def test_folders_with_few_files_come_first_and_the_others_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memrepo.store.workspace.MAX_SEARCHED", 3)
+    monkeypatch.setattr("memrepo.store.workspace.MAX_SEARCHED_FILE", 100)
+    crawl = {f"crawl/{n}.md": "Pages of others.\n" for n in range(3)}
+    files = {"docs/a.md": "The mast is red.\n", "docs/b.md": "y" * 101, **crawl}
+    repo = begun(tmp_path, {"MEMORY.md": OTHER, **files})
+    assert done(repo, "sources")["searched"] == ["docs/a.md"]
+    left = {
+        f["name"]: f["why"]
+        for f in done(tmp_path, "init", "2", "--from", "workspace")["left_alone"]
+    }
+    assert left["crawl/"] == "has 3 texts, more than `sources.search` takes"
+    assert "larger than" in left["docs/b.md"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "is_read"),
+    [
+        (["app/go.mod"], False),
+        (["app/.git/HEAD"], False),
+        (["package.json"], False),
+        (["package.json", "USER.md"], True),
+        ([], True),
+    ],
+)
+def test_documentation_of_code_is_not_read(tmp_path: Path, marks: list[str], is_read: bool) -> None:
+    files = dict.fromkeys(marks, "\n")
+    repo = begun(tmp_path, {"MEMORY.md": OTHER, "app/docs/api.md": "Call it twice.\n", **files})
+    assert done(repo, "sources")["searched"] == ["app/docs/api.md"] * is_read
 
 
 def test_a_pattern_that_names_it_takes_a_hidden_folder_or_a_repository_in(tmp_path: Path) -> None:

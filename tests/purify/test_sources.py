@@ -8,11 +8,12 @@ from memrepo.read.sources import (
     default_type,
     kind_of,
     matches,
+    named_only,
     why_denied,
 )
 
-RULES = SourceRules()
-BUSINESS = SourceRules(profile="business")
+RULES = named_only(SourceRules())
+BUSINESS = named_only(SourceRules(profile="business"))
 
 
 @pytest.mark.parametrize(

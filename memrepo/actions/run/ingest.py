@@ -21,7 +21,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.core.times import format_time, local_day
 from memrepo.read.intake import Cursor, SourceText
-from memrepo.read.sources import kind_of
+from memrepo.read.sources import distilled, kind_of
 from memrepo.store import history, settings
 from memrepo.store.git import scratch
 from memrepo.store.workspace import (
@@ -310,32 +310,42 @@ def workspace_of(where: Path) -> Path:
 def texts_at(
     work: Work, cursor: Mapping[str, Cursor], blobs: Mapping[str, str] | None = None
 ) -> list[SourceText]:
-    """Return a commit's sources in path order, then sources removed since a run read them.
+    """Return the sources that runs distil, in path order, then those removed since a run read them.
 
     `blobs`, if given, replaces the blobs of the commit. Changed files are then dated now.
     """
     layout, rules = work.tree.layout, work.config.source_rules()
-    here = work.tree.files.below(layout.area("sources"))
+    area = layout.area("sources")
+    here = work.tree.files.below(area)
     blobs = here if blobs is None else blobs
-    paths = [path for path in sorted(blobs) if path.startswith(layout.area("sources"))]
+    names = {path: layout.source_name(path) for path in sorted(blobs) if path.startswith(area)}
+    read = {path: layout.source_name(path) for path in sorted(cursor) if cursor[path].last}
+    kinds = distilled(names.values(), rules, {*read.values()})
+    paths = [path for path, name in names.items() if name in kinds]
     fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(blobs[p])]
     when = dict.fromkeys(fresh, work.call.now)
     old = [p for p in fresh if here.get(p) == blobs[p]]
     when |= history.last_changed(work.store.repo, work.tree.commit, old)
-    gone = sorted(p for p in cursor if p not in blobs and cursor[p].last)
-    found = []
-    for path in (*paths, *gone):
-        name = layout.source_name(path)
-        kind = kind_of(name, rules) or ("claims" if path in gone else None)
-        if kind is not None:
-            found.append(
-                SourceText(
-                    name=name,
-                    resource=path,
-                    blob=blobs.get(path, ""),
-                    kind=kind,
-                    committed=local_day(when[path], work.config.zone) if path in when else "",
-                    as_kind=rules.configured_kind(name) if path in blobs else "",
-                )
-            )
-    return found
+    present = [
+        SourceText(
+            name=names[path],
+            resource=path,
+            blob=blobs[path],
+            kind=kinds[names[path]],
+            committed=local_day(when[path], work.config.zone) if path in when else "",
+            as_kind=rules.configured_kind(names[path]),
+        )
+        for path in paths
+    ]
+    gone = [
+        SourceText(
+            name=name,
+            resource=path,
+            blob="",
+            kind="notes" if kind_of(name, rules) == "notes" else "claims",
+            committed="",
+        )
+        for path, name in read.items()
+        if name not in kinds
+    ]
+    return [*present, *gone]

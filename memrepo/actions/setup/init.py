@@ -25,7 +25,7 @@ from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import EMPTY, play
 from memrepo.formats.purifier import CLAIMS
-from memrepo.read.sources import VAULT_CLAIMS, VAULT_NOTES, SourceRules
+from memrepo.read.sources import CODE, VAULT_CLAIMS, VAULT_NOTES, SourceRules, named_only
 from memrepo.store import settings
 from memrepo.store.errors import NotARepository
 from memrepo.store.git import top_of
@@ -260,12 +260,6 @@ _AGENT = set(
         "CHRONICLES.md DREAMS.md memory episodes"
     ).split()
 )
-_CODE = set(
-    (
-        "pyproject.toml setup.py package.json Cargo.toml go.mod pom.xml build.gradle "
-        "CMakeLists.txt Gemfile composer.json"
-    ).split()
-)
 
 
 def recognise(folder: Path) -> Recognised:
@@ -274,7 +268,7 @@ def recognise(folder: Path) -> Recognised:
     A folder of notes is recognised by the files below it.
     """
     names = {entry.name for entry in os.scandir(folder)} if folder.is_dir() else set()
-    code = bool(names & _CODE)
+    code = bool(names.intersection(CODE))
     # Agent workspaces are also opened in Obsidian: two agent file names outweigh its settings.
     if ".obsidian" in names and len(names & _AGENT) < 2:
         return Recognised("an Obsidian vault", "notes")
@@ -322,7 +316,7 @@ def _holds_markdown(where: Path, found: Recognised) -> bool:
         return True
     if not where.is_dir() or (where / CONFIG_NAME).exists():
         return False
-    return holds_sources(where, SourceRules())
+    return holds_sources(where, named_only(SourceRules()))
 
 
 def _taken(where: Path) -> bool:

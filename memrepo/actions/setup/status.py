@@ -40,6 +40,7 @@ from memrepo.core.times import format_time
 from memrepo.policies.cadence import Timetable
 from memrepo.read.choice import shelf_size
 from memrepo.read.intake import Reader, cursors, take_in
+from memrepo.read.sources import is_text
 from memrepo.store import settings
 from memrepo.store.history import newest_in_effect
 from memrepo.store.run_files import SavedAnswers
@@ -227,11 +228,13 @@ class SourceList(VerbResult, frozen=True, kw_only=True):
     claims: int
     shelf: int | None
     """The maximum number of memories from all sources, or None if there is no limit."""
+    searched: tuple[str, ...]
+    """Other sources, in which search finds passages and from which runs distil nothing."""
 
 
 def sources(work: Work, request: SourcesRequest) -> SourceList:
     """List the sources with their kinds, thoughts and memories."""
-    texts = [text for text in texts_at(work, {}) if text.blob]
+    texts = [t for t in texts_at(work, cursors(work.tree.manifests[0])) if t.blob]
     reader = Reader(texts, work.store.repo.read)
     claims: Counter[str] = Counter()
     for memory in of_types(work.tree.state().active, CLAIM_TYPES):
@@ -251,9 +254,12 @@ def sources(work: Work, request: SourcesRequest) -> SourceList:
         )
     wanted = tuple(f for f in files if request.kind in (None, f.kind))
     size = shelf_size(len(files), work.config.run.shelf)
+    layout, read = work.tree.layout, {text.resource for text in texts}
+    others = {*work.tree.files.below(layout.area("sources"))} - read
     return SourceList(
         files=wanted,
         thoughts=sum(f.thoughts for f in wanted),
         claims=sum(f.claims for f in wanted),
         shelf=None if size == float("inf") else round(size),
+        searched=tuple(sorted(layout.source_name(p) for p in others if is_text(p))),
     )

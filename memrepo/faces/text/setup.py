@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -321,5 +322,11 @@ def sources(request: standing.SourcesRequest, result: standing.SourceList, colou
         lines.append(
             f"{silent} statements ({share} %) are in files of kinds that never become memories"
         )
+    if result.searched:
+        folders = Counter(path.rpartition("/")[0] for path in result.searched)
+        named = ", ".join(f"{visible(name)}/ ({n})" for name, n in folders.most_common(_NAMED))
+        more = f" and {len(folders) - _NAMED} more folders" if len(folders) > _NAMED else ""
+        what = counted(len(result.searched), "more file", "more files")
+        lines.append(f"{what} for search only (`sources.search`): {named}{more}")
     lines.append('to change a kind: [sources] kinds = ["PATTERN = KIND"] in memrepo.toml')
     return "\n".join(lines)

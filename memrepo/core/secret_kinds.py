@@ -1,9 +1,10 @@
 """Find secrets in a text by their published format, or by a label such as `password:`.
 
-The tables are in `secret_rules/`. `gitleaks.tsv` and `forms.tsv` contain patterns. A pattern is
+The tables are in `secret_rules/`. `gitleaks.tsv` and `forms.tsv` contain formats. A format is
 searched only in lines that contain one of its words. `labels.txt` contains the words that name a
-secret, in several languages. The value after a label is classified by its shape and by how it is
-stated. Every pattern runs in linear time: repetitions are bounded, or possessive over single
+secret, in several languages, and `patterns.tsv` the shapes of values and of the sentences around
+them. The value after a label is classified by its shape and by how it is stated.
+Every pattern runs in linear time: repetitions are bounded, or possessive over single
 characters.
 """
 
@@ -17,7 +18,7 @@ from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
-from memrepo.core.patterns import regex, spelled
+from memrepo.core.patterns import regex
 
 Span = tuple[int, int]
 Find = tuple[int, int, str]
@@ -28,16 +29,6 @@ SWITCHED = ("card", "iban", "pin", "seed-phrase", "totp")
 
 # -- forms -----------------------------------------------------------------------------------
 
-_MACROS = {
-    "{START}": r"(?<![A-Za-z0-9_-])",
-    "{STOP}": r"(?![A-Za-z0-9_-])",
-    "{SEP}": r"[ \t\w.-]{0,20}[\s'\"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'\"\s=]{0,5}",
-}
-_LONG = regex(r"[A-Za-z0-9_./+=:~%@$-]{15}")
-"""Few formats are shorter than this, and few lines of prose contain such a long sequence."""
-_REST = regex(r"[A-Za-z0-9_-]{1,400}")
-_SHORT = ("password", "token", "url-credentials", "totp", "pin")
-"""Kinds of formats that are also searched in lines without a long sequence of key characters."""
 _WHOLE = ("card", "iban")
 """Kinds whose formats match the whole value."""
 _MIN_ENTROPY = 3.2
@@ -71,9 +62,35 @@ class Form(NamedTuple):
 def _compiled(spelled: str) -> Callable[[str, int, int], Iterator[re.Match[str]]]:
     if spelled.startswith("{TOKEN}"):
         spelled = "{START}(?:" + spelled.removeprefix("{TOKEN}") + "){STOP}"
-    for name, pattern in _MACROS.items():
-        spelled = spelled.replace(name, pattern)
-    return re.compile(spelled, re.ASCII).finditer
+    return re.compile(_expanded(spelled), re.ASCII).finditer
+
+
+@cache
+def _spellings() -> Mapping[str, tuple[str, str]]:
+    """Return {name: (flags, pattern)} of `patterns.tsv`."""
+    rows = (FOLDER / "patterns.tsv").read_text(encoding="utf-8").splitlines()
+    found = (row.split("\t") for row in rows if not row.startswith("#"))
+    return {name: (flags, spelled) for name, flags, spelled in found}
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of `patterns.tsv`, compiled when it is first used."""
+    flags, spelled = _spellings()[name]
+    chosen = (re.IGNORECASE if "i" in flags else 0) | (re.MULTILINE if "m" in flags else 0)
+    return re.compile(_expanded(spelled), chosen)
+
+
+def _expanded(spelled: str) -> str:
+    """Return a pattern with what its `{name}` stand for: words, or patterns (see the tables)."""
+
+    def expand(match: re.Match[str]) -> str:
+        name = match[1]
+        if name.isupper():
+            return _expanded(_spellings()[name.lower()][1])
+        return "|".join(_section(name[:-1])) if name[-1] == "*" else _any(_section(name))
+
+    return re.sub(r"\{([A-Z]+|[a-z]+(?:-[a-z]+|\*)?)\}", expand, spelled)
 
 
 @cache
@@ -92,63 +109,24 @@ def forms() -> tuple[Form, ...]:
 
 
 @cache
-def _forms_of() -> _Forms:
-    """Return the formats by what must be in a text before they are searched."""
-    by_word: dict[str, list[Form]] = {}
+def _forms_by_word() -> Mapping[str, Sequence[Form]]:
+    """Return the formats by each word of theirs. Those without words are under an empty one."""
+    found: dict[str, list[Form]] = {}
     for form in forms():
-        for word in () if form.lines else form.words:
-            by_word.setdefault(word, []).append(form)
-    short = {w: some for w, some in by_word.items() if any(f.kind in _SHORT for f in some)}
-    return _Forms(
-        short=short,
-        long={word: some for word, some in by_word.items() if word not in short},
-        over_lines=[form for form in forms() if form.lines],
-        without=[form for form in forms() if not form.words],
-    )
-
-
-class _Forms(NamedTuple):
-    """Formats of one line by a word on it, of several lines, and those that need no word.
-
-    The `long` ones are only on lines with a long sequence of characters typical for keys.
-    """
-
-    short: Mapping[str, Sequence[Form]]
-    long: Mapping[str, Sequence[Form]]
-    over_lines: Sequence[Form]
-    without: Sequence[Form]
+        for word in form.words or ("",):
+            found.setdefault(word, []).append(form)
+    return found
 
 
 def formed(text: str, folded: str) -> Iterator[Find]:
     """Yield values that have the format of a secret. `folded` is the text in lower case."""
-    found = _forms_of()
-    for form in found.over_lines:
-        if any(word in folded for word in form.words):
-            yield from _matches(form, text, 0, len(text))
-    for form in found.without:
-        yield from _matches(form, text, 0, len(text))
-    for word, some in found.short.items():
-        for start, end in _lines_with(folded, [word]) if word in folded else ():
-            for form in some:
+    for word, some in _forms_by_word().items():
+        if word not in folded:
+            continue
+        lines = _lines_with(folded, word) if word else ()
+        for form in some:
+            for start, end in [(0, len(text))] if form.lines or not word else lines:
                 yield from _matches(form, text, start, end)
-    dense = _dense_lines(text)
-    joined = "\n".join(folded[start:end] for start, end in dense)
-    for word, some in found.long.items() if dense else ():
-        for start, end in dense if word in joined else ():
-            if folded.find(word, start, end) >= 0:
-                for form in some:
-                    yield from _matches(form, text, start, end)
-
-
-def _dense_lines(text: str) -> Sequence[Span]:
-    """Return the spans of lines that contain a long sequence of characters typical for keys."""
-    found: list[Span] = []
-    at = 0
-    while match := _LONG.search(text, at):
-        end = text.find("\n", match.end())
-        at = len(text) if end < 0 else end
-        found.append((text.rfind("\n", 0, match.start()) + 1, at))
-    return found
 
 
 def _matches(form: Form, text: str, start: int, end: int) -> Iterator[Find]:
@@ -158,7 +136,7 @@ def _matches(form: Form, text: str, start: int, end: int) -> Iterator[Find]:
         if form.kind in ("password", "token") and not (match.lastgroup or "").startswith("words"):
             value = value.rstrip("`'\").,;")
         elif not (form.lines or match.lastgroup or form.kind in _WHOLE) and (
-            rest := _REST.match(text, at + len(value))
+            rest := _pattern("rest").match(text, at + len(value))
         ):
             value += rest[0]  # some formats match fewer characters than a key has
         if _has_form(form, value, match.lastgroup):
@@ -183,7 +161,7 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
             return _are_random_groups(value)
         case _ if group and group.startswith("odd"):
             return len(value) >= 6 and _is_secret_word(value)
-        case "password" | "token" if _POINTER.fullmatch(value):
+        case "password" | "token" if _pattern("pointer").fullmatch(value):
             return False
         case _:
             pass
@@ -209,78 +187,15 @@ _QUOTES = {
     "『": "』",
     "‘": "’",
 }
-_OPEN = regex(r"[*_]{0,3}[ \t]{0,3}[*_]{0,3}\\?(?:[\"'`“„「『‘]|«[ \t\u00a0\u202f]?)?")
-_MARKUP = r"[*_\"'`”’\\]{0,4}"
-_BARE = regex(rf"{_MARKUP}[ \t]{{1,3}}")
-_VALUE = regex(r"[^\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{3,200}")
-_TAG = regex(
-    r"</?(?:br|td|th|li|p|b|i|u|code|strong|em|span|div|a|tr)\b[^<>]{0,40}>", re.IGNORECASE
-)
-_REMARK = regex(
-    r"[*_\"'`.,;:)\]}>»”’\\]{0,9}[ \t\r]{0,20}(?:$|//|[|;(#<\[{&,\\–—·-])", re.MULTILINE
-)
-_ENDS = regex(rf"{_REMARK.pattern}|[\"'`)”’»]{{0,2}}[.!?。][ \t]", re.MULTILINE)
-"""What ends a value that is the last word of its sentence."""
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
-_PART = regex(r"<(?!\w*\d{2})[\w \t./:'’,-]{1,60}>|\$\{[^}\n]{0,80}\}|\{\{[^}\n]{0,80}\}\}")
-_MASK = regex(r"\*{3}|x{4}|X{4}|\.{3}|…|•{3}|_{4}")
-_DAY = regex(r"\d{4}-\d\d-\d\d.*|[\d.,:%$€+x/-]*")
-_DIGITS = regex(r"\d{6,}")
-_PLAIN_WORD = regex(r"[^\W\d_][^\W\d_A-Z]*[.,;!?]?")
-_EMAIL = regex(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_UUID = regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_KEY = regex(r"[A-Za-z0-9_+/=.~-]{16,400}")
-_ADDRESS = regex(r"0x[0-9a-fA-F]{40}")
-_CARD = regex(r"(?<![\w.-])[3-6](?:[ -]?\d){12,18}(?![\w-])")
-_PHRASE = regex(r"[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20}){3,11}(?=[.\s]*$)", re.MULTILINE)
-_WOVEN = regex(r"[^\W\d_]\d+[^\W\d_].*\d|\d[^\W\d_]+\d.*[^\W\d_]|[^\W\d_]\d{2,}[^\W\d_]")
-"""Letters and digits that alternate as they do in no word, number or unit."""
-_YEAR = regex(r"(?:19|20)\d\d(?!\w)")
-_NUMBER = regex(r"(?!(?:19|20)\d{4,6}$)\d{6,10}")
 _MAX_COLUMNS = 8
 """The maximum number of columns of secrets that are read in a table."""
 _SPOKEN = ("password", "pass", "secret")
-_PIN = regex(
-    r"(?:\d{2,6}[#*]\d{1,6}|\d{4,8}[#*A-F]?|\d{1,4}[A-F]\d{1,4}[A-F]?"
-    r"|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})"
-    r"(?![A-Za-z0-9_%/]|[.,:-]\d)"
-)
-_UNPRONOUNCEABLE = regex(
-    r"(?i)[^\W\d_aeiouy]{3}|q[^u\W]|[jvz][^aeiouy\W]|[^aeiouyns\W][jqxz]|[aeiou]{3}|[jqvwxz]{2}"
-)
-"""Sequences of letters that are rare in words of four or five letters."""
-_GROUPED = regex(
-    r"(?<![\w-])(?:\d{6}(?:-\d{6}){5,9}"
-    r"|[A-Za-z0-9]{4}([ -])[A-Za-z0-9]{4}(?:\1[A-Za-z0-9]{4}){2,14}"
-    r"|[A-Za-z0-9]{5}(?:-[A-Za-z0-9]{5}){2,9}|[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2,9})(?![\w-])"
-)
-"""Groups of equal length, in which keys are shown to people: nothing else looks like them."""
 _MAX_WORDS_BETWEEN = 4
 """The maximum number of words from a verb to a value, with the value."""
 _MAX_APART = 60
 """The maximum number of characters between a label and a value that no sign or verb connects."""
-_SEGMENTS = regex(r"[^\W\d_]{2,20}(?:-[^\W_]{1,20}){2,5}")
-_CODE_APART = regex(
-    r"(?<![^\W_])(?<!-)(?:\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,4}[A-Z]\d{2,4}"
-    r"|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
-)
-_SIGNED = regex(r"\w[!#$%^&*?=]\w")
-_SUFFIX = regex(r":\w{1,6}$")
-"""What some services append to a key to say of which plan it is."""
-_PLAINLY = regex(r"[\w.!#$%&*?+@~^-]+")
-"""The characters of a password that no label or sign introduces. Others are those of code."""
-_WITH_DIGIT = regex(
-    r"(?=\S{0,60}\d)[^\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{6,200}"
-)
-_CVV = regex(r"\d{3,4}(?![\w%/]|[.,:-]\d)")
-_LOGIN = regex(r"[*_ \t]{0,5}[`\"']?[\w.+@-]{2,80}(?:[`\"']?[ \t]{1,3}[/|][ \t]{1,3}|:(?=\S))")
-_HEADING = regex(r"[ \t>]{0,8}(#{1,6})[ \t]")
-_LONE = regex(r"\s{1,4}(```|~~~)[^\n]{0,20}\n[ \t]{0,8}(\S{8,400})[ \t\r]{0,8}\n[ \t]{0,8}\1")
-"""A fenced block of code that consists of one word."""
-_ITEM = regex(r"[ \t>]*(?:(?:[-*+•|]|\d+[.)])[ \t]+)?[*_`\"']{0,3}")
-_NAME = regex(r"([^:=|\n`]{1,60}?)[*_`\"']{0,3}[ \t]{0,3}(?:[:=：→|]|->|[ \t][-–—][ \t])[ \t]*")
-_RULER = regex(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
 _LISTED = ("password", "pass", "key", "token", "secret", "weak", "pin", "credentials")
 _MAX_LINES = 60
 """The maximum number of lines searched under a heading."""
@@ -295,7 +210,6 @@ _KINDS = {
 }
 
 
-_SIGN = r"=>|->|→|:=|[:=：|]{1,2}"
 _SORTS = "password pass key token secret weak pin cvv card login credentials".split()
 
 
@@ -347,52 +261,6 @@ def _is_wide(word: str) -> bool:
     return word.lstrip("*")[0] >= "\u3001"
 
 
-def _worded(template: str) -> re.Pattern[str]:
-    """Return a pattern in which `{name}` stands for the words of that section of `labels.txt`.
-
-    It is spelled and compiled when it is first used.
-    """
-    place = regex(r"\{([a-z]+(?:-[a-z]+)?)\}")
-    return spelled(lambda: place.sub(lambda match: _any(_section(match[1])), template))
-
-
-_LABEL = _worded(
-    r"(?<![^\W_])(?:(?:{lock})(?:['’]s)?[ _-]?(?:{code})"
-    r"|(?:{code})[ \t](?:(?:{of})"
-    r"[ \t](?:[^\W\d_]{1,9}[ \t]|l['’]|d['’]){0,2}(?:[^\W\d_]{1,12}[ -]?)??"
-    r"|d['’])?(?:{lock}))(?![^\W_])"
-    r"|(?:(?<![^\W_])(?:{label-plain})|(?<!\b1)(?:{label-ending}))(?:s|en)?\d{0,2}(?![^\W_]|_\w)"
-    r"|(?<![^\W_])(?:{password-inflected})[^\W\d_]{0,4}(?![^\W_])"
-    r"|(?:{label-wide})|(?<![^\W_])(?:{code})(?![^\W_])"
-)
-"""A label, also with an ending. No password follows the name of 1Password, which is a program."""
-_STATED = _worded(
-    rf"{_MARKUP}(?:[ \t](?:{{of}})[ \t][^\n.:=;,|()]{{1,40}}?|[ \t]?\([^\n:=;|()]{{1,40}}\)"
-    rf"|[ \t](?:{{thing}}|{{network}}))?{_MARKUP}[ \t]{{0,3}}(?:(?P<sign>{_SIGN})"
-    r"|(?:(?:{is-wide})[ \t]{0,3}|[-–—][ \t]{1,3}|(?:{is-plain})(?![^\W_])[ \t]{0,3}){1,2}:?)"
-    r"[ \t]{0,3}"
-)
-_HARMLESS = _worded(r"(?:(?<![^\W_])(?:{harmless})[ _-]{0,2}|[?&])\Z")
-_POINTER = spelled(lambda: "|".join(_section("pointer")))
-_SHAPE = spelled(lambda: "|".join(_section("shape")))
-_NUMBERED = spelled(lambda: "|".join(_section("numbered")))
-_MISNAMED = _worded(r"[ _-](?:{ordinary})(?![^\W_])")
-_BEFORE = _worded(r"(?:[,;/(&+]|(?<![^\W_])(?:{with}))[ \t](?:(?:the|its|das|la)[ \t])?\Z")
-_NEAR = _worded(
-    rf"(?:{_SIGN}|(?<![^\W_])(?:(?P<changed>{{changed}})|{{is-plain}}|{{into}}|{{from}}))"
-    r"(?::?[ \t]{1,3}|(?=[`\"'“„«]))"
-)
-_BEHIND = _worded(
-    r"(?:[ \t](?:{is-plain}|as|als|como|comme)[ \t](?:[^\W\d_]{2,10}[ \t]){0,2}"
-    r"|[ \t]\((?:[^\W\d_]{2,12}[ \t]){0,2})\Z"
-)
-_FOR_LOCK = _worded(r"(?<![^\W_])(?:{lock})|(?:{lock-long})(?![^\W_])")
-_CODE_OF = _worded(
-    r"[ \t](?:{of})(?:[ \t][^\W\d_]{1,20}){1,2}[ \t:]{1,3}(?=\w{6})\d{1,4}[a-z]\d{2,4}(?!\w)"
-)
-_NETWORK = _worded(r"(?:[ \t](?:{of}))?(?:[ \t][^\W\d_]{2,3})?[ \t-](?:{network})(?![^\W_])")
-
-
 @cache
 def _set(*names: str) -> frozenset[str]:
     """Return the entries of sections of `labels.txt` as a set."""
@@ -426,16 +294,16 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
         last, columns = ("", 0), 0
         if start >= table_to and (rows := _rows_below(text, start, end)):
             columns, table_to = _MAX_COLUMNS, rows[1]
-        for label in _LABEL.finditer(folded, start, end):
+        for label in _pattern("label").finditer(folded, start, end):
             sort = _sort_in_line(folded, start, *label.span(), end)
             is_code, sort = sort == "code", sort.replace("code", "pin")
             if not sort:
                 continue
-            if sort in ("token", "secret", "weak", "pin", "login") and _HARMLESS.search(
+            if sort in ("token", "secret", "weak", "pin", "login") and _pattern("harmless").search(
                 folded, max(start, label.start() - 24), label.start()
             ):
                 continue
-            if sort in _SPOKEN and _MISNAMED.match(folded, label.end(), end):
+            if sort in _SPOKEN and _pattern("misnamed").match(folded, label.end(), end):
                 continue
             last, kind = (sort, label.end()), _KINDS.get(sort, "token")
             spots = [
@@ -486,17 +354,13 @@ def _labelled_lines(folded: str, stems: Mapping[str, bool]) -> Sequence[Span]:
     return sorted(found)
 
 
-_COMPOUND = regex(r"[ \t]([^\W\d_]{3,20})[:：]")
-_WORD_BEFORE = regex(r"([^\W\d_]+)[ \t]{1,3}\Z")
-
-
 def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     """Return the kind of value that a label names where it is, or "" if it names none."""
     sort = _sort_of(folded[begin:at])
-    before = _WORD_BEFORE.search(folded, max(line, begin - 24), begin)
+    before = _pattern("word_before").search(folded, max(line, begin - 24), begin)
     if sort == "weak":
-        is_network = _NETWORK.match(folded, at, end) or (
-            before and _NETWORK.fullmatch(f" {before[1]}")
+        is_network = _pattern("network").match(folded, at, end) or (
+            before and _pattern("network").fullmatch(f" {before[1]}")
         )
         return "password" if is_network else sort
     if not folded[begin:at].startswith(_section("code")):
@@ -505,22 +369,23 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     if before is not None and before[1] not in _set("prose", "with", "of"):
         return ""
     if sort == "code":
-        is_for_lock = _FOR_LOCK.search(folded, line, end) or _CODE_OF.match(folded, at, end)
+        is_for_lock = _pattern("for_lock").search(folded, line, end) or _pattern("code_of").match(
+            folded, at, end
+        )
         return sort if is_for_lock else ""
-    other = _COMPOUND.match(folded, at, end)  # `code of the building plan:`
+    other = _pattern("compound").match(folded, at, end)  # `code of the building plan:`
     return "" if other and other[1] not in _set("prose", "with", "of") else sort
 
 
-def _lines_with(folded: str, words: Sequence[str]) -> Sequence[Span]:
-    """Return the sorted spans of lines that contain at least one of the words."""
-    found: set[Span] = set()
-    for word in words:
-        at = folded.find(word)
-        while at >= 0:
-            end = _line_end(folded, at)
-            found.add((folded.rfind("\n", 0, at) + 1, end))
-            at = folded.find(word, end)
-    return sorted(found)
+def _lines_with(folded: str, word: str) -> Sequence[Span]:
+    """Return the spans of lines that contain a word."""
+    found: list[Span] = []
+    at = folded.find(word)
+    while at >= 0:
+        end = _line_end(folded, at)
+        found.append((folded.rfind("\n", 0, at) + 1, end))
+        at = folded.find(word, end)
+    return found
 
 
 def _line_end(text: str, at: int) -> int:
@@ -533,23 +398,23 @@ def _after(
 ) -> Iterator[Span]:
     """Yield the value that follows a label on the same line."""
     if sort == "card":
-        number = _CARD.search(text, at, min(end, at + 60))
+        number = _pattern("card").search(text, at, min(end, at + 60))
         if number and is_card(number[0]):
             yield number.span()
         return
-    stated = _STATED.match(folded, at, end)
+    stated = _pattern("stated").match(folded, at, end)
     how = "bare" if stated is None else "sign" if stated["sign"] else "word"
-    begins = stated or _BARE.match(folded, at, end)
+    begins = stated or _pattern("bare").match(folded, at, end)
     row = stated and "|" in stated[0]
     if begins is None or (
         row and (not _is_row(text, at) or "/" in text[max(0, at - 60) : at].rpartition(" ")[2])
     ):
         return
     if sort in ("login", "credentials"):
-        far = _NEAR.search(folded, at, min(end, at + 42)) if how == "bare" else None
+        far = _pattern("near").search(folded, at, min(end, at + 42)) if how == "bare" else None
         yield from _after_name(text, (far or begins).end(), end, "sign" if far else how)
         return
-    if how == "bare" and (is_code or _BEFORE.search(folded, max(0, begin - 20), begin)):
+    if how == "bare" and (is_code or _pattern("before").search(folded, max(0, begin - 20), begin)):
         how = "with"
     label = folded[max(0, at - 12) : at]
     if (
@@ -562,8 +427,8 @@ def _after(
     value = _value_at(text, begins.end(), end, equals=how == "sign" and begins[0] == "=")
     if sort == "pin" and how == "bare" and folded[at - 1] == "s":
         return  # several pins are those of a plug
-    opening = _OPEN.match(text, begins.end(), end) if sort == "pin" else None
-    if opening and (pin := _PIN.match(text, opening.end(), end)):
+    opening = _pattern("open").match(text, begins.end(), end) if sort == "pin" else None
+    if opening and (pin := _pattern("pin").match(text, opening.end(), end)):
         value = _Value(*pin.span(), quoted=False)  # blanks may stand between groups of digits
     if value and _is_value(text, value, end, sort, how):
         yield value.start, value.end
@@ -580,7 +445,7 @@ def _near(
         return
     yield from _apart(text, folded, at, end, sort)
     strong, weak = [], []
-    joints = _NEAR.finditer(folded, at, min(end, at + 80)) if sort != "weak" else ()
+    joints = _pattern("near").finditer(folded, at, min(end, at + 80)) if sort != "weak" else ()
     for joint in joints:
         if (value := _first_odd(text, joint.end(), end, sort)) is None:
             continue
@@ -589,7 +454,8 @@ def _near(
         made_up = sort == "password" and _is_made_up(text[value.start : value.end])
         fits = made_up and _is_value(text, value, end, sort, "sign")
         ends = sort != "pin" or (
-            _ENDS.match(text, value.end, end) and not _YEAR.match(text, value.start)
+            _pattern("ends").match(text, value.end, end)
+            and not _pattern("year").match(text, value.start)
         )
         if (ends and _is_stated(text, value, end, sort)) or (fits and joint["changed"]):
             strong.append((value.start, value.end))
@@ -600,12 +466,16 @@ def _near(
         for quote in regex(r"[\"'“„«‘](?=\w)").finditer(text, at, min(end, at + 60)):
             if phrase := _phrase_at(text, quote.start(), end, "phrase"):
                 yield phrase
-    behind = _BEHIND.search(folded, max(line, begin - 40), begin)
+    behind = _pattern("behind").search(folded, max(line, begin - 40), begin)
     if behind and (
         word := regex(r"\S{4,60}\Z").search(text, max(line, behind.start() - 60), behind.start())
     ):
         value = _value_at(text, word.start(), behind.start())
-        if value and _is_stated(text, value, end, sort) and not _YEAR.match(text, value.start):
+        if (
+            value
+            and _is_stated(text, value, end, sort)
+            and not _pattern("year").match(text, value.start)
+        ):
             yield value.start, value.end
 
 
@@ -617,7 +487,7 @@ def _elsewhere(
     A code of several digits may stand before its label: `type 580312 to disarm (alarm PIN)`.
     """
     if sort == "pin":
-        pin = _CODE_APART.search(text, max(line, begin - 30), begin)
+        pin = _pattern("code_apart").search(text, max(line, begin - 30), begin)
         between = (pin.end(), begin) if pin else (begin, begin)
         ends = regex(r"[.!?;][ \t]|[。！？]").search(text, *between)
         if pin and not ends and not _is_named_otherwise(folded, *between):
@@ -626,7 +496,7 @@ def _elsewhere(
     if sort not in ("password", "login", "credentials"):
         return
     window = max(line, begin - _MAX_APART - 20), min(end, at + _MAX_APART + 20)
-    for word in _WITH_DIGIT.finditer(text, *window):
+    for word in _pattern("with_digit").finditer(text, *window):
         value = _value_at(text, word.start(), end)
         if value is None or (value.start < at and value.end > begin):
             continue
@@ -634,13 +504,13 @@ def _elsewhere(
         if between[1] - between[0] > _MAX_APART or _is_named_otherwise(folded, *between):
             continue
         shown = text[value.start : value.end]
-        if sort == "password" and value.start >= at and _NUMBER.fullmatch(shown):
+        if sort == "password" and value.start >= at and _pattern("number").fullmatch(shown):
             if not is_placeholder(shown) and regex(r"[^.;:,。；：，]*").fullmatch(text, *between):
                 yield value.start, value.end
-        elif len(shown) >= 8 and _PLAINLY.fullmatch(shown) and _is_secret_word(shown):
+        elif len(shown) >= 8 and _pattern("plainly").fullmatch(shown) and _is_secret_word(shown):
             tests = (str.isupper, str.islower, str.isdigit)
             classes = sum(any(map(test, shown)) for test in tests)
-            signed = bool(_SIGNED.search(shown)) or shown[-1] in "!$#*"
+            signed = bool(_pattern("signed").search(shown)) or shown[-1] in "!$#*"
             if classes == 3 and (signed or sort == "password"):
                 yield value.start, value.end
 
@@ -652,7 +522,7 @@ def _first_odd(text: str, at: int, end: int, sort: str) -> _Value | None:
     for _ in range(_MAX_WORDS_BETWEEN):
         if value is None or _is_stated(text, value, end, sort):
             return value or first
-        if not _PLAIN_WORD.fullmatch(text, value.start, value.end):
+        if not _pattern("plain_word").fullmatch(text, value.start, value.end):
             break
         value = _value_at(text, value.end + 1, end)
     return first
@@ -663,14 +533,14 @@ def _apart(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Spa
     stop = min(end, at + _MAX_APART)
     if sort == "pin":
         sentence = regex(r"[.!?;,。、][ \t]|[。、]|$").search(text, at, min(end, at + 30))
-        found = _CODE_APART.search(text, at, sentence.start() if sentence else stop)
-        found = found and _CODE_APART.match(text, found.start(), end)
+        found = _pattern("code_apart").search(text, at, sentence.start() if sentence else stop)
+        found = found and _pattern("code_apart").match(text, found.start(), end)
         if found and not _is_named_otherwise(folded, at, found.start()):
             yield found.span()
         return
-    for found in _GROUPED.finditer(text, at, min(end, stop + 100)):
+    for found in _pattern("grouped").finditer(text, at, min(end, stop + 100)):
         groups = regex(r"[ -]").split(found[0])
-        random = sum(bool(_UNPRONOUNCEABLE.search(g)) or _is_mixed(g) for g in groups)
+        random = sum(bool(_pattern("unpronounceable").search(g)) or _is_mixed(g) for g in groups)
         if " " in found[0] and regex(r"[0-9A-F ]+").fullmatch(found[0]):
             continue  # a fingerprint, or a number
         if found.start() > stop or _is_named_otherwise(folded, at, found.start()):
@@ -692,7 +562,7 @@ def _is_stated(text: str, at: _Value, end: int, sort: str) -> bool:
     if sort in ("pin", "cvv"):
         return _is_value(text, at, end, sort, "sign")
     if sort in ("key", "token", "weak"):
-        return is_key(value, 12) and not _UUID.fullmatch(value)
+        return is_key(value, 12) and not _pattern("uuid").fullmatch(value)
     return len(value) >= 6 and _is_secret_word(value) and not _stands_for_one(text, at, end)
 
 
@@ -709,12 +579,12 @@ class _Value(NamedTuple):
 def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     """Return the span of a pass phrase of several words, in quotes or after such a label."""
     named = "phrase" in label or "frase" in label or "фраз" in label
-    opening = _OPEN.match(text, at, end)
+    opening = _pattern("open").match(text, at, end)
     start = opening.end() if opening else at
     close = _QUOTES.get(text[start - 1 : start]) if start > at else None
     stop = text.find(close, start, min(end, start + 200)) if close else -1
     if stop < 0:
-        match = _PHRASE.match(text, start, end) if named and not close else None
+        match = _pattern("phrase").match(text, start, end) if named and not close else None
         if match is None:
             return None
         stop = match.end()
@@ -732,7 +602,7 @@ def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
 
 def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value | None:
     """Return the value at an offset, without quotes and without the punctuation after it."""
-    opening = _OPEN.match(text, at, end)
+    opening = _pattern("open").match(text, at, end)
     start = opening.end() if opening else at
     close = _QUOTES.get(opening[0].rstrip()[-1:]) if opening else None
     if close:
@@ -741,7 +611,7 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
             stop -= 1
         if stop > start and not any(map(str.isspace, text[start:stop])):
             return _Value(start, stop - (text[stop - 1] == "\\"), quoted=True)
-    match = _VALUE.match(text, start, end)
+    match = _pattern("value").match(text, start, end)
     if match is None:
         return None
     value, before = match[0], text[max(0, start - 200) : start].rpartition("\n")[2]
@@ -749,7 +619,7 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
         value = value.partition("|")[0]
     if equals:
         value = regex(r"[;&](?=\w)|;$").split(value)[0]
-    if tag := _TAG.search(value):
+    if tag := _pattern("tag").search(value):
         value = value[: tag.start()]
     while value and (
         value[-1] in ".,;:\"'`”’»…|\\"
@@ -765,66 +635,80 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     value = text[at.start : at.end]
     match sort:
         case "pin":
-            pin = _PIN.match(text, at.start, end)
-            ends = how != "bare" or _REMARK.match(text, at.end, end)
-            is_year = how in ("bare", "with") and _YEAR.match(text, at.start)
+            pin = _pattern("pin").match(text, at.start, end)
+            ends = how != "bare" or _pattern("remark").match(text, at.end, end)
+            is_year = how in ("bare", "with") and _pattern("year").match(text, at.start)
             return bool(pin and ends and not is_year and pin.end() == at.end)
         case "secret" if how != "sign" or not _is_odd(value):
             return is_key(value, 0 if how == "sign" else 20) or (
                 len(value) >= 8
-                and bool(_WOVEN.search(value))
-                and not (_stands_for_one(text, at, end) or _POINTER.fullmatch(value))
+                and bool(_pattern("woven").search(value))
+                and not (_stands_for_one(text, at, end) or _pattern("pointer").fullmatch(value))
             )
         case "cvv":
-            return bool(_CVV.fullmatch(text, at.start, at.end) and _CVV.match(text, at.start, end))
+            return bool(
+                _pattern("cvv").fullmatch(text, at.start, at.end)
+                and _pattern("cvv").match(text, at.start, end)
+            )
         case "token" | "weak":
             least = 20 if how == "bare" else 12 if sort == "weak" else 0
-            if _SUFFIX.search(value):
-                return is_key(_SUFFIX.sub("", value), 12)
-            if sort == "weak" and how == "sign" and len(value) >= 8 and _SIGNED.search(value):
-                is_whole = at.quoted or _REMARK.match(text, at.end, end)
+            if _pattern("suffix").search(value):
+                return is_key(_pattern("suffix").sub("", value), 12)
+            if (
+                sort == "weak"
+                and how == "sign"
+                and len(value) >= 8
+                and _pattern("signed").search(value)
+            ):
+                is_whole = at.quoted or _pattern("remark").match(text, at.end, end)
                 return bool(is_whole and _is_secret_word(value))
-            return is_key(value, least) and not (sort == "weak" and _UUID.fullmatch(value))
+            return is_key(value, least) and not (
+                sort == "weak" and _pattern("uuid").fullmatch(value)
+            )
         case _:
             pass
-    if len(value) < 6 or _stands_for_one(text, at, end) or _POINTER.fullmatch(value):
+    if len(value) < 6 or _stands_for_one(text, at, end) or _pattern("pointer").fullmatch(value):
         return False
-    if _EMAIL.fullmatch(value) or value.lower().strip("0123456789") in _set("ordinary", "rules"):
+    if _pattern("email").fullmatch(value) or value.lower().strip("0123456789") in _set(
+        "ordinary", "rules"
+    ):
         return False
-    inner = _LABEL.match(value.lower())
+    inner = _pattern("label").match(value.lower())
     if inner and value[inner.end() : inner.end() + 1] in (":", "="):
         return False  # a nested label, which has its own value
     made_up = _is_made_up(value)
-    alone = bool(_REMARK.match(text, at.end, end)) and how == "sign"
+    alone = bool(_pattern("remark").match(text, at.end, end)) and how == "sign"
     if sort == "key":
         plain = "@*|\\".find(value[0]) < 0 and "*" not in value and "|" not in value
         short = how != "bare" and (alone or at.quoted) and _is_mixed(value) and plain
-        woven = len(value) >= 10 and bool(_WOVEN.search(value)) and _is_secret_word(value)
+        woven = (
+            len(value) >= 10 and bool(_pattern("woven").search(value)) and _is_secret_word(value)
+        )
         return short or woven or is_key(value, 16 if how == "bare" else 0)
-    if how in ("bare", "with") and sort == "password" and _NUMBER.fullmatch(value):
+    if how in ("bare", "with") and sort == "password" and _pattern("number").fullmatch(value):
         return True
-    if how in ("bare", "with") and sort == "password" and _SEGMENTS.fullmatch(value):
-        ends = text[at.end : at.end + 1] in ".,;" or _REMARK.match(text, at.end, end)
+    if how in ("bare", "with") and sort == "password" and _pattern("segments").fullmatch(value):
+        ends = text[at.end : at.end + 1] in ".,;" or _pattern("remark").match(text, at.end, end)
         is_cased = any(map(str.isupper, value[1:]))
         if is_cased and (ends or any(map(str.isdigit, value))):
             return True
         if how == "bare" or ends:
             return how == "with"
     if how == "with":
-        alone = bool(_REMARK.match(text, at.end, end))
+        alone = bool(_pattern("remark").match(text, at.end, end))
         is_speech = at.quoted and value.isalnum() and text[at.start - 1] != "`"
         return is_speech or (made_up and (at.quoted or alone or _is_odd(value)))
     if how == "bare" or sort in ("pass", "secret"):
         return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
     if made_up or (at.quoted and value.isascii()):
         return True
-    named = _PLAIN_WORD.fullmatch(value) or _DAY.fullmatch(value)
+    named = _pattern("plain_word").fullmatch(value) or _pattern("day").fullmatch(value)
     return alone and not named
 
 
 def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
     """Yield the password after a user name, as in `anna@example.org / ...` or `admin:...`."""
-    named = _LOGIN.match(text, at, end)
+    named = _pattern("login").match(text, at, end)
     value = _value_at(text, named.end(), end) if named and how != "bare" else None
     if (
         value
@@ -837,7 +721,7 @@ def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
 def _rows_below(text: str, start: int, end: int) -> Span | None:
     """Return the span of the rows under a line that is the header of a table."""
     at = stop = _line_end(text, end + 1)
-    if text.find("|", start, end) < 0 or not _RULER.match(text, end + 1, at):
+    if text.find("|", start, end) < 0 or not _pattern("ruler").match(text, end + 1, at):
         return None
     while text.find("|", stop + 1, further := _line_end(text, stop + 1)) >= 0:
         stop = further
@@ -873,7 +757,7 @@ def _below(
     The last item is (0, offset): the offset to which lines were read, or 0 for a heading.
     """
     line, rest = text[start:end].strip(), text[label_end:end].strip("*_:`\"' \t\r：")
-    heading = _HEADING.match(text, start, end)
+    heading = _pattern("heading").match(text, start, end)
     at = end + 1
     colon = line.rstrip("*_").endswith((":", "："))
     plain = regex(r"[^\n:=|.]{1,60}").fullmatch(text, start, end)
@@ -887,7 +771,7 @@ def _below(
         level, seen, quote = len(heading[1]) if heading else 7, False, line.startswith(">")
         for _ in range(_MAX_LINES):
             stop = _line_end(text, at)
-            inner, line = _HEADING.match(text, at, stop), text[at:stop].strip()
+            inner, line = _pattern("heading").match(text, at, stop), text[at:stop].strip()
             if at >= len(text) or (inner and len(inner[1]) <= level):
                 break
             if (seen and not (line and colon) and not heading) or (
@@ -898,7 +782,7 @@ def _below(
             seen = seen or first
             yield from _in_item(text, folded, at, stop, sort, first=first)
             at = stop + 1
-    elif heading and (lone := _LONE.match(text, end)):
+    elif heading and (lone := _pattern("lone").match(text, end)):
         yield from _in_item(text, folded, *lone.span(2), sort, first=True)
     yield 0, 0 if heading else at
 
@@ -910,9 +794,9 @@ def _in_item(
 
     The only word of the first line under a heading need not look as odd.
     """
-    item = _ITEM.match(text, at, end)
+    item = _pattern("item").match(text, at, end)
     at = item.end() if item else at
-    named = _NAME.match(text, at, end)
+    named = _pattern("name").match(text, at, end)
     if named and not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at : named.end(1)])):
         return
     value = _value_at(text, named.end() if named else at, end)
@@ -939,7 +823,7 @@ def _keys_in(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
         named = regex(r"[\W_]+").split(folded[before : word.start()])
         if value and _set("names").isdisjoint(named):
             shown = text[value.start : value.end]
-            if is_key(shown, 16) and not _UUID.fullmatch(shown):
+            if is_key(shown, 16) and not _pattern("uuid").fullmatch(shown):
                 yield value.start, value.end
         before = word.end()
 
@@ -953,9 +837,9 @@ def is_key(value: str, piece: int = 0) -> bool:
     `piece` is the minimum length of a random part. If 0, the whole value must be random.
     """
     if (
-        not _KEY.fullmatch(value)
-        or _ADDRESS.fullmatch(value)
-        or _POINTER.fullmatch(value)
+        not _pattern("key").fullmatch(value)
+        or _pattern("address").fullmatch(value)
+        or _pattern("pointer").fullmatch(value)
         or is_placeholder(value)
     ):
         return False
@@ -966,7 +850,7 @@ def is_key(value: str, piece: int = 0) -> bool:
 
 def is_random(value: str, least: float = _MIN_ENTROPY) -> bool:
     """Return whether a value looks random: letters and digits with sufficient entropy."""
-    return _is_mixed(value) and not _DAY.fullmatch(value) and _entropy(value) >= least
+    return _is_mixed(value) and not _pattern("day").fullmatch(value) and _entropy(value) >= least
 
 
 def _entropy(value: str) -> float:
@@ -980,15 +864,18 @@ def is_placeholder(value: str) -> bool:
     return bool(
         low in _set("nothing")
         or any(word in low for word in _section("placeholder"))
-        or _MASK.search(value)
-        or sum(map(str.isalnum, _PART.sub("", value))) < min(3, len(value))
-        or ((whole := _SHAPE.match(value)) and sum(map(str.isalnum, value[whole.end() :])) < 4)
+        or _pattern("mask").search(value)
+        or sum(map(str.isalnum, _pattern("part").sub("", value))) < min(3, len(value))
+        or (
+            (whole := _pattern("shape").match(value))
+            and sum(map(str.isalnum, value[whole.end() :])) < 4
+        )
     )
 
 
 def _stands_for_one(text: str, at: _Value, end: int) -> bool:
     """Return whether a value with blanks is a placeholder, such as `{{ vault.password }}`."""
-    shape = _SHAPE.match(text, at.start, end)
+    shape = _pattern("shape").match(text, at.start, end)
     rest = text[shape.end() : at.end] if shape else ""
     if text.startswith(("...", "…"), at.end):
         return True  # the truncated start of a key
@@ -1000,12 +887,12 @@ def _stands_for_one(text: str, at: _Value, end: int) -> bool:
 def _is_made_up(value: str) -> bool:
     """Return whether a value looks like a password: letters with digits, or special characters."""
     value = value.rstrip("!?")
-    if _DAY.fullmatch(value):
-        return bool(_DIGITS.fullmatch(value))
+    if _pattern("day").fullmatch(value):
+        return bool(_pattern("digits").fullmatch(value))
     words = _set("technical")
     if value.lower() in words or words.issuperset(regex(r"[-/+_,()]").split(value.lower())):
         return False
-    if _EMAIL.fullmatch(value):
+    if _pattern("email").fullmatch(value):
         return False
     signs = sum(not char.isalnum() and char not in "-'’./,:()_\"`" for char in value)
     return signs > 0 or _is_mixed(value)
@@ -1019,7 +906,7 @@ def _is_odd(value: str) -> bool:
     """Return whether a value looks like a password, and not like another word with digits."""
     signs = any(char in "!@#$%^&*?=~" for char in value[1:-1] + value[-1:].strip("*?~="))
     cased = any(map(str.isupper, value[1:])) and any(map(str.islower, value))
-    return (_is_mixed(value) or (signs and cased)) and not _NUMBERED.fullmatch(value)
+    return (_is_mixed(value) or (signs and cased)) and not _pattern("numbered").fullmatch(value)
 
 
 def is_card(value: str) -> bool:
@@ -1046,14 +933,17 @@ def _are_random_groups(value: str) -> bool:
     groups = regex(r"[\W_]+").split(value)
     if len(groups) == 1:
         groups = [value[at : at + 4] for at in range(0, len(value), 4)]
-    return sum(bool(_UNPRONOUNCEABLE.search(group)) or _is_mixed(group) for group in groups) >= 2
+    return (
+        sum(bool(_pattern("unpronounceable").search(group)) or _is_mixed(group) for group in groups)
+        >= 2
+    )
 
 
 def _is_secret_word(value: str) -> bool:
     """Return whether a word is a password or a key, when only its context suggests one."""
     return not (
         is_placeholder(value)
-        or _POINTER.fullmatch(value)
-        or _UUID.fullmatch(value)
-        or _EMAIL.fullmatch(value)
+        or _pattern("pointer").fullmatch(value)
+        or _pattern("uuid").fullmatch(value)
+        or _pattern("email").fullmatch(value)
     ) and (_is_made_up(value) and _is_odd(value))

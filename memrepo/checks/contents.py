@@ -45,22 +45,17 @@ def find_deceptive_text(scene: Scene) -> Iterator[Problem]:
 
 
 def _characters(path: str, text: str) -> Iterator[Problem]:
-    found = find_deceptive(text)
-    for rule, mine in (
-        ("character-bidirectional", [m for m in found if m["bidi"]]),
-        ("character-invisible", [m for m in found if not m["bidi"]]),
-    ):
-        if mine:
-            at = mine[0].start()
-            more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
-            yield report(
-                rule,
-                path,
-                f"found U+{ord(mine[0][0]):04X}{more}, an invisible character",
-                line=text.count("\n", 0, at) + 1,
-                column=at - text.rfind("\n", 0, at),
-                fix="remove it (`memrepo check --fix` does)",
-            )
+    if found := find_deceptive(text):
+        at = found[0].start()
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield report(
+            "character-invisible",
+            path,
+            f"found U+{ord(found[0][0]):04X}{more}, an invisible character",
+            line=text.count("\n", 0, at) + 1,
+            column=at - text.rfind("\n", 0, at),
+            fix="remove it (`memrepo check --fix` does)",
+        )
 
 
 _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")

@@ -11,7 +11,6 @@ rejected line, item, row or sentence is removed from any memory that contains it
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
 """The similarity (Dice coefficient of the words) from which a run leaves a text out."""
-_SPAN = SIMILAR / (2 - SIMILAR)
-"""The share of the words of one text that a similar text has at least."""
 STANDS_ALONE_WORDS = 5
 """The number of words from which a statement has the same meaning under any heading."""
 MIN_WORDS, MIN_PART_WORDS = 2, 4
@@ -364,10 +361,9 @@ class Tombstones:
         if not memory.is_note:
             spans += (tokens(one.text) for one in statements(memory.body) if not one.is_run)
         best: tuple[float, int] = (0.0, 0)
-        known, holders = self._known, self._holders
+        known = self._known
         for place, one in enumerate(spans):
-            for n in {n for word in one for n in holders.get(word, ())}:
-                _, words, is_part = known[n]
+            for n, (_, words, is_part) in enumerate(known):
                 if memory.is_note and is_part:
                     continue
                 same = one == words and len(one) >= MIN_WORDS
@@ -388,20 +384,6 @@ class Tombstones:
             if not stone.statement.startswith("|")
             for part in parts_of(stone.statement, MIN_PART_WORDS)
         ]
-
-    @cached_property
-    def _holders(self) -> dict[str, list[int]]:
-        """Return the places in `_known` of texts with a word, which is one of their rarest words.
-
-        A similar text has at least one of these, because it can lack only a share of all words.
-        """
-        counts = Counter(word for _, words, _ in self._known for word in words)
-        found: dict[str, list[int]] = {}
-        for n, (_, words, _) in enumerate(self._known):
-            rarest = sorted(words, key=lambda word: (counts[word], word))
-            for word in rarest[: len(rarest) - int(_SPAN * len(rarest)) + 1]:
-                found.setdefault(word, []).append(n)
-        return found
 
 
 class Forgotten:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Literal
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import msgspec
 
@@ -110,44 +110,6 @@ def _target_of(match: re.Match[str], here: str) -> str:
     path = unquote(match["path"])
     folder = "" if path.startswith("/") else posixpath.dirname(here)
     return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))
-
-
-def follow_moves(memory: Memory, moved: Mapping[str, str], names: Mapping[str, str]) -> str:
-    """Return a memory's body with its links to moved files changed to the new paths.
-
-    `moved` maps old paths to new ones, and `names` the old file names in lower case to new ones,
-    both without their endings. Links in code stay as they are.
-    """
-
-    def spell_wikilink(match: re.Match[str]) -> str:
-        new = names.get(match["name"].casefold())
-        if new is None:
-            return match[0]
-        part = (match["part"] or "").rstrip("\\ ")
-        label = (match["shown"] or "").strip() or f"{match['name']}{part}"
-        line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
-        bar = "\\|" if line.lstrip().startswith("|") else "|"  # a bare one ends a table cell
-        return f"{match['embed']}[[{new}{part}{bar}{label}]]"
-
-    def spell_file_link(match: re.Match[str]) -> str:
-        new = moved.get(_target_of(match, memory.path))
-        if new is None or _ABROAD.match(match["path"]):
-            return match[0]
-        to = posixpath.relpath(new, posixpath.dirname(memory.path) or ".")
-        to = (quote(to, safe="/") if _ODD.search(to) else to) + (match["part"] or "")
-        return f"{match[0].removesuffix(match['to'])}{to}"
-
-    body = _replace_outside_code(_WIKILINK, spell_wikilink, memory.body)
-    return _replace_outside_code(_FILE_LINK, spell_file_link, body)
-
-
-def _replace_outside_code(
-    pattern: re.Pattern[str], spell: Callable[[re.Match[str]], str], text: str
-) -> str:
-    code = code_spans(text)
-    return pattern.sub(
-        lambda m: m[0] if any(a <= m.start() < b for a, b in code) else spell(m), text
-    )
 
 
 def code_spans(body: str) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ import pytest
 
 from memrepo.core.memory import LAYER_OF_TYPE, Link, Memory, Source
 from memrepo.policies.entities import link_step
-from memrepo.policies.links import Names, body_references, follow_moves
+from memrepo.policies.links import Names, body_references
 
 
 def id_of(number: int) -> str:
@@ -57,24 +57,6 @@ def added(memories: list[Memory], **more: Any) -> dict[tuple[str, str], Link]:
 def test_a_body_refers_by_wikilinks_and_links_to_files(body: str, expected: list[int]) -> None:
     all_ = [memory(1, body), memory(2), memory(3), memory(4, type="decision")]
     assert body_references(all_[0], Names(all_)) == tuple(map(id_of, expected))
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("See [[Old]] and ![[old#part|it]].", "See [[new-1|Old]] and ![[new-1#part|it]]."),
-        ("| a | [[old\\|it]] |", "| a | [[new-1\\|it]] |"),
-        (
-            "See [it](old.md#x) or [it](</memories/knowledge/2026-01/old.md>).",
-            "See [it](../new-1.md#x) or [it](../new-1.md).",
-        ),
-        ("`[[old]]` [[older]] [it](older.md) ![it](old.md) [it](https://a.b/old.md)", ""),
-    ],
-)
-def test_links_follow_a_moved_file(body: str, expected: str) -> None:
-    moved = {"memories/knowledge/2026-01/old.md": "memories/knowledge/new-1.md"}
-    found = follow_moves(memory(1, body), moved, {"old": "new-1"})
-    assert found == (expected or body)
 
 
 def test_runs_link_what_names_the_same_and_the_later_points_back() -> None:

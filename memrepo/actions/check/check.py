@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
 import msgspec
@@ -208,7 +206,6 @@ def repaired_files(
 ) -> dict[str, tuple[str, bytes]]:
     """Return the repaired memories of a scene, by old path, as (new path, content)."""
     made: dict[str, tuple[str, bytes]] = {}
-    known: dict[str, Memory] = {}
     taken = {m.id for m in scene.memories if ID_PATTERN.fullmatch(m.id)}
     for path in scene.decoded:
         data = scene.files[path]
@@ -229,34 +226,9 @@ def repaired_files(
             whole = completed(whole, now, taken if not whole.id else ())
             taken.add(whole.id)
         new = codec.edit(data, replace(whole, path=path)) if whole != memory else data
-        known[path] = whole
         if (whole.path, new) != (path, scene.files[path]):
             made[path] = (whole.path, new)
-    return made | _relinked(scene, known, made)
-
-
-def _relinked(
-    scene: Scene, known: Mapping[str, Memory], made: Mapping[str, tuple[str, bytes]]
-) -> dict[str, tuple[str, bytes]]:
-    """Return the files whose links must change because a linked file is renamed."""
-    moved = {path: memory.path for path, memory in known.items() if memory.path != path}
-    if not moved:
-        return {}
-    from memrepo.policies.links import follow_moves
-
-    stems = Counter(PurePosixPath(path).stem.casefold() for path in known)
-    names = {
-        PurePosixPath(old).stem.casefold(): PurePosixPath(new).stem for old, new in moved.items()
-    }
-    alone = {stem: name for stem, name in names.items() if stems[stem] == 1}
-    found: dict[str, tuple[str, bytes]] = {}
-    for path, memory in known.items():
-        old = replace(memory, path=path)
-        body = follow_moves(old, moved, alone)
-        if body != memory.body:
-            to, data = made.get(path, (path, scene.files[path]))
-            found[path] = (to, codec.edit(data, replace(old, body=body)))
-    return found
+    return made
 
 
 def _headed(data: bytes, path: str) -> bytes:

@@ -15,7 +15,6 @@ from collections.abc import (
     Iterable,
     Mapping,
     Sequence,
-    Set,
 )
 from datetime import datetime
 from functools import cached_property
@@ -37,6 +36,7 @@ from memrepo.core.fields import (
     Share,
     Text,
     Whole,
+    defaults_of,
     fields_of,
     node_of,
     one_of,
@@ -44,7 +44,6 @@ from memrepo.core.fields import (
 )
 from memrepo.core.ids import TEXT_HASH_PATTERN, text_hash
 from memrepo.core.patterns import regex
-from memrepo.core.times import format_time
 
 T = TypeVar("T")
 _ACTOR = r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}"
@@ -189,60 +188,57 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return f"{line}, {details}" if details else line
 
 
-def _parts(line: re.Pattern[str], keys: Sequence[str], text: str) -> dict[str, Node]:
-    """Return the parts of a line by key, without missing parts. Raise ValueError if none match."""
-    found = line.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    return {key: part for key, part in zip(keys, found.groups(), strict=True) if part}
+_TIME = r"\d{4}-\d\d-\d\dT\S+"
 
 
-_LINE_OF_LINK = regex(r"(\S+) (\S+)(?: ([\d.]+))?")
-_LINE_OF_STAMP = regex(r"(.+?)(?: (\d{4}-\d\d-\d\dT\S+))?")
-_LINE_OF_HOT = regex(r"(?:(until) )?(\d{4}-\d\d-\d\dT\S+)(?: (.+))?")
+class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """A record that is written on one line: its values in order, as `form` reads them."""
+
+    form: ClassVar[re.Pattern[str]]
+    expected: ClassVar[str]
+
+    @classmethod
+    def parse(cls, line: str) -> dict[str, Node]:
+        """Return the mapping that a line stands for. Raise ValueError for any other text."""
+        found = cls.form.fullmatch(line)
+        if found is None:
+            raise ValueError(line)
+        return {key: part for key, part in found.groupdict().items() if part}
+
+    def spell(self) -> str:
+        """Return the line of the record, without values that are their default."""
+        usual = defaults_of(type(self))
+        values = ((key, getattr(self, key)) for key in self.__struct_fields__)
+        return " ".join(str(node_of(value)) for key, value in values if value != usual[key])
 
 
-class Stamp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """An actor and a time.
+class Stamp(_Line, frozen=True, kw_only=True):
+    """An actor and a time, such as `human:ada 2026-01-31T09:00:00Z`.
 
     Actors are `human:<id>`, `process:<id>` or `memrepo/<version>` (OKF 7).
     """
 
-    expected: ClassVar[str] = (
+    form = regex(rf"(?P<by>.+?)(?: (?P<at>{_TIME}))?")
+    expected = (
         "an actor and a time: human:<id>, process:<id> or <producer>/<version>, then the time"
     )
 
     by: Actor
     at: datetime | None = None
 
-    @staticmethod
-    def parse(line: str) -> dict[str, Node]:
-        """Return the mapping of a line such as `human:ada 2026-01-31T09:00:00Z`."""
-        return _parts(_LINE_OF_STAMP, ("by", "at"), line)
 
-    def spell(self) -> str:
-        """Return the line of the stamp."""
-        return f"{self.by} {format_time(self.at)}" if self.at else self.by
+class Link(_Line, frozen=True, kw_only=True):
+    """A typed link to another memory, such as `related mem-0123456789abcdef 0.5`.
 
+    The strength is from 0 to 1.
+    """
 
-class Link(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A typed link to another memory. The strength is from 0 to 1."""
+    form = regex(r"(?P<type>\S+) (?P<target>\S+)(?: (?P<strength>[\d.]+))?")
+    expected = "a link such as related mem-0123456789abcdef"
 
-    expected: ClassVar[str] = "a link such as related mem-0123456789abcdef"
-
-    target: MemoryRef
     type: Annotated[str, one_of("follows", "references", "contradicts", "supports", "related")]
+    target: MemoryRef
     strength: Share = 1.0
-
-    @staticmethod
-    def parse(line: str) -> dict[str, Node]:
-        """Return the mapping of a line such as `related mem-0123456789abcdef 0.5`."""
-        return _parts(_LINE_OF_LINK, ("type", "target", "strength"), line)
-
-    def spell(self) -> str:
-        """Return the line of the link."""
-        strength = "" if self.strength == 1 else f" {node_of(self.strength)}"
-        return f"{self.type} {self.target}{strength}"
 
 
 class Importance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -262,41 +258,32 @@ class Gist(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     summary: str = ""
 
 
-class Hot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """When and why a memory was added to the hot cache, or the time until which it is demoted."""
+class Hot(_Line, frozen=True, kw_only=True):
+    """When and why a memory was added to the hot cache, or the time until which it is demoted.
+
+    Its line is a time and a reason, or `until` and a time.
+    """
+
+    form = regex(rf"(?:until (?P<until>{_TIME})|(?P<since>{_TIME}))(?: (?P<reason>.+))?")
+    expected = "a time and a reason, or `until` and a time"
 
     since: datetime | None = None
-    reason: str = ""
     until: datetime | None = None
-
-    @staticmethod
-    def parse(line: str) -> dict[str, Node]:
-        """Return the mapping of a line: a time and a reason, or `until` and a time."""
-        parts = _parts(_LINE_OF_HOT, ("until?", "since", "reason"), line)
-        if parts.pop("until?", ""):
-            parts["until"] = parts.pop("since")
-        return parts
+    reason: str = ""
 
     def spell(self) -> str:
         """Return the line."""
-        since, until = (format_time(at) if at else "" for at in (self.since, self.until))
-        return " ".join(filter(None, (since, until and f"until {until}", self.reason)))
+        return f"{'until ' if self.until else ''}{super().spell()}"
 
 
-class Retired(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Retired(_Line, frozen=True, kw_only=True):
     """The run that retired a memory, with the reason."""
+
+    form = regex(r"(?P<run>\S+) (?P<reason>.+)")
+    expected = "a run and a reason"
 
     run: str
     reason: str
-
-    @staticmethod
-    def parse(line: str) -> dict[str, Node]:
-        """Return the mapping of a line with a run and a reason."""
-        return dict(zip(("run", "reason"), line.split(" ", 1), strict=True))
-
-    def spell(self) -> str:
-        """Return the line."""
-        return f"{self.run} {self.reason}"
 
 
 class Edges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -614,43 +601,6 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         """Return the newest date of the evidence, or an empty string if no date is known."""
         return max((s.captured for s in self.sources), default="")
 
-    @property
-    def keys(self) -> Set[str]:
-        """Return the names of the fields present. For a cached memory, no text is parsed."""
-        return self.fields.keys()
-
-    def has(self, key: str) -> bool:
-        """Return whether the field is present."""
-        return self._value(key, _ABSENT) is not _ABSENT
-
-    def text(self, key: str) -> str:
-        """Return the value of a text field, or an empty string if absent."""
-        found: str = self._value(key, "")
-        return found
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return the value of a list field, or an empty tuple if absent."""
-        found: tuple[str, ...] = self._value(key, ())
-        return found
-
-    def time(self, key: str) -> datetime | None:
-        """Return the value of a time field, or None if absent."""
-        found: datetime | None = self._value(key, None)
-        return found
-
-    def flag(self, key: str) -> bool:
-        """Return the value of a flag field, or False if absent."""
-        return bool(self._value(key, False))
-
-    def _value(self, key: str, absent: Any) -> Any:
-        """Return the value of a field, or `absent`. Building `fields` would take much longer."""
-        if "fields" in self.__dict__:
-            return self.fields.get(key, absent)
-        if (place := _PLACES.get(key)) is None:
-            return absent
-        value = getattr(self, place[0])
-        return absent if value is place[1] or value == place[1] else value
-
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
         """Return a value computed only from fields and body.
 
@@ -698,7 +648,6 @@ _NAMES = tuple(field.name for field in FIELDS)
 _VALUES = attrgetter(*(_ATTRIBUTES.get(name, name) for name in _NAMES))
 _DEFAULTS = tuple(field.default for field in FIELDS)
 _PLACES = {f.name: (_ATTRIBUTES.get(f.name, f.name), f.default) for f in FIELDS}
-_ABSENT = object()
 ORDER: Mapping[str, int] = MappingProxyType({field.name: n for n, field in enumerate(FIELDS)})
 """The keys of a header, in file order."""
 BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})

@@ -362,7 +362,9 @@ class Repository:
                 if (self.branch_or_none, self.head()) != (journal.branch, journal.base):
                     raise BranchMoved(branch=journal.branch)
                 self.work.adopt(journal.adopted, changed)
-                self.work.move(journal.base, journal.tip, self._descriptors)
+                theirs = (*journal.adopted, *journal.kept)
+                own = {path: sides for path, sides in changed.items() if path not in theirs}
+                self.work.move(journal.base, journal.tip, own, self._descriptors)
                 index.replace(self.repo.git_dir / "index")
                 self._move_branch(journal)
         except GitFailed as error:
@@ -541,7 +543,7 @@ def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]
     for path, sides in written.items():
         if path in unchanged or path in journal.adopted or tree.is_at(path, sides.old):
             continue
-        if not (tree.is_at(path, sides.new) or (sides.new and tree.is_truncated(path, sides.new))):
+        if not tree.is_at(path, sides.new):
             unchanged.append(path)
         elif sides.old:
             again.append(path)

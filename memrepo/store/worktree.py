@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.store.errors import FilesInTheWay
+from memrepo.store.errors import FilesInTheWay, GitFailed
 from memrepo.store.git import index_lock
 from memrepo.store.tree import is_text
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _PATHS_PER_CALL = 10_000
 _FEW_PATHS = 100
+_NEW_FILES = ".memrepo/next"
+"""Folder that git ignores, on the file system of the work tree."""
 
 
 class ChangedFile(msgspec.Struct, frozen=True):
@@ -62,16 +64,25 @@ class WorkTree:
                 self._env = {}
                 copy.unlink(missing_ok=True)
 
-    def move(self, base: str, tip: str, held: tuple[int, ...]) -> None:
-        """Update the files and the index from one commit to another. Raises GitFailed on failure.
+    def move(
+        self, base: str, tip: str, changed: Mapping[str, ChangedFile], held: tuple[int, ...]
+    ) -> None:
+        """Update the index and the `changed` files from one commit to another.
 
-        Git refuses if a file differs from both commits, and then leaves all files unchanged.
+        Raises GitFailed or FilesInTheWay, and leaves all files unchanged, if one of them differs
+        from both commits.
         """
+        new = [path for path, sides in changed.items() if not sides.old]
+        if there := [path for path in new if (one := self._stat(path)) and not _is_folder(one)]:
+            raise FilesInTheWay(there)
         # A file with a new time but the same content would count as changed.
         refresh = ("update-index", "-q", "--refresh")
         self.repo.call(*refresh, inherited=held, env=self._env, check=False)
-        words = ("read-tree", "-m", "-u", base or self._empty, tip)
+        words = ("read-tree", "-m", base or self._empty, tip)
         self.repo.call(*words, inherited=held, env=self._env)
+        for path in (path for path, sides in changed.items() if not sides.new):
+            self.remove(path)
+        self.restore([path for path, sides in changed.items() if sides.new], held)
 
     def changed(self, base: str, tip: str) -> dict[str, ChangedFile]:
         """Return {path: sides} of the files that differ between two commits. "" means no files."""
@@ -120,7 +131,7 @@ class WorkTree:
         some = ("--", *paths) if len(paths) < _FEW_PATHS else ()
         words = ("ls-files", "-v", "--stage", "-z", "--full-name", *some)
         found = {}
-        for line in self.repo.call(*words).split("\0")[:-1]:
+        for line in self.repo.call(*words, env=self._env).split("\0")[:-1]:
             head, path = line.split("\t", 1)
             tag, _, blob, _ = head.split(" ")
             found[path] = blob, tag.islower() or tag == "S"
@@ -175,7 +186,7 @@ class WorkTree:
         """Yield files and links in place of needed folders, and changes inside replaced folders."""
         for folder in {folder for path in changed for folder in _folders(path)}:
             found = self._stat(folder)
-            if found and not stat.S_ISDIR(found.st_mode) and folder not in changed:
+            if found and not _is_folder(found) and folder not in changed:
                 yield folder
         for path in dirty:
             inside = path.endswith("/") and any(p.startswith(path) for p in changed)
@@ -197,11 +208,41 @@ class WorkTree:
         if lines:
             self.repo.call("update-index", "-z", "--index-info", lines=lines, env=self._env)
 
-    def restore(self, paths: Iterable[str]) -> None:
-        """Write files to the work tree with the content that they have in the index."""
-        lines = [f"{path}\0" for path in paths]
-        if lines:
-            self.repo.call("checkout-index", "--force", "-q", "-u", "-z", "--stdin", lines=lines)
+    def restore(self, paths: Collection[str], held: tuple[int, ...] = ()) -> None:
+        """Write files to the work tree with the content that they have in the index.
+
+        Git writes them into a folder of their own, and each is then moved into place. A crash
+        therefore leaves a file as it was or as it is to be, and never a part of it.
+        """
+        import shutil
+
+        folder = self.root / _NEW_FILES
+        shutil.rmtree(folder, ignore_errors=True)
+        if not paths:
+            return
+        folder.mkdir(parents=True)
+        words = ("checkout-index", "-q", "-z", "--stdin", f"--prefix={folder}/")
+        lines = (f"{path}\0" for path in paths)
+        self.repo.call(*words, lines=lines, inherited=held, env=self._env, accepted=1)
+        written = [path for path in paths if os.path.lexists(folder / path)]
+        if missing := {*paths}.difference(written):
+            hidden = self.index(missing)
+            if lost := [path for path in missing if not hidden[path][1]]:
+                raise GitFailed("checkout-index", f"{min(lost)} was not written", 1)
+            # The others are left out by a sparse checkout.
+        for path in written:
+            target = self.root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if _is_folder((folder / path).lstat()):  # a submodule
+                target.mkdir(exist_ok=True)
+            else:
+                (folder / path).replace(target)
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            folder.parent.rmdir()  # if it was made for this
+        # The index has to know the new times and sizes, or git counts the files as changed.
+        lines = (f"{path}\0" for path in written)
+        self.repo.call("update-index", "-z", "--stdin", lines=lines, inherited=held, env=self._env)
 
     def remove(self, path: str) -> None:
         """Delete a file, and any parent folders that become empty."""
@@ -262,19 +303,6 @@ class WorkTree:
         clean = self.repo.call("hash-object", "--stdin-paths", lines=[f"{path}\n"], check=False)
         return clean.strip() == blob
 
-    def is_truncated(self, path: str, blob: str) -> bool:
-        """Return whether a file is missing or truncated, as after an interrupted checkout.
-
-        A truncated file contains a prefix of the blob, so replacing it loses nothing.
-        """
-        if self._stat(path) is None:
-            return True
-        data = self.read(path)
-        if data is None:
-            return False
-        whole = self.repo.read(blob)
-        return whole.startswith((data, data.replace(b"\r", b"")))
-
     def blob_id(self, data: bytes) -> str:
         """Compute the id that git assigns to a blob with these bytes in this repository."""
         import hashlib
@@ -291,6 +319,10 @@ class WorkTree:
         words = ("rev-parse", "--show-object-format")
         head = self.repo.head
         return len(head) == 40 if head else self.repo.call(*words).strip() == "sha1"
+
+
+def _is_folder(found: os.stat_result) -> bool:
+    return stat.S_ISDIR(found.st_mode)
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -160,8 +160,8 @@ def test_dying_in_init_at_any_moment_is_mended_by_init(
 # -- a fast-forward that dies half-way ---------------------------------------------------------
 
 
-def write(repo: Path, path: str, blob: str, *, share: float = 1.0) -> None:
-    """Check a file out as git does, or only the beginning of it."""
+def write(repo: Path, path: str, blob: str) -> None:
+    """Check a file out as git does."""
     target = repo / path
     target.unlink(missing_ok=True)
     if not blob.strip("0"):
@@ -170,13 +170,13 @@ def write(repo: Path, path: str, blob: str, *, share: float = 1.0) -> None:
     data = subprocess.run(
         ["git", "-C", str(repo), "cat-file", "blob", blob], capture_output=True, check=True
     ).stdout
-    target.write_bytes(data[: int(len(data) * share)])
+    target.write_bytes(data)
 
 
-def halfway(repo: Path, changed: dict[str, str], count: int, *, share: float = 1.0) -> None:
-    """Check out some of the files, the last of them perhaps not to its end."""
-    for number, (path, blob) in enumerate(list(changed.items())[:count], start=1):
-        write(repo, path, blob, share=share if number == count else 1.0)
+def halfway(repo: Path, changed: dict[str, str], count: int) -> None:
+    """Check out some of the files."""
+    for path, blob in list(changed.items())[:count]:
+        write(repo, path, blob)
 
 
 def all_states(
@@ -186,10 +186,10 @@ def all_states(
     base, tip, changed = crashing.stopped_before_merge(repo.parent, *argv, now=NOW)
     number = 0
     for count in sorted({0, 1, len(changed) // 2, len(changed)}):
-        for share, locks in ((1.0, ()), (0.5, LOCKS[:1]), (0.0, LOCKS)):
+        for locks in ((), LOCKS[:1], LOCKS):
             number += 1
             copy = shutil.copytree(repo.parent, scratch / str(number), symlinks=True) / "repo"
-            halfway(copy, changed, count, share=share)
+            halfway(copy, changed, count)
             for name in locks:
                 (copy / ".git" / name).write_bytes(b"")
             yield copy, base, tip, changed
@@ -311,14 +311,16 @@ def test_an_inbox_file_survives_a_crash_and_a_commit(repo: Path, is_staged: bool
     assert driving.done(repo, "ingest", now=NOW)["added"] == ["sources/inbox/a.md"]
 
 
-def test_what_a_person_wrote_into_the_half_state_is_kept_and_named(repo: Path) -> None:
+@pytest.mark.parametrize("edit", ["appends", "shortens", "empties"])
+def test_what_a_person_wrote_into_the_half_state_is_kept_and_named(repo: Path, edit: str) -> None:
     driving.done(repo, "ingest", now=NOW)
     base, _, changed = crashing.stopped_before_merge(repo.parent, "run", now=NOW)
     halfway(repo, changed, len(changed))
     path = next(p for p in changed if p.startswith("memories/"))
-    with (repo / path).open("a") as file:
-        file.write("a person's line\n")
-    edited = (repo / path).read_text()
+    whole = (repo / path).read_text()
+    edits = {"appends": f"{whole}a person's line\n", "shortens": whole[:-9], "empties": ""}
+    edited = edits[edit]
+    (repo / path).write_text(edited)
     answer = driving.memrepo(repo, "ingest", now=NOW, as_json=False)
     assert answer.exit == 0
     assert "write-taken-back" in answer.err

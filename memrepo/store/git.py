@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from memrepo.store.objects import ObjectReader
 
 
-def refuse_no_git() -> None:
-    """Raise StoreError if git is not installed."""
-    import shutil
-
-    if shutil.which("git") is None:
-        raise StoreError("no-git")
-
-
 def verb_of(words: Iterable[str]) -> str:
     """Return the subcommand of a git command: the first word that is not an option or setting."""
     return next((word for word in words if not word.startswith("-") and "=" not in word), "")
@@ -326,7 +318,6 @@ _PLACES = (
 
 def found_at(where: Path) -> Repo:
     """Find the git repository that contains a folder. Raises NotARepository if there is none."""
-    refuse_no_git()
     if not where.is_dir():
         raise NotARepository("none", where=where)
     code, out, err = Git(where).ask("rev-parse", *_PLACES)

@@ -470,19 +470,14 @@ def trace(
 ) -> tuple[MemoryVersion, ...]:
     """Return a memory's versions in a head's history. Children come before parents.
 
-    `path` is a known path of the memory, such as its path at `head`. Commits that only changed
-    another memory with a similar id are omitted.
+    A memory's files are those named for its id, and `path`, such as its path at `head`. Commits
+    that only changed another memory with a similar id are omitted.
     """
-    known = {path} if path else set[str]()
-    while True:
-        patterns = [_pattern(layout, id_[4 : 4 + DIGITS]), *(f":(top,literal){p}" for p in known)]
-        touched = commits_touching(repo, head, patterns)
-        paths = {p for entry in touched for p in entry.paths if layout.is_memory(p)} | known
-        versions = _versions(repo, touched, sorted(paths), id_)
-        further = set(_elsewhere(repo, versions, layout, id_)) - paths
-        if not further:
-            return versions
-        known |= further
+    patterns = [_pattern(layout, id_[4 : 4 + DIGITS])]
+    patterns += [f":(top,literal){path}"] if path else []
+    touched = commits_touching(repo, head, patterns)
+    paths = {p for entry in touched for p in entry.paths if layout.is_memory(p)}
+    return _versions(repo, touched, sorted(paths), id_)
 
 
 def _pattern(layout: Layout, digits: str) -> str:
@@ -521,31 +516,6 @@ def _versions(
             cut=entry.commit in boundary,
         )
     return tuple(found[entry.commit] for entry in touched)
-
-
-def _elsewhere(
-    repo: Repo, versions: Sequence[MemoryVersion], layout: Layout, id_: str
-) -> Iterator[str]:
-    """Yield the paths that the memory was renamed from or to, other than those in `versions`."""
-    by_commit = {v.entry.commit: v for v in versions}
-    for version in versions:
-        before = [by_commit[p].memory for p in version.parents]
-        if version.memory is not None and not any(before):
-            yield from _moved(repo, version.entry, layout, id_, "D")
-        elif version.memory is None and any(before):
-            yield from _moved(repo, version.entry, layout, id_, "A")
-
-
-def _moved(repo: Repo, entry: LogEntry, layout: Layout, id_: str, side: str) -> Iterator[str]:
-    """Yield the files with a memory that one commit deleted (side "D") or added (side "A")."""
-    words = ("-1", "-m", f"--diff-filter={side}", entry.commit, "--", layout.area("memories"))
-    files = {file.path: file for e in commits_with_files(repo, *words) for file in e.files}
-    data = repo.objects.contents(file.new or file.old for file in files.values())
-    for path, file in files.items():
-        text = data[file.new or file.old]
-        memory = codec.decode(path, text)[0] if text and layout.is_memory(path) else None
-        if memory is not None and memory.id == id_:
-            yield path
 
 
 def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
@@ -22,8 +22,8 @@ from memrepo.store.repo import Repository
 
 BUFFER = "access.jsonl"
 NAME = "access.json"
-FLUSH_AT = 100
-"""Number of buffered events at which `record` closes the buffer."""
+FULL_BYTES = 10_000
+"""Size of the buffer at which `record` closes it. An event has about 100 bytes."""
 KEPT = 100
 """Number of closed segments that this clone keeps, for the case that a run is reverted."""
 WAIT_S = 10.0
@@ -49,7 +49,7 @@ class Ledger:
     def __init__(self, store: Repository) -> None:
         self._store, self.folder = store, store.folder
 
-    def record(self, events: Iterable[Event], flush_at: int = FLUSH_AT) -> None:
+    def record(self, events: Iterable[Event]) -> None:
         """Append events to the buffer. They are on disk when the call returns.
 
         Raises Locked if another process locks the ledger for too long, or OSError if the buffer
@@ -59,13 +59,10 @@ class Ledger:
         if not data:
             return
         with lock(self.folder, "access", wait_s=WAIT_S):
-            with (self.folder / BUFFER).open("ab+") as buffer:
-                if _is_incomplete(buffer):
-                    data = b"\n" + data
-                os.write(buffer.fileno(), data)
-                buffer.seek(0)
-                count = sum(1 for _ in buffer)
-            if count >= flush_at:
+            with (self.folder / BUFFER).open("ab") as buffer:
+                os.write(buffer.fileno(), b"\n" + data)  # a crash may have left half a line
+                is_full = buffer.seek(0, os.SEEK_END) >= FULL_BYTES
+            if is_full:
                 self._close()
 
     def close(self) -> None:
@@ -160,11 +157,3 @@ def segments_of(manifest: bytes) -> Iterator[tuple[str, Accesses]]:
     for name, segment in used.items():
         with suppress(*_UNREADABLE):
             yield name, msgspec.json.decode(segment, type=Accesses)
-
-
-def _is_incomplete(buffer: BinaryIO) -> bool:
-    size = buffer.seek(0, os.SEEK_END)
-    if not size:
-        return False
-    buffer.seek(size - 1)
-    return buffer.read(1) != b"\n"

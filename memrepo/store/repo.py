@@ -38,7 +38,6 @@ from memrepo.store.git import (
     isolate,
     lock,
     opened,
-    refuse_no_git,
     refuse_unfit,
     replacement_of,
     seconds,
@@ -564,7 +563,6 @@ def reverted_notice(journal: Journal, unchanged: tuple[str, ...]) -> Problem:
 @contextmanager
 def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     """Open the repository whose top folder is the given one, or create it if needed."""
-    refuse_no_git()
     isolate()
     if (where / "HEAD").is_file() and (where / "objects").is_dir():
         raise CannotWork("bare", where=where)

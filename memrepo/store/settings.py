@@ -272,11 +272,12 @@ def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
     driver = get(repo, _DRIVER)
     if not driver:
         return "`git merge` does not know memrepo's merge driver"
-    import shutil
-
     program = next(iter(shlex.split(driver)), "")
-    if shutil.which(program) is None:
-        return f"found no program for the merge driver at {program}"
+    if not os.access(program, os.X_OK):  # looking through PATH loads more modules
+        import shutil
+
+        if shutil.which(program) is None:
+            return f"found no program for the merge driver at {program}"
     for key, value in _WANTED.items():
         if (found := get(repo, key)) != value:
             return f"{key} is {found or 'not set'}, expected {value}: git may follow renames"

@@ -115,9 +115,10 @@ def test_a_reverted_run_leaves_its_retrievals_to_the_next(repo: Path) -> None:
 
 def test_a_full_buffer_becomes_a_segment(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledgers, "KEPT", 2)
+    monkeypatch.setattr(ledgers, "FULL_BYTES", 1)
     with opened(repo) as ledger:
         for at in range(3):
-            ledger.record([event(at)], flush_at=1)
+            ledger.record([event(at)])
         assert not (ledger.folder / BUFFER).exists()
         assert len(ledger.unrecorded()) == 2
 

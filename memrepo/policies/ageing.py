@@ -13,7 +13,7 @@ Notes move through the tiers hot, warm, gist and forgotten. A retrieval moves a 
 earlier tier. Lineage: context-clear, organize.py and promote.py. Deliberate differences:
 
 - Ages count from the last retrieval or creation, not from a file's mtime.
-- A note with several due moves makes each of them in order.
+- A note makes one move per run, to the tier of its age.
 - The stamp of a move is its due time, so that two clones write the same.
 - A note is only removed after it had the tier forgotten in the work tree for the full period.
 
@@ -28,9 +28,11 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from memrepo.core.access import Access, Accesses, moment
 from memrepo.core.ids import normalise
@@ -131,25 +133,62 @@ _STALE = 0.5
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
     """The retention of a memory at the time `now`: its expiry, confidence and validity.
 
-    `expires` is None if the memory never expires. `held` is the future date that suspends decay.
-    `low` is when the confidence falls below the floor, unless refreshed. `lasts` is true if age
-    never removes the memory from recall. `until` is its stated end of validity.
+    `ttl` is the lifetime of its class, or None for ever. `stored` is the confidence that
+    its file states. `lasts` is true if age never removes the memory from recall. `until` is its
+    stated end of validity.
     """
 
+    memory: Memory
     cls: str
+    ttl: timedelta | None
     confirmed: datetime | None
-    expires: datetime | None
-    confidence: float
-    held: datetime | None = None
-    low: datetime | None = None
+    stored: float
     now: datetime
     lasts: bool = False
     until: datetime | None = None
 
     @property
+    def held(self) -> datetime | None:
+        """Return the future date in the text that suspends decay. Searching it is slow."""
+        return self.memory.made(held_until) if self.ttl and self.confirmed else None
+
+    @property
+    def expires(self) -> datetime | None:
+        """Return when the memory expires, or None if it never does."""
+        if self.ttl is None or self.confirmed is None:
+            return None
+        return max(self.confirmed + self.ttl, self.held or self.confirmed)
+
+    @property
+    def age(self) -> float:
+        """Return the age as a share of the lifetime, without the time that a date suspends."""
+        if (
+            self.ttl is None
+            or self.confirmed is None
+            or self.now - self.confirmed <= _SOFT * self.ttl
+        ):
+            return 0.0
+        if self.held is not None and self.now < self.held:
+            return 0.0
+        return (self.now - self.confirmed) / self.ttl
+
+    @property
+    def confidence(self) -> float:
+        """Return the confidence, which is halved again and again near the end of the lifetime."""
+        if self.lasts:
+            return (
+                self.stored * _STALE
+                if self.expired and self.stored >= FLOOR / _STALE
+                else self.stored
+            )
+        if not self.age or self.ttl is None or self.confirmed is None:
+            return self.stored
+        return self.stored * 0.5 ** _halvings(self.now - self.confirmed, self.ttl)
+
+    @property
     def expired(self) -> bool:
         """Return whether the memory has expired. At the exact time of expiry it has not."""
-        return self.expires is not None and self.now > self.expires
+        return self.age > 1 and self.expires is not None and self.now > self.expires
 
     @property
     def stale(self) -> bool:
@@ -169,7 +208,12 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def leaves(self) -> datetime | None:
         """Return when the memory leaves recall unless refreshed, or None if it never leaves."""
-        moments = [self.until, self.low, None if self.lasts else self.expires]
+        low = self.confirmed if self.stored < FLOOR else None
+        if low is None and not self.lasts and self.ttl is not None and self.confirmed is not None:
+            steps = math.floor(math.log2(self.stored / FLOOR))  # still not below the floor
+            low = self.confirmed + _SOFT * self.ttl + steps * _step(self.ttl)
+            low = max(low, self.held or low)
+        moments = [self.until, low, None if self.lasts else self.expires]
         return min((m for m in moments if m is not None), default=None)
 
     @property
@@ -195,33 +239,16 @@ _LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 def retention_of(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> Retention:
     """Compute the retention of a memory. A memory whose class has no rule is retained for ever."""
     cls = class_of(memory)
-    stored = float(memory.fields.get("confidence", 1.0))
     ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
-    until = stated_end(memory, rules)
-    confirmed = min(confirmed, _LATEST) if confirmed else None
-    low = confirmed if stored < FLOOR else None
-    expires = held = None
-    confidence, lasting = stored, False
-    if ttl is not None and confirmed is not None:
-        held = memory.made(held_until)
-        expires = max(confirmed + ttl, held) if held else confirmed + ttl
-        lasting = lasts(memory, cls, rules)
-        if not lasting:
-            free = held is None or now >= held
-            confidence = stored * 0.5 ** (_halvings(now - confirmed, ttl) if free else 0)
-            low = _low(stored, confirmed, ttl, held)
-        elif now > expires and stored >= FLOOR / _STALE:
-            confidence = stored * _STALE
     return Retention(
+        memory=memory,
         cls=cls,
-        confirmed=confirmed,
-        expires=expires,
-        confidence=confidence,
-        held=held,
-        low=low,
+        ttl=ttl,
+        confirmed=min(confirmed, _LATEST) if confirmed else None,
+        stored=float(memory.fields.get("confidence", 1.0)),
         now=now,
-        lasts=lasting,
-        until=until,
+        lasts=ttl is not None and lasts(memory, cls, rules),
+        until=stated_end(memory, rules),
     )
 
 
@@ -288,16 +315,6 @@ def _halvings(age: timedelta, ttl: timedelta) -> int:
     return max(0, math.ceil((age - _SOFT * ttl) / _step(ttl)))
 
 
-def _low(
-    stored: float, confirmed: datetime, ttl: timedelta, held: datetime | None
-) -> datetime | None:
-    if stored < FLOOR:
-        return confirmed
-    steps = math.floor(math.log2(stored / FLOOR))  # still not below the floor after these
-    at = confirmed + _SOFT * ttl + steps * _step(ttl)
-    return max(at, held) if held else at
-
-
 def is_protected(memory: Memory, cls: str) -> bool:
     """Return whether a class, a flag or a person's confirmation protects a memory from pruning."""
     return (
@@ -333,31 +350,10 @@ def prunable(
     """Return the memories due for pruning, earliest first. `soft` skips expired memories."""
     found = []
     for memory in filter(decays, memories):
-        if certainly_remains(memory, accesses.of(memory.id), now, rules):
-            continue
         kept = retention_of(memory, accesses.of(memory.id), now, rules)
         if is_over(memory, kept) and not (soft and kept.expired):
             found.append((memory, kept))
     return sorted(found, key=lambda pair: (pair[1].due, pair[0].id))
-
-
-def certainly_remains(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
-    """Return whether a memory certainly remains in recall, without searching its text for dates.
-
-    This is true for recent memories, and for those that age never removes by itself. A stated end
-    of validity or a confidence below the floor makes it false.
-    """
-    cls = class_of(memory)
-    if memory.confidence < FLOOR or (memory.valid_until and rules.evidence):
-        return False
-    ttl = rules.ttl.get(cls)
-    if ttl is None or lasts(memory, cls, rules):
-        return True
-    created = memory.created
-    if created is not None and now - created <= _SOFT * ttl:
-        return True
-    confirmed = confirmed_at(memory, access, cls, rules)
-    return confirmed is None or now - confirmed <= _SOFT * ttl
 
 
 def format_ttl(ttl: timedelta | None) -> str:
@@ -370,17 +366,24 @@ CONFIDENCE = {"hot": "high", "warm": "high", "gist": "medium", "forgotten": "ver
 """The confidence of a hit in each tier."""
 
 
-class Move(msgspec.Struct, frozen=True, kw_only=True):
-    """A due move of a note to another tier, with the due time and the reason.
+class TierPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """The tier of a note at a time, since when and why, and its last use.
 
-    `marked` means that the note is recovered from forgotten and gets the flag `user_marked`.
+    `since` is None if the note never moved. `marked` means that a retrieval recovered the note from
+    forgotten, which sets the flag `user_marked`.
     """
 
-    source: str
     tier: str
-    since: datetime
-    why: str
+    since: datetime | None
+    touched: datetime
+    why: str = ""
     marked: bool = False
+
+
+class Move(TierPlace, frozen=True, kw_only=True):
+    """A due move of a note from the tier that its file states."""
+
+    source: str
 
     @property
     def is_ageing(self) -> bool:
@@ -392,20 +395,12 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
         return f"{note.label} {self.source} to {self.tier}"
 
 
-class TierPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """The tier of a note, when it entered the tier (None if it never moved), and its last use."""
-
-    tier: str
-    since: datetime | None
-    touched: datetime
-
-
-def place_of(note: Memory, access: Access, rules: TierRules) -> TierPlace | None:
-    """Return the tier and last use of a note from its file, or None if it has no creation time."""
+def _stored_place(note: Memory, access: Access, rules: TierRules) -> TierPlace | None:
+    """Return the tier and last use that a note's file states, or None without a creation time."""
     created = note.created
     if created is None:
         return None
-    tier, since = note.tier, note.tier_since
+    tier, since = note.tier or "hot", note.tier_since
     touched = created if since is None else max(created, since - rules.after(tier))
     if tier == "warm" and since is not None:
         # The note either aged from hot, or was recovered from forgotten at the time of the stamp.
@@ -413,89 +408,55 @@ def place_of(note: Memory, access: Access, rules: TierRules) -> TierPlace | None
     return TierPlace(tier=tier, since=since, touched=touched)
 
 
-def moves(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Move, ...]:
-    """Return the due moves of a note, earliest due time first."""
-    place = place_of(note, access, rules)
-    if place is None:
-        return ()
-    made: list[Move] = []
-    for at in _touches(access, place, now):
-        place, aged = _aged(note, place, at, rules)
-        back = _back(place, at)
-        made += (*aged, *back)
-        tier, since = (back[0].tier, at) if back else (place.tier, place.since)
-        place = TierPlace(tier=tier, since=since, touched=at)
-    return (*made, *_aged(note, place, now, rules)[1])
-
-
 def _times(access: Access) -> list[datetime]:
     return [moment(at) for at, _ in access.recent]
 
 
-def _touches(access: Access, place: TierPlace, now: datetime) -> list[datetime]:
-    """Return the times of a note's retrievals since its last stored move, oldest first."""
+def place_of(note: Memory, access: Access, now: datetime, rules: TierRules) -> TierPlace | None:
+    """Return the tier of a note at `now`, or None if it has no creation time.
+
+    A retrieval brings a note back to hot, or to warm if it was forgotten by then. From its last
+    use the note ages, unless it is pinned.
+    """
+    place = _stored_place(note, access, rules)
+    if place is None:
+        return None
     floor = place.touched
     if place.tier == "warm" and place.since is not None:
         floor = max(floor, place.since)
-    return sorted({at for at in _times(access) if floor < at <= now})
-
-
-def _aged(
-    note: Memory, place: TierPlace, now: datetime, rules: TierRules
-) -> tuple[TierPlace, tuple[Move, ...]]:
-    """Return the note's state at `now` if it was not used until then, and the moves due by age."""
-    made: list[Move] = []
+    times = [place.touched, *sorted({at for at in _times(access) if floor < at <= now})]
+    recoveries = [late - early > rules.forgotten_after for early, late in pairwise(times)]
+    marked, last = any(recoveries), times[-1]
+    if recoveries and (place.tier != "hot" or marked):
+        why = f"retrieved at {format_time(last)}"
+        why += ", recovered from forgotten" if recoveries[-1] else ""
+        tier = "warm" if recoveries[-1] else "hot"
+        place = TierPlace(tier=tier, since=last, touched=last, why=why, marked=marked)
     if note.pinned:
-        return place, ()
-    basis = "created" if place.touched == note.created else "last retrieved"
+        return place
+    basis = "created" if last == note.created else "last retrieved"
     for goal in TIERS[TIERS.index(place.tier) + 1 :]:
-        due, age = place.touched + rules.after(goal), format_duration(rules.after(goal))
+        due, age = last + rules.after(goal), format_duration(rules.after(goal))
         # The tier forgotten starts after its age is exceeded, the others when it is reached.
         if now < due or (goal == "forgotten" and now == due):
             break
-        touched = format_time(place.touched)
-        why = f"{age} after it was {basis} at {touched}, due at {format_time(due)}"
-        made.append(Move(source=place.tier, tier=goal, since=due, why=why))
-        place = TierPlace(tier=goal, since=due, touched=place.touched)
-    return place, tuple(made)
+        why = f"{age} after it was {basis} at {format_time(last)}, due at {format_time(due)}"
+        place = TierPlace(tier=goal, since=due, touched=last, why=why, marked=marked)
+    return replace(place, touched=last)
 
 
-def _back(place: TierPlace, at: datetime) -> tuple[Move, ...]:
-    if place.tier == "hot":
-        return ()
-    # A retrieval before the note was forgotten came late from another clone. It recovers nothing.
-    recovered = place.tier == "forgotten" and (place.since is None or at > place.since)
-    goal = "warm" if recovered else "hot"
-    why = f"retrieved at {format_time(at)}"
-    if recovered:
-        why += ", recovered from forgotten"
-    return (Move(source=place.tier, tier=goal, since=at, why=why, marked=recovered),)
+def move_of(note: Memory, access: Access, now: datetime, rules: TierRules) -> Move | None:
+    """Return the move of a note to the tier that it has at `now`, or None if none is due."""
+    place, source = place_of(note, access, now, rules), note.tier or "hot"
+    if place is None or (place.tier == source and (note.user_marked or not place.marked)):
+        return None
+    return Move(source=source, **asdict(place))
 
 
 def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> str:
-    """Return the current tier of a note, counting due moves that no run has written yet."""
-    due = moves(note, access, now, rules)
-    return due[-1].tier if due else note.tier
-
-
-def ahead(
-    note: Memory, access: Access, now: datetime, rules: TierRules
-) -> tuple[str, datetime] | None:
-    """Return the next tier of an unused note and the due time of the move.
-
-    The tier is empty if the note is to be removed. Return None if the note does not move.
-    """
-    place, tier = place_of(note, access, rules), effective(note, access, now, rules)
-    if place is None or note.pinned:
-        return None
-    if tier == TIERS[-1]:
-        written = note.tier_written if note.tier == tier else None
-        marked = written is None or note.user_marked
-        if marked or written is None or rules.clean_after is None:
-            return None
-        return "", written + rules.clean_after
-    goal = TIERS[TIERS.index(tier) + 1]
-    return goal, max([place.touched, *_touches(access, place, now)]) + rules.after(goal)
+    """Return the current tier of a note, counting a due move that no run has written yet."""
+    place = place_of(note, access, now, rules)
+    return place.tier if place else note.tier or "hot"
 
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
@@ -567,7 +528,7 @@ def _promotion_reasons(
             why.append(f"{count} retrievals in {days} days")
     if access.total >= EVER:
         why.append(f"{access.total} retrievals in all")
-    if note.user_marked or any(m.marked for m in moves(note, access, now, rules)):
+    if note.user_marked or ((move := move_of(note, access, now, rules)) and move.marked):
         why.append("marked by the user")
     return tuple(why)
 

@@ -23,7 +23,7 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
-from memrepo.policies.ageing import certainly_remains, class_of, decays, is_over, retention_of
+from memrepo.policies.ageing import class_of, decays, is_over, retention_of
 from memrepo.policies.rules import DecayRules, HotRules
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate", "unresolved")
@@ -119,12 +119,8 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
     until = memory.valid_until
     if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"
-    access = accesses.of(memory.id)
-    if not certainly_remains(memory, access, now, decay) and is_over(
-        memory, retention_of(memory, access, now, decay)
-    ):
-        return "its time is over"
-    return ""
+    over = is_over(memory, retention_of(memory, accesses.of(memory.id), now, decay))
+    return "its time is over" if over else ""
 
 
 _MARKED = frozenset(("hot", "critical"))

@@ -10,7 +10,7 @@ The interlock names a run that would remove too many claims. Notes are not count
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
@@ -31,7 +31,7 @@ from memrepo.policies.ageing import (
     Move,
     decays,
     is_over,
-    moves,
+    move_of,
     prunable,
     retention_of,
     why_clean,
@@ -151,11 +151,11 @@ def upkeep(
 
 def due_tier_moves(
     state: State, accesses: Accesses, now: datetime, rules: Rules
-) -> list[tuple[Memory, tuple[Move, ...]]]:
-    """Return (note, moves) pairs for the notes with due moves between tiers."""
+) -> list[tuple[Memory, Move]]:
+    """Return (note, move) pairs for the notes with due moves between tiers."""
     notes = of_types(state.active, ("note",))
-    found = ((n, moves(n, accesses.of(n.id), now, rules.tiers)) for n in notes)
-    return [(note, due) for note, due in found if due]
+    found = ((note, move_of(note, accesses.of(note.id), now, rules.tiers)) for note in notes)
+    return [(note, move) for note, move in found if move]
 
 
 def _apply_steps(state: State, steps: Iterable[Step]) -> State:
@@ -435,28 +435,22 @@ def for_review(
 
 
 def tier_steps(
-    due: Iterable[tuple[Memory, Sequence[Move]]], now: datetime, rules: TierRules
+    due: Iterable[tuple[Memory, Move]], now: datetime, rules: TierRules
 ) -> tuple[Step, ...]:
     """Return steps for due moves. Moves by age and moves by retrieval are in separate steps."""
-    turns: dict[tuple[int, bool], list[tuple[Memory, Move]]] = {}
-    for note, made in due:
-        for turn, move in enumerate(made):
-            turns.setdefault((turn, move.is_ageing), []).append((note, move))
-    found = []
-    for (_, ageing), those in sorted(turns.items(), key=lambda t: t[0]):
-        note, move = those[0]
-        why = move.why
-        if len(those) > 1:
-            why = _ageing_reason(rules) if ageing else "a retrieval rotates a note back"
-        changes = tuple(_tier_change(note, move, now) for note, move in those)
-        found.append(Step(op="tier", reason=why, changes=changes))
-    return tuple(found)
-
-
-def _ageing_reason(rules: TierRules) -> str:
-    """Describe the rule for moves by age, as the reason of a step."""
     ages = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
-    return f"by the time since creation or the last retrieval: {ages}"
+    reasons = {
+        False: "a retrieval rotates a note back",
+        True: f"by the time since creation or the last retrieval: {ages}",
+    }
+    moving = list(due)
+    found = []
+    for is_ageing, reason in reasons.items():
+        those = [(note, move) for note, move in moving if move.is_ageing is is_ageing]
+        why = those[0][1].why if len(those) == 1 else reason
+        changes = tuple(_tier_change(note, move, now) for note, move in those)
+        found += [Step(op="tier", reason=why, changes=changes)] if those else []
+    return tuple(found)
 
 
 def _tier_change(note: Memory, move: Move, now: datetime) -> Update:
@@ -465,7 +459,7 @@ def _tier_change(note: Memory, move: Move, now: datetime) -> Update:
         "tier_since": move.since,
         "tier_written": now,
     }
-    if move.tier == "gist":
+    if move.tier in ("gist", "forgotten"):
         fields["gist"] = gist_of(note)
     if move.marked:
         fields["user_marked"] = True

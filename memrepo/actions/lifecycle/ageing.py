@@ -21,16 +21,16 @@ from memrepo.policies.ageing import (
     automatic,
     class_of,
     decays,
+    effective,
     format_ttl,
     is_over,
     is_stale,
-    moves,
     nominated,
     prunable,
     retention_of,
 )
 from memrepo.policies.claims import is_by_person
-from memrepo.policies.upkeep import LABELS, Leaving, archive
+from memrepo.policies.upkeep import LABELS, Leaving, archive, due_tier_moves
 from memrepo.policies.upkeep import health as measure
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
@@ -174,7 +174,7 @@ class TiersRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DueMove(msgspec.Struct, frozen=True, kw_only=True):
-    """A tier move that a note is due for, and the reason. A note may be due for several moves."""
+    """A tier move that a note is due for, and the reason."""
 
     id: str
     path: str
@@ -197,10 +197,10 @@ class Spread(VerbResult, frozen=True, kw_only=True):
 def tiers(work: Work, request: TiersRequest) -> Spread:
     """Count the active notes by effective tier, and list the tier moves that are due."""
     del request
-    notes = [m for m in work.tree.state().active if m.is_note]
-    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
-    found = [(n, moves(n, accesses.of(n.id), work.call.now, rules)) for n in notes]
-    counts = Counter(due[-1].tier if due else note.tier for note, due in found)
+    state, rules, now = work.tree.state(), work.config.rules, work.call.now
+    notes = [m for m in state.active if m.is_note]
+    accesses = ledger_of(work.store).accesses()
+    counts = Counter(effective(n, accesses.of(n.id), now, rules.tiers) for n in notes)
     return Spread(
         tiers={tier: counts[tier] for tier in TIERS},
         notes=len(notes),
@@ -210,13 +210,12 @@ def tiers(work: Work, request: TiersRequest) -> Spread:
                 path=note.path,
                 from_=move.source,
                 to=move.tier,
-                since=format_time(move.since),
+                since=format_time(move.since) if move.since else "",
                 why=move.why,
                 label=note.label,
                 retrievals=accesses.of(note.id).total,
             )
-            for note, due in found
-            for move in due
+            for note, move in due_tier_moves(state, accesses, now, rules)
         ),
     )
 

@@ -256,7 +256,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
     def draft(at: Work, state: State) -> Sequence[Step]:
         rules, now = at.config.rules, first.call.now
         due = due_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
-        moves[:] = [move.describe(note) for note, made in due for move in made]
+        moves[:] = [move.describe(note) for note, move in due]
         return tier_steps(due, now, rules.tiers)
 
     wrote = write_steps(first, request, draft)

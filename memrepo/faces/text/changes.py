@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from itertools import groupby
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -177,16 +176,13 @@ def tiers(request: object, result: ageing.Spread, colour: bool) -> str:
         f"{tier:<9}  {count:>{wide}}  {CONFIDENCE[tier]:<8}  {bar(count, most)}".rstrip()
         for tier, count in result.tiers.items()
     ]
-    moving = [list(group) for _, group in groupby(result.due, key=lambda one: one.id)]
-    if moving:
-        lines.append(f"{counted(len(moving), 'note moves', 'notes move')} at the next run:")
-    for moves in moving[:10]:
-        first = moves[0]
-        path = " → ".join([first.from_, *(move.to for move in moves)])
-        uses = counted(first.retrievals, "retrieval", "retrievals")
-        lines.append(f"  {first.label}  {path}  ({uses})")
-    if len(moving) > 10:
-        lines.append(f"  and {len(moving) - 10} more")
+    if result.due:
+        lines.append(f"{counted(len(result.due), 'note moves', 'notes move')} at the next run:")
+    for move in result.due[:10]:
+        uses = counted(move.retrievals, "retrieval", "retrievals")
+        lines.append(f"  {move.label}  {move.from_} → {move.to}  ({uses})")
+    if len(result.due) > 10:
+        lines.append(f"  and {len(result.due) - 10} more")
     return "\n".join(lines)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core.fields import Node, bare, node_of
 from memrepo.core.ids import visible
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import KINDS, ChangeKind, Difference
@@ -32,30 +31,16 @@ TELLTALES = ("status", "standing", "archived_at")
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A commit that changed a memory: its operation, reason, actor and id.
-
-    `together` contains every memory that the commit must not be split from, such as both sides of a
-    supersession.
-    """
+    """A commit that changed a memory: its operation, reason, actor and id."""
 
     op: str
     reason: str
     actor: str
     commit: str
-    together: tuple[str, ...] = ()
 
 
 _PLACES = frozenset(("promote", "demote", "tier", "link"))
 """Operations that change a memory's place and not its content."""
-
-
-class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A source of a memory, marked as new, gone or kept."""
-
-    mark: Literal["new", "gone", "kept"]
-    resource: str
-    lines: tuple[int, int]
-    captured: str = ""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,16 +52,29 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     difference: Difference
     decisions: tuple[Reason, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
     successors: tuple[Memory, ...] = ()
     replaces: tuple[str, ...] = ()
     against: tuple[Memory, ...] = ()
 
     @property
-    def ids(self) -> tuple[str, ...]:
-        """Return the memory ids that must be passed to `accept` or `revert` together."""
-        ids = (self.difference.memory.id, *(i for d in self.decisions for i in d.together))
-        return tuple(dict.fromkeys(ids))
+    def kind(self) -> ChangeKind:
+        """Return the main kind of change."""
+        return self.difference.kind
+
+    @property
+    def new_sources(self) -> tuple[Source, ...]:
+        """Return the sources that the memory, or one that replaced it, did not have before."""
+        old = self.difference.before.sources if self.difference.before else ()
+        found = (*self.difference.memory.sources, *(s for m in self.successors for s in m.sources))
+        return tuple(s for s in found if s not in old)
+
+    @property
+    def lost_sources(self) -> tuple[Source, ...]:
+        """Return the sources that the memory had before."""
+        before, after = self.difference.before, self.difference.after
+        return (
+            tuple(s for s in before.sources if s not in after.sources) if before and after else ()
+        )
 
     @property
     def why(self) -> str:
@@ -109,8 +107,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
             "superseded_by": [m.id for m in self.successors],
             "supersedes": self.replaces,
             "against": [m.id for m in self.against],
-            "decisions": [replace(d, together=()) for d in self.decisions],
-            "evidence": self.evidence,
+            "decisions": self.decisions,
         }
 
 
@@ -119,43 +116,14 @@ def _values(found: Difference, name: str) -> tuple[Node | None, Node | None]:
     return old, new
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """A group of changes that a person accepts or reverts together."""
-
-    ids: tuple[str, ...]
-    changes: tuple[Change, ...]
-
-    @property
-    def kind(self) -> ChangeKind:
-        """Return the kind of the decision's main change, the first in the order of KINDS."""
-        return self.changes[0].difference.kind
-
-    @property
-    def leaves(self) -> bool:
-        """Return whether the decision removes a memory from recall without a replacement."""
-        return self.kind in LEAVING
-
-    @property
-    def target(self) -> Memory:
-        """Return the memory that is valid after the decision, to be edited, split or merged."""
-        made = [c.difference.memory for c in self.changes if c.difference.before is None]
-        heirs = [m for c in self.changes for m in c.successors]
-        return (made or heirs or [self.changes[0].difference.memory])[0]
-
-    @property
-    def shown(self) -> tuple[Change, ...]:
-        """Return the changes to show, omitting new memories that are shown as replacements."""
-        return tuple(c for c in self.changes if c is self.changes[0] or not c.replaces)
-
-
 class ReviewGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Decisions under one heading. If `is_card` is true, they can be decided as a whole."""
+    """Changes under one heading. If `is_card` is true, one line shows each of them."""
 
     heading: str
-    decisions: tuple[Decision, ...]
+    changes: tuple[Change, ...]
     is_card: bool = False
     is_by_cause: bool = False
-    """Whether the heading is the reason why memories leave recall, with their number."""
+    """Whether the heading is the reason of all changes."""
 
 
 LEAVING = ("retired", "removed", "forgotten", "archived")
@@ -168,25 +136,23 @@ _CAUSED = ("marked", *LEAVING)
 _GONE = regex(r"(text|source)_removed: (?:.*?sources/)?([^;\n]+)")
 
 
-def _place_in_review(decision: Decision) -> tuple[int, str]:
-    """Return the rank and heading of the group to which a decision belongs."""
-    first = decision.changes[0]
-    memory = first.difference.memory
-    if decision.kind in _CAUSED:
-        gone = _GONE.match(first.why)
+def _place_in_review(change: Change) -> tuple[int, str]:
+    """Return the rank and heading of the group to which a change belongs."""
+    kind = change.kind
+    if kind in _CAUSED:
+        gone = _GONE.match(change.why)
         if gone is None:
-            why = in_words(first.why) or "no reason was given"
-            return _BY_CAUSE, f"{SUMMARIES[decision.kind][0].lower()}: {why}"
+            why = in_words(change.why) or "no reason was given"
+            return _BY_CAUSE, f"{SUMMARIES[kind][0]}: {why}"
         how = "which is gone" if gone[1] == "source" else "which no longer states it"
-        marked = "marked for removal, " if decision.kind == "marked" else ""
-        return _BY_CAUSE, f"{marked}from {gone[2]}, {how}"
-    if decision.kind == "added" and not first.replaces and not first.against:
-        file = memory.first[0].rpartition("sources/")[2]
+        return _BY_CAUSE, f"{SUMMARIES[kind][0]}, from {gone[2]}, {how}"
+    if kind == "added" and not change.against:
+        file = change.difference.memory.first[0].rpartition("sources/")[2]
         return 1, f"New, from {file}" if file else "New, written by hand"
-    if decision.kind in _STATED or first.against:
+    if kind in _STATED or change.against:
         return 0, "Replaced, reworded or contradicted"
-    heading, meaning = SUMMARIES[decision.kind]
-    return 3 + KINDS.index(decision.kind), f"{heading}: {meaning}"
+    heading, meaning = SUMMARIES[kind]
+    return 3 + KINDS.index(kind), f"{heading}: {meaning}"
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -207,45 +173,24 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def groups(self) -> tuple[ReviewGroup, ...]:
-        """Return the decisions in groups, in the order that every user interface uses.
+        """Return the changes in groups, in the order that every user interface uses.
 
-        Replaced memories come first, then new memories by file, memories that leave recall by
-        cause, and bookkeeping.
+        Replaced memories come first, each with its replacement, then new memories by file, memories
+        that leave recall by cause, and bookkeeping.
         """
-        found: dict[tuple[int, str], list[Decision]] = {}
-        for decision in self._decisions():
-            found.setdefault(_place_in_review(decision), []).append(decision)
-        groups = []
-        for (rank, heading), decisions in sorted(found.items(), key=lambda item: item[0]):
-            count = sum(len(decision.changes) for decision in decisions)
-            group = ReviewGroup(
+        found: dict[tuple[int, str], list[Change]] = {}
+        for change in self.changes:
+            if not change.replaces:  # the memory that it replaces shows it
+                found.setdefault(_place_in_review(change), []).append(change)
+        return tuple(
+            ReviewGroup(
                 heading=heading,
-                decisions=tuple(decisions),
-                is_card=rank >= _BY_CAUSE and count > 1,
+                changes=tuple(changes),
+                is_card=rank >= _BY_CAUSE and len(changes) > 1,
                 is_by_cause=rank == _BY_CAUSE,
             )
-            if group.is_by_cause:
-                group = replace(group, heading=f"{counted(count, 'memory', 'memories')} {heading}")
-            groups.append(group)
-        return tuple(groups)
-
-    def _decisions(self) -> Iterator[Decision]:
-        by_id = {change.difference.memory.id: change for change in self.changes}
-        seen = set[str]()
-        for change in self.changes:
-            if change.difference.memory.id in seen:
-                continue
-            ids = dict.fromkeys(change.ids)
-            for id_ in [i for i in ids if i in by_id]:
-                ids |= dict.fromkeys(by_id[id_].ids)
-            seen |= ids.keys()
-            group = tuple(by_id[i] for i in ids if i in by_id)
-            yield Decision(ids=tuple(ids), changes=group)
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """Return all decisions in display order."""
-        return tuple(decision for group in self.groups for decision in group.decisions)
+            for (rank, heading), changes in sorted(found.items(), key=lambda item: item[0])
+        )
 
     @cached_property
     def totals(self) -> dict[ChangeKind, int]:
@@ -288,11 +233,10 @@ def change_lines(change: Change) -> Iterator[Line]:
         case _:
             yield _plain(" ".join(body.split()))
     yield from (_plain(f"by {heir.id}  {heir.path}") for heir in change.successors)
-    yield from (_plain(f"replaces {id_}, shown above") for id_ in change.replaces)
     for other in change.against:
         yield _plain(f"contradicts {other.id}, which says: {other.body}")
     yield from _fields(found)
-    yield from _sources(change.evidence)
+    yield from _sources(change)
 
 
 def _plain(text: str) -> Line:
@@ -328,19 +272,22 @@ def _field_in_words(name: str, old: str, new: str) -> str:
     return f"{label} changed from {old} to {new}" if old else f"{label}: {new}"
 
 
-def _sources(evidence: Iterable[Evidence]) -> Iterator[Line]:
-    signs = {"new": "+", "gone": "-"}
-    marked = [e for e in evidence if e.mark in signs]
-    places = [_place_of(e) for e in marked]
+def _sources(change: Change) -> Iterator[Line]:
+    if change.kind == "added":
+        return  # its heading names the file
+    gone, new = (
+        dict.fromkeys(source_place(s) for s in sources)
+        for sources in (change.lost_sources, change.new_sources)
+    )
     # A line that was edited in place has the same location before and after.
-    marked = [e for e in marked if places.count(_place_of(e)) == 1]
-    for found in marked[:MAX_SOURCES]:
-        yield _plain(f"{signs[found.mark]} evidence {_place_of(found)}")
-    if (more := len(marked) - MAX_SOURCES) > 0:
+    places = [f"+ evidence {at}" for at in new if at not in gone]
+    places += [f"- evidence {at}" for at in gone if at not in new]
+    yield from map(_plain, places[:MAX_SOURCES])
+    if (more := len(places) - MAX_SOURCES) > 0:
         yield _plain(f"and {counted(more, 'more source', 'more sources')}")
 
 
-def _place_of(source: Evidence) -> str:
+def source_place(source: Source) -> str:
     """Return the place of a source as text, such as `sources/MEMORY.md:3-5`."""
     first, last = source.lines
     if not first:

@@ -55,9 +55,8 @@ def test_a_run_that_lands_is_told_of_from_start_to_end(fresh_repo: Path) -> None
     assert data["run"].startswith(last["run_id"])
     details = last["details"]
     assert details["run"] == data["run"]
-    assert details["claims_new"] == details["claims_total"] == data["counts"]["memories_new"] > 0
-    assert details["rendered_views"] == data["views"]
-    assert "LTMEMORY.md" in data["views"]
+    assert details["counts"] == data["counts"]
+    assert data["counts"]["memories_new"] > 0
     assert details["downstream_wiki_ingest_suggested"] is True
     assert report(fresh_repo).startswith("# Last run: ok\n")
     assert data["run"] in report(fresh_repo)
@@ -69,13 +68,7 @@ def test_a_skip_says_when_the_next_run_is(small_repo: Path) -> None:
     data = done(small_repo, "run")
     assert data["status"] == "skipped"
     assert told(small_repo)[-1] == ("run_skipped", "skipped")
-    event = events(small_repo / ".memrepo" / "telemetry")[-1]
-    assert event["details"]["next_schedule"] == {
-        "when": "2026-03-01T17:15:00+08:00",
-        "name": "incremental-2",
-        "mode": "incremental",
-    }
-    assert "## Next\n\n- 2026-03-01T17:15:00+08:00, incremental-2" in report(small_repo)
+    assert "- next: Sun 2026-03-01 17:15 Asia/Manila, incremental-2" in report(small_repo)
 
 
 def scheduled(repo: Path) -> None:
@@ -88,7 +81,7 @@ def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path)
     for _ in range(2):
         assert memrepo(small_repo, "run").exit == 3
     assert told(small_repo)[-2:] == [("run_started", "started"), ("run_failed", "failed")]
-    assert "- why: " in report(small_repo)
+    assert "- failed: " in report(small_repo)
     assert "- try: " in report(small_repo)
     failed = done(small_repo, "status")["schedule"]["failed"]
     assert (failed["times"], failed["at"]) == (2, NOW)
@@ -134,7 +127,7 @@ def test_the_last_run_is_reported_to_its_operator(small_repo: Path) -> None:
     done(small_repo, "run", now="2026-03-01T11:00:00Z")
     told = memrepo(small_repo, "report", as_json=False).out
     assert report(small_repo) in told
-    assert f"`memrepo diff {record(small_repo)['last']['run']}` lists them" in told
+    assert f"`memrepo diff {record(small_repo)['last']['run']}` lists the changes" in told
     assert done(small_repo, "report")["last"]["status"] == "ok"
     configure(small_repo, "[reporting]\nenabled = true")
     for mode, lines in (("silent", 0), ("summary", 1)):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -12,13 +12,12 @@ from memrepo.actions.past.log import NoSuchRun, landing_of, run_merge
 from memrepo.actions.pending import NothingWaits, the_waiting
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.changes import BULK_OPS
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.memory import Memory, Source
-from memrepo.core.state import EMPTY, ChangeKind, Difference, differences
+from memrepo.core.memory import Memory
+from memrepo.core.state import EMPTY, ChangeKind, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
-from memrepo.views.review import Change, Evidence, Reason, Review, Stage
+from memrepo.views.review import Change, Reason, Review, Stage
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,8 +51,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     totals: Mapping[ChangeKind, int]
     """The number of memories by main kind of change. Each memory is counted once."""
     memories: int
-    decisions: int
-    """The number of decisions. Memories that must be decided together are one decision."""
     files: Mapping[str, int]
     """The number of other changed files, by folder."""
     changes: tuple[Mapping[str, Any], ...] | msgspec.UnsetType = msgspec.UNSET
@@ -71,7 +68,6 @@ def _result(review: Review, *, stat: bool) -> Result:
         reason=review.reason,
         totals=review.totals,
         memories=len(review.changes),
-        decisions=len(review.decisions),
         files=dict(review.files),
         changes=msgspec.UNSET if stat else tuple(change.record() for change in review.changes),
         review=review,
@@ -81,11 +77,6 @@ def _result(review: Review, *, stat: bool) -> Result:
 def do(work: Work, request: Request) -> Result:
     """Compare the trees before and after a run, a commit or a range of commits."""
     return _result(review_of(work, span_of(work, request.words)), stat=request.stat)
-
-
-_SOURCES = 6
-Mark = Literal["new", "gone", "kept"]
-_EVIDENT = frozenset({"added", "reworded", "retired", "standing", "superseded", "evidence"})
 
 
 class NothingToCompare(MemrepoError):
@@ -196,7 +187,7 @@ def review_of(work: Work, span: Comparison) -> Review:
     """Collect the changes in a comparison."""
     before = work.store.snapshot(span.base).state() if span.base else EMPTY
     after = work.store.snapshot(span.tip).state()
-    decisions = _decisions(span.chain, span.state)
+    decisions = _decisions(span.chain)
     changes = []
     for one in differences(before, after):
         id_, new = one.memory.id, one.after
@@ -207,14 +198,12 @@ def review_of(work: Work, span: Comparison) -> Review:
         if new is not None and one.kind == "added":
             old = [i for i in new.supersedes if i in before.memories]
             replaced = [i for i in old if before.memories[i].status != "superseded"]
-        successors = tuple(after.memories[i] for i in heirs)
         against = sorted(_contradicted(new) - _contradicted(one.before))
         changes.append(
             Change(
                 difference=one,
                 decisions=decisions.get(id_, ()),
-                evidence=tuple(_evidence(one, successors)),
-                successors=successors,
+                successors=tuple(after.memories[i] for i in heirs),
                 replaces=tuple(replaced),
                 against=tuple(after.memories[i] for i in against if i in after.memories),
             )
@@ -238,20 +227,17 @@ def _contradicted(memory: Memory | None) -> set[str]:
     return {link.target for link in links if link.type == "contradicts"}
 
 
-def _decisions(chain: Iterable[history.LogEntry], state: Stage) -> Mapping[str, tuple[Reason, ...]]:
-    """Return the decisions about each memory. For `accept`, only bulk operations can be split."""
+def _decisions(chain: Iterable[history.LogEntry]) -> Mapping[str, tuple[Reason, ...]]:
+    """Return the decisions about each memory."""
     found: dict[str, tuple[Reason, ...]] = {}
     for entry in chain:
-        ids = entry.trailers.get("Memory", ())
-        whole = entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
         one = Reason(
             op=entry.op,
             reason=entry.trailer("Reason"),
             actor=entry.trailer("Actor"),
             commit=entry.commit,
-            together=ids if whole else (),
         )
-        for id_ in ids:
+        for id_ in entry.trailers.get("Memory", ()):
             found[id_] = (*found.get(id_, ()), one)
     return found
 
@@ -268,16 +254,3 @@ def _files(work: Work, span: Comparison) -> dict[str, int]:
         if not layout.is_memory(path)
     )
     return dict(sorted(Counter(names).items()))
-
-
-def _evidence(found: Difference, successors: Sequence[Memory]) -> Iterator[Evidence]:
-    """Yield the added, removed and kept evidence of a changed memory and of its successors."""
-    old, new = (m.sources if m else () for m in (found.before, found.after))
-    marked: list[tuple[Source, Mark]] = []
-    marked += [(s, "new") for s in new if s not in old and found.before]
-    marked += [(s, "gone") for s in old if s not in new and found.after]
-    if _EVIDENT & {*found.kinds}:
-        marked += [(s, "kept") for s in new if s in old or not found.before][:_SOURCES]
-    marked += [(s, "new") for m in successors for s in m.sources[:_SOURCES]]
-    for s, mark in marked:
-        yield Evidence(mark=mark, resource=s.resource, lines=s.lines, captured=s.captured)

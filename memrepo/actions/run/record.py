@@ -11,7 +11,7 @@ runs are reported too. Times are in the configured zone. The token block contain
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -32,14 +32,13 @@ from memrepo.core.manifest import UpgradeRequired
 from memrepo.core.messages import counted, cut
 from memrepo.core.problems import Problem
 from memrepo.core.times import EARLIEST, format_time, parse_time
-from memrepo.policies.cadence import Failure, Fire, Timetable, guard, missed, next_fire
+from memrepo.policies.cadence import Failure, Timetable, guard, missed, next_fire
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import RunMode
 from memrepo.read.marks import marked
 from memrepo.store import run_files, settings
 from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
-from memrepo.store.workspace import find_unread
 from memrepo.views.hot import plain
 from memrepo.views.report import count_lines, counts_in_words, event_name
 
@@ -92,11 +91,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     quarantined: tuple[Mapping[str, str], ...] = ()
     landed: bool = False
     """Whether a chain of decisions was committed."""
-    views: tuple[str, ...] = ()
-    """The changed pages."""
-    claims_total: int | None = None
-    next_schedule: Fire | None = None
-    """When the next run is due, for a run that was skipped."""
     questions: Mapping[str, int] = msgspec.field(default_factory=dict)
     """For an estimate, the number of questions by kind."""
     report: Report | msgspec.UnsetType = msgspec.UNSET
@@ -138,16 +132,19 @@ class Result(VerbResult, frozen=True, kw_only=True):
     @property
     def details(self) -> list[str]:
         """Return the counts, the removals to decide about, and the cost, on lines of their own."""
-        lines = [f"  ingest: {self.ingest.summary}"] if self.ingest.summary else []
+        lines = [f"ingest: {self.ingest.summary}"] if self.ingest.summary else []
         if self.status != "skipped":
-            lines += [f"  {count:>6}  {words}" for count, words in count_lines(self.counts)]
+            lines += [f"{count:>6}  {words}" for count, words in count_lines(self.counts)]
         if self.marked:
-            lines.append(f"  {removals_in_words(len(self.marked))}")
+            lines.append(removals_in_words(len(self.marked)))
         if self.reused:
-            lines.append(f"  {self.reused:>6}  answers reused from an interrupted run")
-        if self.status != "estimate" and (spent := token_lines(self)):
-            lines.append(f"  judge: {', '.join(spent)}")
-        return [*lines, *(self.first or ())]
+            lines.append(f"{self.reused:>6}  answers reused from an interrupted run")
+        tokens = self.tokens
+        if self.status != "estimate" and tokens.get("source", "unavailable") != "unavailable":
+            used = f"{tokens['prompt']} in, {tokens['completion']} out, {tokens['total']} in all"
+            cost = "price unknown" if self.cost_usd is None else f"{self.cost_usd:.4f} USD"
+            lines.append(f"Token usage: {used} ({tokens['source']}), {cost}")
+        return lines
 
 
 def _headline(run: Result) -> str:
@@ -193,22 +190,11 @@ def _line(text: object) -> str:
     return " ".join(visible(str(text)).split())
 
 
-def token_lines(run: Result) -> list[str]:
-    """Return the tokens and the cost of a run; nothing if no tokens were counted."""
-    tokens = run.tokens
-    if tokens.get("source", "unavailable") == "unavailable":
-        return []
-    counts = f"{tokens['prompt']} in, {tokens['completion']} out, {tokens['total']} in all"
-    price = "price unknown" if run.cost_usd is None else f"{run.cost_usd:.4f} USD"
-    return [f"{counts} ({tokens['source']})", price]
-
-
 def chat(run: Result, *, enabled: bool, mode: str) -> str:
     """Return the message about a run that an agent may pass on to a chat.
 
     The message is empty if chat is disabled or the run was skipped. A failed run gets a second line
-    with its fix. Otherwise `summary` is one line. `full` is a list, with a token block if
-    tokens were counted.
+    with its fix. Otherwise `summary` is one line, and `full` adds the details.
     """
     if not enabled or mode == "silent" or run.event == "run_skipped":
         return ""
@@ -216,53 +202,30 @@ def chat(run: Result, *, enabled: bool, mode: str) -> str:
     if run.event == "run_failed":
         lines.append(_line(run.fix) or "`memrepo doctor` shows why")
     elif mode == "full" and run.status != "held":
-        lines += [f"- {line}" for line in _count_lines(run)]
-        if tokens := token_lines(run):
-            lines += ["Token usage", *(f"- {line}" for line in tokens)]
+        lines += _listed(run.details)
     return "\n".join(lines)
 
 
-def _count_lines(run: Result) -> list[str]:
-    lines = [f"{count} {words}" for count, words in count_lines(run.counts)]
-    total = [] if run.claims_total is None else [f"{run.claims_total} active claims in all"]
-    return [*lines, *total]
+def _listed(lines: Iterable[str]) -> list[str]:
+    return [f"- {_line(line)}" for line in lines]
 
 
 def last_run(work: Work, run: Result) -> str:
     """Return `last-run.md`. Equal runs give equal bytes, and no text comes from a model."""
     zone, found = work.config.zone, run.warnings
-    issues = [_line(f"{p.path}: {p.rule} {p.message}") for p in found[:MAX_ISSUES]]
-    issues += [f"{len(found) - MAX_ISSUES} more"] if len(found) > MAX_ISSUES else []
-    if run.quarantined:
-        issues.append(f"{len(run.quarantined)} quarantined (see the manifest)")
-    due = run.next_schedule if run.event == "run_skipped" else None
-
-    def when(moment: datetime | None) -> str:
-        return f"{moment.astimezone(zone):%Y-%m-%d %H:%M:%S} {zone.key}" if moment else ""
-
-    rows = {
-        "id": run.run or "none",
-        "mode": run.mode,
-        "profile": work.config.profile,
-        "started": when(run.started),
-        "finished": when(run.finished),
-        "why": _line(run.why),
-        "try": _line(run.fix),
-        "branch": _line(run.branch),
-    }
-    sections: dict[str, Sequence[str]] = {
-        "Run": [f"{name}: {value}" for name, value in rows.items() if value],
-        "Memories": _count_lines(run),
-        "Views": [_line(view) for view in run.views],
-        "Issues": issues,
-        "Tokens": token_lines(run),
-        "Next": [f"{due.when.isoformat()}, {due.name}"] if due else [],
-    }
-    text = [f"# Last run: {run.status}"]
-    for heading, lines in sections.items():
-        if lines:
-            text += ["", f"## {heading}", "", *(f"- {line}" for line in lines)]
-    return "\n".join(text) + "\n"
+    lines = [run.headline, f"mode: {run.mode}, profile: {work.config.profile}"]
+    if run.started and run.finished:
+        start, end = (at.astimezone(zone) for at in (run.started, run.finished))
+        lines.append(f"from {start:%Y-%m-%d %H:%M:%S} to {end:%H:%M:%S} {zone.key}")
+    lines += [f"try: {run.fix}"] if run.fix else []
+    lines += run.details
+    lines += [f"{p.path}: {p.rule} {p.message}" for p in found[:MAX_ISSUES]]
+    lines += [f"{len(found) - MAX_ISSUES} more"] if len(found) > MAX_ISSUES else []
+    if run.event == "run_skipped" and run.started:
+        due = next_fire(run.started, work.config.schedule, zone)
+        lines += [f"next: {due.describe(zone.key)}"] if due else []
+    lines += [f"`memrepo diff {run.run}` lists the changes"] if run.run else []
+    return "\n".join([f"# Last run: {run.status}", "", *_listed(lines)]) + "\n"
 
 
 # -- the first run ---------------------------------------------------------------------------------
@@ -287,12 +250,6 @@ def explain_first(work: Work, run: Result) -> Iterator[str]:
     others = f"the other {rest}" if claims else "all of them"
     found = f"; `memrepo search` finds {others}" if rest else ""
     yield f"share of each file (`run.shelf`){found}"
-    root = settings.workspace(work.store.repo)
-    rules = work.config.source_rules()
-    unread = find_unread(root, rules, home=work.store.root.resolve()) if root else None
-    if unread and unread.files:
-        what = counted(len(unread.files), "text file is", "text files are")
-        yield f"{what} not read ({unread.percent():g} % of the text): `memrepo init` lists them"
     shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
     by_file = {m.sources[0].resource: m for m in reversed(shown)}
     examples = [*dict.fromkeys((*sorted(by_file.values(), key=shown.index), *shown))][:3]
@@ -365,20 +322,15 @@ def event_of(work: Work, place: ReportPlace, run: Result) -> dict[str, object]:
     zone, none = work.config.zone, None if is_started else 0
     details: dict[str, object] = {"package_version": __version__}
     if not is_started:
-        details = {
+        details |= {
             "run": run.run,
-            "claims_new": run.counts.get("memories_new", 0),
-            "claims_total": run.claims_total,
-            "contradiction_count": run.counts.get("contested", 0),
-            "supersession_count": run.counts.get("superseded", 0),
-            "rendered_views": list(run.views),
+            "reason": run.why,
+            "counts": run.counts,
             "warnings_count": len(run.warnings),
             "partial_failures_count": len(run.quarantined),
             "downstream_wiki_ingest_suggested": run.landed,
             "cost_usd": run.cost_usd,
             "duration_s": int((moment - start).total_seconds()),
-            **({"reason": run.why} if run.why else {}),
-            **({"next_schedule": run.next_schedule} if run.event == "run_skipped" else {}),
         }
     found = {
         "timestamp": moment.astimezone(zone).isoformat(),
@@ -421,13 +373,7 @@ def record_run(first: Work, inner: Callable[[], Result], *, mode: RunMode) -> Re
         raise
     after = first if found.head == first.tree.commit else first.refreshed()
     problems += _export(after, place, landed=found.landed)
-    found = replace(ended(found), views=_views(first, after))
-    if found.event == "run_skipped":
-        due = next_fire(now, after.config.schedule, after.config.zone)
-        found = replace(found, next_schedule=due)
-    else:
-        total = sum(not memory.is_note for memory in after.tree.state().active)
-        found = replace(found, claims_total=total)
+    found = ended(found)
     problems += _keep(first, place, found)
     return replace(found, notices=(*found.notices, *dict.fromkeys(problems)))
 
@@ -476,15 +422,6 @@ def _keep(at: Work, place: ReportPlace, run: Result) -> list[Problem]:
     ):
         problems += _try(file, partial(run_files.write_file, file, content, within=within))
     return problems
-
-
-def _views(before: Work, after: Work) -> tuple[str, ...]:
-    """Return the pages that the run changed."""
-    if before is after:
-        return ()
-    area = after.tree.layout.area("views")
-    one, other = (work.tree.files.below(area) for work in (before, after))
-    return tuple(sorted({path.removeprefix(area) for path, _ in one.items() ^ other.items()}))
 
 
 def _log(work: Work, place: ReportPlace, run: Result) -> tuple[Problem, ...]:
@@ -620,10 +557,4 @@ def do(work: Work, request: Request) -> LastRun:
         return LastRun(last=run, text=chat(run, enabled=enabled, mode=mode) if run else "")
     if run is None:
         return LastRun(last=None, text="no run was recorded in this clone yet")
-    text = last_run(work, run)
-    if run.run:
-        text += f"\n## Changes\n\n- `memrepo diff {run.run}` lists them\n"
-    from memrepo.actions.setup.survey import budgets
-
-    text += f"\n## Spent\n\n- {budgets(work, 0, work.call.now).text}"
-    return LastRun(last=run, text=marked("report", text))
+    return LastRun(last=run, text=marked("report", last_run(work, run)))

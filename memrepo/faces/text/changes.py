@@ -66,7 +66,7 @@ def run(request: object, result: records.Result, colour: bool) -> str:
         return ""
     lines = [result.headline]
     if result.report == "full":
-        lines += result.details
+        lines += [*(f"  {line}" for line in result.details), *(result.first or ())]
     return "\n".join(lines)
 
 

@@ -12,9 +12,8 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.faces.text.changes import written
-from memrepo.views.html import Span
 from memrepo.views.report import in_words
-from memrepo.views.review import Change, Line, Review, ReviewGroup, change_lines
+from memrepo.views.review import Change, Line, Review, change_lines
 
 if TYPE_CHECKING:
     from memrepo.actions.review import accept as accepting
@@ -28,10 +27,7 @@ TEXT = 160
 MAX_ITEMS = 200
 """Maximum memories listed under a card."""
 WIDTH = 96
-_CONTEXT = 12
-"""Words of a long unchanged stretch that are shown on each side of a change."""
-_COLOURS = {"old": "\x1b[31m", "new": "\x1b[32m"}
-_MARKED = {"old": "\x1b[1;31;7m", "new": "\x1b[1;32;7m"}
+_COLOURS = {"-": "\x1b[31m", "+": "\x1b[32m"}
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 MAX_MARKDOWN = 40_000
 """Maximum characters of a markdown section. A forge accepts comments of 65,536 characters, and the
@@ -44,26 +40,20 @@ def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> 
     totals = ", ".join(f"{n} {kind}" for kind, n in review.totals.items())
     lines = [f"{_line(review.title)}: no memory differs"]
     if totals:
-        count = counted(len(review.decisions), "decision", "decisions")
+        count = counted(len(review.changes), "memory", "memories")
         lines = [f"{_line(review.title)}: {count} ({totals})"]
     if review.reason:
         label = "pending because" if review.state == "waits" else "because"
         lines.append(f"{label}: {_line(review.reason, 500)}")
     lines += _context(review)
     for group in () if stat else review.groups:
-        lines += ["", _bold(_heading(group), colour)]
+        lines += ["", _bold(f"{_line(group.heading, 200)} ({len(group.changes)})", colour)]
         if group.is_card:
-            lines += _card_lines([c for d in group.decisions for c in d.changes])
+            lines += _card_lines(group.changes)
             continue
-        for decision in group.decisions:
-            for change in decision.changes:
-                lines += ["", *_change_lines(change, colour=colour)]
+        for change in group.changes:
+            lines += ["", *_change_lines(change, colour=colour)]
     return "\n".join(lines)
-
-
-def _heading(group: ReviewGroup) -> str:
-    heading = _line(group.heading, 200)
-    return heading if group.is_by_cause else f"{heading} ({len(group.decisions)})"
 
 
 def _bold(text: str, colour: bool) -> str:
@@ -116,36 +106,11 @@ def _change_lines(change: Change, *, colour: bool) -> list[str]:
 
 
 def _side(line: Line, *, colour: bool) -> list[str]:
-    """Return the wrapped lines for the old or the new text, with long unchanged parts shortened."""
-    sign, every = line
-    side = "old" if sign == "-" else "new"
-    only = not any(s.mark == "same" for s in every)
-    texts = [_shortened(s, n, len(every)) for n, s in enumerate(every)]
-    if not colour or only:
-        message = " ".join(visible("".join(texts)).split())
-        rows = textwrap.wrap(message, WIDTH - 4, break_on_hyphens=False)
-        rows = [f"  {sign if n == 0 else ' '} {row}" for n, row in enumerate(rows)]
-        return [f"{_COLOURS[side]}{row}{_PLAIN}" for row in rows] if colour else rows
-    # `textwrap` would count colour codes as text, so the terminal wraps marked text.
-    parts = [
-        f"{(_MARKED if span.mark == side else _COLOURS)[side]}{folded}{_PLAIN}"
-        for span, text in zip(every, texts, strict=True)
-        if (folded := _BLANKS.sub(" ", visible(text)))
-    ]
-    return [f"{_COLOURS[side]}  {sign} {_PLAIN}{''.join(parts)}"]
-
-
-_BLANKS = regex(r"\s+")
-
-
-def _shortened(span: Span, n: int, count: int) -> str:
-    words = visible(span.text).split(" ")
-    keep = _CONTEXT if 0 < n < count - 1 else 2 * _CONTEXT
-    if span.mark != "same" or len(words) <= 2 * keep + 4:
-        return span.text
-    head = words[:keep] if n else []
-    tail = words[-keep:] if n < count - 1 or count == 1 else []
-    return " ".join([*head, "…", *tail])
+    """Return the wrapped lines for the old or the new text."""
+    text = " ".join(visible("".join(span.text for span in line.spans)).split())
+    rows = textwrap.wrap(text, WIDTH - 4, break_on_hyphens=False)
+    rows = [f"  {line.sign if n == 0 else ' '} {row}" for n, row in enumerate(rows)]
+    return [f"{_COLOURS[line.sign]}{row}{_PLAIN}" for row in rows] if colour else rows
 
 
 def _line(text: str, most: int = TEXT) -> str:

@@ -113,16 +113,20 @@ def _night(work: Work, found: status.Result, last: RunResult | None) -> Night:
     if found.last_run is None or failed:
         return Night(summary, failed)
     landed, left, small, marked = list[NightRow](), list[NightRow](), 0, 0
-    decisions = review_of(work, span_of(work, (found.last_run.run,))).decisions
-    for one in sorted(decisions, key=lambda one: one.target.is_note):  # notes last: they are many
+    changes = [
+        change
+        for group in review_of(work, span_of(work, (found.last_run.run,))).groups
+        for change in group.changes
+    ]
+    for one in sorted(changes, key=lambda one: _shown_memory(one).is_note):  # notes are many
         if one.kind == "marked":
             marked += 1
         elif word := _CHANGES.get(one.kind):
-            text = cut(plain(one.target), LABEL)
-            row = NightRow(word, one.target.id, text, _sentence(one.changes[0]))
-            (left if one.leaves else landed).append(row)
+            memory = _shown_memory(one)
+            row = NightRow(word, memory.id, cut(plain(memory), LABEL), _sentence(one))
+            (left if one.kind in LEAVING else landed).append(row)
         else:
-            small += len(one.changes)
+            small += 1
     when = _when(datetime.fromisoformat(found.last_run.when), work)
     return Night(summary, False, found.last_run.run, when, landed, left, small, marked)
 
@@ -260,9 +264,14 @@ def _waiting(work: Work, branch: str) -> Shown:
     return {
         "run": review.run,
         "reason": _sentence_of(review.reason),
-        "count": len(review.decisions),
+        "count": len(review.changes),
         "groups": _groups(review.groups),
     }
+
+
+def _shown_memory(change: Change) -> Memory:
+    """Return the memory that is valid after a change: the one that replaced it, if any."""
+    return (*change.successors, change.difference.memory)[0]
 
 
 def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
@@ -271,18 +280,14 @@ def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
         {
             "heading": group.heading,
             "is_card": group.is_card,
-            "leaves": group.decisions[0].leaves,
-            "decisions": [
+            "changes": [
                 {
-                    "kind": SUMMARIES[decision.kind][0],
-                    "id": decision.target.id,
-                    "label": cut(plain(decision.target), LABEL),
-                    "cards": [
-                        _card(change, with_reason=not group.is_by_cause)
-                        for change in decision.shown
-                    ],
+                    "kind": SUMMARIES[change.kind][0],
+                    "id": _shown_memory(change).id,
+                    "label": cut(plain(_shown_memory(change)), LABEL),
+                    "card": _card(change, with_reason=not group.is_by_cause),
                 }
-                for decision in group.decisions
+                for change in group.changes
             ],
         }
         for group in groups
@@ -304,22 +309,17 @@ def _sentence_of(reason: str) -> str:
 
 def _sentence(change: Change) -> str:
     """Return why a memory changed, in one sentence."""
-    kind, own = (
-        change.difference.kind,
-        [d for d in change.decisions if d.actor.startswith("human:")],
-    )
-    fresh = [e for e in change.evidence if e.mark == "new"] or [
-        e for e in change.evidence if e.mark == "kept"
-    ]
+    own = [d for d in change.decisions if d.actor.startswith("human:")]
+    fresh = change.new_sources or change.difference.memory.sources
     if own and own[-1].reason:
         return _sentence_of(own[-1].reason)
-    if kind in LEAVING or not fresh:
+    if change.kind in (*LEAVING, "marked") or not fresh:
         return _sentence_of(change.why)
     source = fresh[0]
     place = source.resource.removeprefix("sources/")
     place += f", line {source.lines[0]}" if source.lines[0] else ""
     day = f", since {source.captured[:10]}" if source.captured else ""
-    match kind:
+    match change.kind:
         case "reworded":
             return f"The line was edited: {place}{day}."
         case "superseded":

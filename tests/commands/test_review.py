@@ -106,7 +106,7 @@ def test_the_diff_tells_what_a_waiting_run_would_do(servers: Path) -> None:
     assert "backups" in reworded["after"]
     assert "run/" in done(servers, "status")["waiting"][0]
     text = memrepo(servers, "diff", as_json=False).out
-    assert "4 memories from MEMORY.md, which no longer states it" in text
+    assert "Retired, from MEMORY.md, which no longer states it (4)" in text
 
 
 def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Path) -> None:
@@ -284,7 +284,7 @@ def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) 
     git(servers, "branch", "run")
     write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
     before = standing(servers)
-    answer = memrepo(servers, "run", now=LATER)
+    answer = memrepo(servers, "run", "--mode", "reconciliation", now=LATER)
     assert answer.exit == 5
     assert "git branch -m run" in answer.error["fix"]
     assert standing(servers) == before

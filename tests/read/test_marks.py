@@ -90,7 +90,7 @@ RUN = "20261002T231000Z-79e10b54"
         f"{ID}  decision  (score 1.04)\n  MEMORY\n  We bill per month.\n  from sources/MEMORY.md:4",
         f"- Bea naps. (knowledge, {ID})",
         (
-            f"{RUN}: 2 decisions (2 added)\nfirst page: 0 tokens\n\nNew, from MEMORY.md (1)\n\n"
+            f"{RUN}: 2 memories (2 added)\nfirst page: 0 tokens\n\nNew, from MEMORY.md (1)\n\n"
             f"added      {ID}  fact  memories/a.md\n  + Bea naps.\n    because: stated"
         ),
         marked("report", "# Last run: ok\n\n## Run\n\n- mode: incremental"),

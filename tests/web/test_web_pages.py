@@ -130,7 +130,7 @@ def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: T
     seen = text(client.get(f"{HOME}morning").text)
     for words in (
         "What came",
-        "8 decisions wait",
+        "8 changes wait",
         "A reconciliation is reviewed before it takes effect.",
         "The line was edited: MEMORY.md, line 13, since 2026-03-02.",
         "Mara prefers tea.",
@@ -408,5 +408,5 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     assert memrepo(repo, "run", "--mode", "reconciliation", now=NIGHT).exit == 3
     client = client_of(repo)
     page = client.get(f"{HOME}morning").text
-    assert "9 memories from MEMORY.md, which is gone" in text(page)
+    assert "Retired, from MEMORY.md, which is gone 9" in text(page)
     assert "and 6 more" in text(page)

@@ -264,7 +264,7 @@ def _waiting(work: Work, branch: str) -> Shown:
     return {
         "run": review.run,
         "reason": _sentence_of(review.reason),
-        "count": len(review.changes),
+        "count": sum(len(group.changes) for group in review.groups),
         "groups": _groups(review.groups),
     }
 

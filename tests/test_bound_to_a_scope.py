@@ -71,7 +71,6 @@ def everything(repo: Path, scope: str) -> str:
             ("memory_get", {"id": foreign}),
             ("memory_get", {"id": foreign, "at": commit}),
             *(("memory_get", {"id": id_}) for id_ in memories(repo)),
-            ("memory_recent", {"since": "2020-01-01"}),
             ("memory_hot", {}),
             ("memory_related", {"id": foreign}),
             ("memory_thread_context", {"id": foreign}),

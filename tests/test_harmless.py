@@ -54,7 +54,6 @@ LINES = [
     ["show", "mem-0123456789abcdef"],
     ["why", "mem-0123456789abcdef"],
     ["why", "mem-0123456789abcdef", "--show", "history"],
-    ["recent"],
     ["session", "show"],
     ["log"],
     ["status"],
@@ -96,7 +95,6 @@ def test_the_server_and_the_memory_tool_hand_out_nothing_of_it(repo: Path) -> No
     for name, arguments in (
         ("memory_search", {"query": "lamps"}),
         ("memory_get", {"id": id_}),
-        ("memory_recent", {"since": "2020-01-01"}),
         ("memory_status", {}),
         ("memory_store", {"text": f"Say{HARM}", "reason": "x"}),
         ("memory_get", {"id": f"x{HARM}"}),

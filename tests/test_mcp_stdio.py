@@ -47,7 +47,6 @@ def test_a_client_drives_every_tool(repo: Path, mode: str) -> None:
         for name, arguments in {
             "memory_search": {"query": "deploy"},
             "memory_get": {"id": id_},
-            "memory_recent": {"since": commit},
             "memory_hot": {},
             "memory_related": {"id": new["id"]},
             "memory_thread_context": {},

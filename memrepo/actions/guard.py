@@ -280,7 +280,7 @@ def back_in_recall(memory: Memory) -> Update:
 
 # -- callers bound to a scope -------------------------------------------------------------------
 
-SCOPED_VERBS = "search show recent related thread session add supersede forget".split()
+SCOPED_VERBS = "search show related thread session add supersede forget".split()
 """Verbs that a caller bound to a scope may call. All others read or write the whole repository."""
 
 

@@ -171,7 +171,7 @@ def test_three_nights_give_reasons(small: Path) -> None:
 def test_reading_makes_no_commit(small: Path) -> None:
     before = git(small, "rev-parse", "HEAD")
     id_ = next(iter(memories(small)))
-    for argv in (("search", "roses"), ("show", id_), ("recent",), ("hot",), ("related", id_)):
+    for argv in (("search", "roses"), ("show", id_), ("hot",), ("related", id_)):
         memrepo(small, *argv, now=LATER)
     assert git(small, "rev-parse", "HEAD") == before
     assert git(small, "status", "--porcelain") == ""

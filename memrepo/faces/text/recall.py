@@ -13,9 +13,9 @@ from memrepo.text.words import terms
 
 if TYPE_CHECKING:
     from memrepo.actions.recall import around
-    from memrepo.actions.recall import recent as looking
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
+    from memrepo.actions.recall import topics as counting
     from memrepo.actions.recall.recall import Derived, Hit, Later
     from memrepo.policies.importance import Scored
 
@@ -142,24 +142,6 @@ def _passages(
 def _span(lines: tuple[int, int]) -> str:
     first, last = lines
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
-
-
-def recent(request: looking.RecentRequest, result: looking.Recent, colour: bool) -> str:
-    """Format the recently changed memories with the kind of change, newest first."""
-    since = f"since commit {result.since[:10]}" if result.since else "since the first commit"
-    lines = [f"{counted(len(result.changes), 'memory', 'memories')} new or changed {since}"]
-    for one in result.changes:
-        hit, ends = one.hit, ""
-        if one.replaces or one.replaced_by:
-            way = "replaces" if one.replaces else "by"
-            ends = f" {way} {', '.join(one.replaces or one.replaced_by)}"
-        lines.append(f"{one.change:<11}{hit.id}  {hit.type}{ends}")
-        lines += [f"  was: {cut(visible(one.before), LINE)}"] if one.before else []
-        lines.append(f"  {cut(visible(hit.text), LINE)}")
-        lines += [f"  {doubt}" for doubt in hit.doubts]
-    if result.left_out:
-        lines.append(f"and {result.left_out} more (`-k`)")
-    return "\n".join(lines)
 
 
 def show(request: showing.Request, result: showing.Result, colour: bool) -> str:
@@ -310,7 +292,7 @@ def _one_thread(result: around.Threads) -> str:
     return "\n".join(lines)
 
 
-def topics(request: looking.TopicsRequest, result: looking.Topics, colour: bool) -> str:
+def topics(request: counting.Request, result: counting.Topics, colour: bool) -> str:
     """Format the topics with score and count, followed by the rising and falling topics."""
     lines = [counted(len(result.topics), "topic", "topics")]
     lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in result.topics]

@@ -162,7 +162,8 @@ def rank(
         one = Found(block=block, score=sum(parts.values()), parts=parts)
         scored.append(_with_merits(one, weights.merits, moment) if moment else one)
     scored.sort(key=lambda one: (one.score, -one.block.part))
-    every = _without_repeats({one.block.place_key: one for one in scored})
+    merits = weights.merits if moment else None
+    every = _without_repeats({one.block.place_key: one for one in scored}, merits)
     best = [one for one in every if one.around or any(map(one.parts.get, _MATCHES))]
     successors = {o.block.id: o.block.successors.split() for o in best if o.block.successors}
     places: Mapping[str, tuple[float, int]] = {}
@@ -176,7 +177,7 @@ def rank(
     return [_lowered(one, -place(one)[0]) for one in sorted(best, key=place)[:count]]
 
 
-def _without_repeats(best: Mapping[str, Found]) -> Iterable[Found]:
+def _without_repeats(best: Mapping[str, Found], merits: Merits | None) -> Iterable[Found]:
     """Give the score of each block of a source to the best memory that states a part of it.
 
     A memory that does not match itself gets none: the match is in other lines of the block.
@@ -188,9 +189,9 @@ def _without_repeats(best: Mapping[str, Found]) -> Iterable[Found]:
         if members:
             memory = max(members, key=lambda member: member.score)
             parts = dict(memory.parts)
-            if one.score > memory.score:
-                parts["passage"] = one.score - memory.score
-            score = max(one.score, memory.score)
+            score = max(_as_note(one.score, memory.block, merits), memory.score)
+            if score > memory.score:
+                parts["passage"] = score - memory.score
             found[memory.block.path] = replace(memory, score=score, parts=parts, around=one.block)
             del found[key]
     return found.values()
@@ -276,7 +277,7 @@ def _by_cues(question: Question, block: Block, weights: Weights) -> float:
 def _with_merits(one: Found, merits: Merits, moment: Moment) -> Found:
     """Add the bonuses that do not depend on the question to a block's score."""
     block = one.block
-    share = merits.recency if block.id else 0.0
+    share = merits.recency
     parts = {name: value * (1 - share) for name, value in one.parts.items()}
     age = max(0, seconds(moment.now) - block.seen)
     parts["recency"] = share * float(0.5 ** (age / merits.half_life.total_seconds()))
@@ -286,8 +287,14 @@ def _with_merits(one: Found, merits: Merits, moment: Moment) -> Found:
     if block.importance is not None and not block.is_record:
         parts["importance"] = (block.importance - _USUAL) * merits.importance
     if block.is_record:
-        parts["note"] = -merits.note * max(0.0, sum(parts.values()))
+        score = sum(parts.values())
+        parts["note"] = _as_note(score, block, merits) - score
     return Found(block=block, score=sum(parts.values()), parts=parts)
+
+
+def _as_note(score: float, block: Block, merits: Merits | None) -> float:
+    """Return a score without the share that a memory of a whole day or session loses."""
+    return score - merits.note * max(0.0, score) if merits and block.is_record else score
 
 
 def behind(

@@ -264,13 +264,21 @@ def _memory_rows(
 
 
 def last_confirmed(memory: Memory) -> int:
-    """Return when a memory was last confirmed, in seconds since the epoch, or 0 if unknown."""
+    """Return when a memory was last confirmed, in seconds since the epoch, or 0 if unknown.
+
+    The day on which a file was committed says nothing about its statements.
+    """
     times = [stamp.at for stamp in memory.fields.get("verified", ()) if stamp.at]
-    for source in memory.sources:
+    for source in (one for one in memory.sources if one.captured_from != "commit"):
         with suppress(ValueError):  # undated, or not a valid date
             times.append(parse_time(source.captured))
-    newest = max(times, default=memory.created)
+    newest = max(times, default=None if memory.sources else memory.created)
     return max(1, seconds(newest)) if newest else 0
+
+
+def _seconds_of(day: str) -> int:
+    """Return the beginning of a day in seconds since the epoch, or 0 if it is unknown."""
+    return max(1, seconds(parse_time(day))) if day else 0
 
 
 _WORD = regex(r"[^\W_]+")
@@ -543,7 +551,7 @@ def _source_block(
     terms, language = index_terms(f"{one.text} {date_words(stated)}")
     row = (
         *(text.resource, part, text.blob, "", _type_of(text.resource), SOURCE),
-        *("", "", "", 0, None, ""),
+        *("", "", "", _seconds_of(stated), None, ""),
         *(first, "", day, cues_of(one.text), " ".join(above), " ".join(terms)),
         *(context, one.text, last),
     )

@@ -236,7 +236,7 @@ def _word_pattern(word: str) -> str:
     return re.escape(word).replace("'", "['’]").replace("…", r"\w*").replace(r"\*", r"\w*")
 
 
-_SURE = 2
+SURE = 2
 """The minimum number of function words for a language. A single one may be a name."""
 _ACCENT = 200
 """Combining classes from here on are accents. Lower ones are viramas and voicing marks."""
@@ -261,7 +261,7 @@ def language_asked(found: Iterable[str], text: str) -> str:
     return language_of(found, text, sure=1)
 
 
-def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:
+def language_of(found: Iterable[str], text: str, sure: int = SURE) -> str:
     """Return the language of a text, given as folded words and as the original `text`."""
     votes = _votes(found, text)
     best = max(votes.values(), default=0)
@@ -280,10 +280,10 @@ def _votes(found: Iterable[str], text: str) -> Counter[str]:
         letters, scripts = _by_letter()
         for language, own in letters.items():
             if not low.isdisjoint(own):
-                votes[language] += _SURE
+                votes[language] += SURE
         for language, script in scripts.items():
             if 2 * len(script.findall(text)) > sum(map(str.isalpha, text)):
-                votes[language] += _SURE
+                votes[language] += SURE
                 votes[ENGLISH] = 0
                 break
     return votes

@@ -20,6 +20,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.text.languages import (
     ENGLISH,
+    SURE,
     bare,
     fold,
     language_asked,
@@ -111,6 +112,10 @@ def _accented(text: str) -> list[str]:
     return [word for word in cut_folded(normalise(text)) if bare(word)]
 
 
+MAX_PER_FUNCTION_WORD = 8
+"""A text of a language has a function word of it among this many distinct words."""
+
+
 class IndexTerms(NamedTuple):
     """The terms under which to index a text, and the language whose rules made them."""
 
@@ -125,7 +130,8 @@ def index_terms(text: str) -> IndexTerms:
     the words of joined names.
     """
     found = words(text)
-    language = language_of(found, text)
+    distinct = {*found}
+    language = language_of(distinct, text, max(SURE, len(distinct) // MAX_PER_FUNCTION_WORD))
     written = found if language == ENGLISH else _accented(text)
     return IndexTerms([*stems(written, language), *_alternatives(text)], language)
 

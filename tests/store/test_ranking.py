@@ -14,7 +14,7 @@ from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import Block, Moment, rank
 from memrepo.policies.rules import Merits, Weights
 from memrepo.store import index
-from memrepo.store.blocks import Indexed
+from memrepo.store.blocks import Indexed, last_confirmed
 from memrepo.store.index import Filter
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -190,3 +190,26 @@ def test_meaning_adds_its_share_and_brings_what_has_no_word() -> None:
         (1, 1.0),
         (3, 0.6),
     ]
+
+
+def test_a_note_of_a_day_gets_less_than_its_block_and_a_claim_all_of_it() -> None:
+    record = Block(number=1, path="memories/a.md", id="mem-1", is_record=True, words=1.0)
+    claim = Block(number=2, path="memories/b.md", id="mem-2", words=1.0)
+    blocks = [
+        *(record, claim),
+        Block(number=3, path="sources/log.md", words=10.0, members=("memories/a.md",)),
+        Block(number=4, path="sources/page.md", words=9.0, members=("memories/b.md",)),
+    ]
+    weights = Weights(merits=Merits(note=0.2))
+    found = rank(question_of("the kiln"), blocks, 10, weights, Moment(now=NOW))
+    assert [one.block.id for one in found] == ["mem-2", "mem-1"]
+    assert found[1].score == pytest.approx(0.64)
+
+
+@pytest.mark.parametrize(("basis", "is_known"), [("heading", True), ("commit", False)])
+def test_the_day_of_a_commit_is_not_when_a_statement_was_confirmed(
+    basis: str, is_known: bool
+) -> None:
+    place = Source(resource="sources/a.md", captured="2026-03-01", captured_from=basis)
+    fields = {"id": "mem-1", "type": "fact", "sources": (place,), "created": NOW}
+    assert (last_confirmed(Memory.of("memories/a.md", fields, body="x")) > 0) is is_known

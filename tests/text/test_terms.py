@@ -106,3 +106,19 @@ def test_no_text_breaks_the_cut_and_no_term_could_leave_its_quotation(text: str)
     for term in (*index_terms(text).terms, *query_terms(text)):
         assert term
         assert not set(term) & set("\"' \t\n\0")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (
+            "A table of clerks in Needham, MA: Dana, MA; Robin, MA; Alex, MA; all three are new.",
+            "english",
+        ),
+        ("O forno fica ligado durante a noite e o gerente passa as sete para ver.", "portuguese"),
+    ],
+)
+def test_a_word_that_another_language_has_does_not_decide_the_language(
+    text: str, language: str
+) -> None:
+    assert index_terms(text).language == language

@@ -163,8 +163,7 @@ def test_a_relative_import_in_a_package_file_is_resolved() -> None:
 def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
     """What a person rejected is refused where chains are made.
 
-    `init` makes the first one, a merge (`join`) ends in a sweep of its own, and
-    `purges` writes the records of purges, which hold no text.
+    `init` makes the first one, and a merge (`join`) ends in a sweep of its own.
     """
     makers = {
         path.name
@@ -178,7 +177,6 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
         "landing.py",
         "init.py",
         "sync.py",
-        "purges.py",
     }
 
 

@@ -4,7 +4,6 @@ The new history is written to a repository of its own, `.git/memrepo-purge/new.g
 `ready.json` is not next to it, an interrupted purge has changed nothing. As soon as it is, the next
 command that writes finishes the purge.
 
-`refs/memrepo/purges` holds a receipt of each purge, which has nothing of the value.
 `.git/memrepo/purged/` maps the commits before each purge to those after it.
 """
 
@@ -15,20 +14,16 @@ import io
 import os
 import shutil
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memrepo.core.patterns import regex
 from memrepo.merge.purging import Edit, File
 from memrepo.store.errors import CannotWork, GitFailed, StoreError
 from memrepo.store.git import Git, git_alive, purged_folder, scratch
-from memrepo.store.objects import Chain, NewCommit
-from memrepo.store.remote import RECORDS
 
 if TYPE_CHECKING:
     from memrepo.store.git import Repo
@@ -37,7 +32,6 @@ if TYPE_CHECKING:
 FOLDER = "memrepo-purge"
 READY = "ready.json"
 NEW = "new.git"
-_FETCHED_RECORDS = regex(r"refs/memrepo/remote/[^/]+/purges")
 _FIRST, _LAST = ("refs/memrepo/remote/",), ("refs/notes/",)
 """Refs whose commits others name, and refs whose paths name the commits of others."""
 _STALE = """
@@ -47,21 +41,6 @@ _STALE = """
 _OF_GIT = ("config", "index", "packed-refs", "HEAD")
 _DERIVED = (".sqlite3", "vectors-", "index-", "memrepo/clean", "memrepo/idle")
 """Files in memrepo's folder that a purge deletes, because they can be made again."""
-
-
-class PurgeReceipt(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of a purge, without the value. `sync` knows the old history by it."""
-
-    id: str
-    at: datetime
-    by: str
-    reason: str = ""
-    commits: int = 0
-    """The number of rewritten commits."""
-    hits: Mapping[str, int] = msgspec.field(default_factory=dict)
-    """Occurrences before the purge, by kind of place."""
-    tips: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """The branches and their commits after the purge."""
 
 
 class RewritePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +53,6 @@ class RewritePlan(msgspec.Struct, frozen=True, kw_only=True):
     """The refs of the new history."""
     commits: Mapping[str, str]
     """The changed ids of commits and tags."""
-    receipt: PurgeReceipt | None = None
 
     def rename(self, word: str) -> str:
         """Return the new id of a commit or an abbreviation of it, and any other word as it is."""
@@ -108,12 +86,12 @@ def refuse_unfit(store: Repository, edit: Edit) -> None:
 
 
 def refs_of(git: Git) -> dict[str, str]:
-    """Return {name: id} of all refs that are rewritten, symbolic ones and receipts left out."""
+    """Return {name: id} of all refs that are rewritten. Symbolic ones are left out."""
     form = "--format=%(objectname) %(objecttype) %(symref) %(refname)"
     rows = (line.split(" ", 3) for line in git.call("for-each-ref", form).splitlines())
     found = {}
     for id_, kind, symbolic, name in rows:
-        if symbolic or name == RECORDS or _FETCHED_RECORDS.fullmatch(name):
+        if symbolic:
             continue
         if kind not in ("commit", "tag"):
             raise StoreError("cannot-rewrite", name=name, kind=kind)
@@ -253,7 +231,7 @@ def resume(store: Repository) -> bool:
 
 
 def finish(store: Repository, plan: RewritePlan) -> None:
-    """Let the new history take the old one's place, and record the purge. Can be repeated."""
+    """Let the new history take the old one's place, and keep the new ids. Can be repeated."""
     repo = store.repo
     _drop_locks(repo)
     _add_objects(repo)
@@ -261,9 +239,7 @@ def finish(store: Repository, plan: RewritePlan) -> None:
     repo.call("reset", "--hard", "--quiet")
     _clean_files(store.root, plan)
     _clean_git_folder(repo, plan)
-    if plan.receipt is not None:
-        keep_map(repo, plan.receipt.id, plan.commits)
-        record(store, [plan.receipt], repo.ref(RECORDS))
+    keep_map(repo, plan.edit.mixed("purge")[:16], plan.commits)
     _drop_objects(repo)
     shutil.rmtree(folder_of(repo))
 
@@ -384,37 +360,6 @@ def _drop_objects(repo: Repo) -> None:
     repo.call("repack", "-a", "-d", "-q")
     repo.call("prune", "--expire=now")
     repo.stop()  # running processes hold packs open that are gone
-
-
-# -- receipts ----------------------------------------------------------------------------------
-
-
-def receipts(repo: Repo, ref: str = RECORDS) -> list[PurgeReceipt]:
-    """Return the receipts of all recorded purges, oldest first."""
-    tip = repo.ref(ref)
-    found = [
-        msgspec.json.decode(repo.objects.read(entry.id), type=PurgeReceipt)
-        for _, entry in (repo.objects.files(tip) if tip else ())
-    ]
-    return sorted(found, key=lambda receipt: (receipt.at, receipt.id))
-
-
-def record(store: Repository, made: Iterable[PurgeReceipt], tip: str) -> None:
-    """Set the ref of purges to a commit and the receipts that it lacks."""
-    repo = store.repo
-    known = {receipt.id for receipt in receipts(repo, tip)} if tip else set[str]()
-    new = [receipt for receipt in made if receipt.id not in known]
-    files: dict[str, bytes | None] = {
-        f"{receipt.id}.json": msgspec.json.format(msgspec.json.encode(receipt), indent=1) + b"\n"
-        for receipt in new
-    }
-    if new:
-        message = f"purge: {', '.join(receipt.id for receipt in new)}\n"
-        when = store.not_before(max(receipt.at for receipt in new), tip)
-        commit = NewCommit(message=message, effect=files)
-        tip = store.build(Chain(base=tip, commits=[commit], when=when))
-    if tip:
-        repo.call("update-ref", RECORDS, tip)
 
 
 def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:

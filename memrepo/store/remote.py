@@ -217,10 +217,6 @@ def pause(commit: str, turn: int) -> None:
     time.sleep(min(_PAUSE_S * 2 ** (turn - 1) * share, _LONGEST_S))
 
 
-RECORDS = "refs/memrepo/purges"
-"""Ref with the receipts of purges (`store.purges`)."""
-
-
 class TreeMerge(msgspec.Struct, frozen=True, kw_only=True):
     """A merge of two trees by git, relative to the first tree.
 

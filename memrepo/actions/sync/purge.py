@@ -1,4 +1,4 @@
-"""`memrepo purge`: remove a value from history and all derived files, and record it.
+"""`memrepo purge`: remove a value from history and all derived files.
 
 The value is the text of a memory, or is read from standard input. It is never an argument, since
 shells store command lines and other users can see them. docs/erasing.md describes the procedure.
@@ -21,7 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import views
-from memrepo.actions.request import DryRun, Reason, VerbResult, option
+from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, Work
 from memrepo.core.changes import Op
@@ -36,8 +36,8 @@ from memrepo.store import purges, settings
 from memrepo.store.errors import StoreError, problem
 from memrepo.store.git import Git, replaced_commits
 from memrepo.store.objects import names
-from memrepo.store.purges import PurgeReceipt, RewritePlan
-from memrepo.store.remote import RECORDS, Hub
+from memrepo.store.purges import RewritePlan
+from memrepo.store.remote import Hub
 
 _CHECKS = ("objects", "state", "rules", "runs")
 """The checks of `doctor` that concern the history, not this machine."""
@@ -58,7 +58,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     dry_run: DryRun = False
-    reason: Reason = ""
 
 
 class ValuePlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +71,6 @@ class ValuePlace(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """The places with the value, and what a purge changed or what remains to do."""
 
-    receipt: str = ""
     places: tuple[ValuePlace, ...] = ()
     hits: dict[str, int] = msgspec.field(default_factory=dict)
     """The number of hits by kind, before the purge."""
@@ -95,22 +93,13 @@ def do(work: Work, request: Request) -> Result:
             return result if request.dry_run else replace(result, exit=Exit.NO)
         work.store.refuse_unfit()
         purges.refuse_unfit(work.store, edit)
-        receipt = PurgeReceipt(
-            id=f"pg-{edit.mixed('receipt')[:16]}",
-            at=work.call.now,
-            by=work.actor,
-            reason=request.reason,
-            hits=result.hits,
-        )
-        plan = _purge(work, edit, receipt)
+        plan = _purge(work, edit)
     work.refresh()
     has_hub = bool(work.store.repo.call("remote").strip())
-    return replace(
-        result, receipt=receipt.id, commits=len(plan.commits), collect=COLLECT if has_hub else ""
-    )
+    return replace(result, commits=len(plan.commits), collect=COLLECT if has_hub else "")
 
 
-def _purge(work: Work, edit: Edit, receipt: PurgeReceipt) -> RewritePlan:
+def _purge(work: Work, edit: Edit) -> RewritePlan:
     """Write the new history, prove it, and let it take the old one's place."""
     repo = work.store.repo
     try:
@@ -121,9 +110,6 @@ def _purge(work: Work, edit: Edit, receipt: PurgeReceipt) -> RewritePlan:
         if left:
             raise StoreError("purge-incomplete", places=counted(left, "place", "places"))
         _refuse_broken(work, new, plan)
-        tips = {n: id_ for n, id_ in plan.after.items() if n.startswith("refs/heads/")}
-        receipt = replace(receipt, commits=len(plan.commits), tips=tips)
-        plan = replace(plan, receipt=receipt)
         purges.make_ready(repo, plan)
     finally:
         purges.abandon(repo)
@@ -268,29 +254,9 @@ _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
 def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     """Replace the history on the hub that was purged here, and return notices.
 
-    Raises StoreError if another clone has purged a value from a history that this clone still has,
-    or if the hub has commits that were purged here. Nothing that was fetched is then kept.
+    Raises StoreError if the hub still has commits that were purged here. Nothing of them is kept.
     """
-    store, repo = work.store, work.store.repo
-    mine, moved = purges.receipts(repo), replaced_commits(repo)
-    here = {receipt.id for receipt in mine}
-    with hub.visit(RECORDS) as (git, tips):
-        tip = tips.get(RECORDS, "")
-        paths = git("ls-tree", "--name-only", tip).split() if tip else ()
-        found = [git("cat-file", "blob", f"{tip}:{path}") for path in paths]
-    receipts = [msgspec.json.decode(text, type=PurgeReceipt) for text in found]
-    new = sorted((r for r in receipts if r.id not in here), key=lambda r: r.at)
-    after = new[-1].tips.get(hub.head, "-") if new else store.head()
-    after = repo.objects.commit(moved.get(after, after))
-    if not after or not store.is_ancestor(after, store.head()):
-        one, url = new[-1], repo.call("remote", "get-url", hub.name).strip()
-        raise StoreError("purged-elsewhere", purge=one.id, by=one.by, at=one.at, url=url)
-    own = hub.own("records")
-    purges.record(store, mine, hub.fetch({RECORDS: own}).get(RECORDS, ""))
-    hub.forget(own)
-    ours = repo.ref(RECORDS)
-    if ours != tip and not hub.push(ours, RECORDS):
-        raise StoreError("records-busy", name=hub.name)
+    moved = replaced_commits(work.store.repo)
     notices = _replace_on_hub(work, hub)
     with hub.visit(*[hub.head] * bool(moved)) as (git, tips):
         tip = tips.get(hub.head, "")

@@ -35,9 +35,9 @@ from memrepo.store.errors import (
     StoreError,
     problem,
 )
+from memrepo.store.git import purged_folder
 from memrepo.store.objects import FILES, SYNC, Chain, NewCommit, TreeEntry
 from memrepo.store.remote import (
-    RECORDS,
     Hub,
     count,
     hub_of,
@@ -167,7 +167,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    if not hub.tips(RECORDS) and not work.store.repo.ref(RECORDS):
+    if not purged_folder(work.store.repo).is_dir():
         return ()
     from memrepo.actions.sync.purge import settle_purges
 

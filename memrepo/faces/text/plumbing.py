@@ -200,14 +200,14 @@ def purge(request: purging.Request, result: purging.Result, colour: bool) -> str
         lines = _listed(result)
     else:
         total = sum(result.hits.values())
-        lines = [f"purged from {counted(total, 'place', 'places')}, receipt {result.receipt}"]
+        lines = [f"purged from {counted(total, 'place', 'places')}"]
         lines += [f"  {kind:<16} {hits}" for kind, hits in result.hits.items()]
         lines.append(f"{counted(result.commits, 'commit', 'commits')} rewritten")
     lines += [
         f"not purged, yours to do: {kind}, {counted(hits, 'hit', 'hits')}"
         for kind, hits in result.left.items()
     ]
-    if result.receipt:
+    if result.commits:
         lines.append(
             "a value that comes back in a source is read as a new one: remove it there, or give a"
             " pattern that matches it in `secrets.patterns`"

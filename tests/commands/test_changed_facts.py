@@ -122,6 +122,15 @@ def test_a_line_that_is_edited_to_say_more_takes_its_memory_along(tmp_path: Path
     assert told == {"Ana lives in Turin. Bea lives in Rome."}
 
 
+def test_of_equal_lines_under_two_headings_only_the_edited_one_changes(tmp_path: Path) -> None:
+    lines = ["## Gateway", "- Service port: 7001", "## Panel", "- Service port: 7001"]
+    nights = Nights(tmp_path, *lines)
+    nights.night(DAYS[1], *lines[:3], "- Service port: 7002")
+    found = {(h["text"], h["context"].split(" › ")[-1]) for h in nights.hits("service port")}
+    assert found == {("Service port: 7001", "Gateway"), ("Service port: 7002", "Panel")}
+    assert {standing for _, standing in nights.texts("service port")} == {"resolved"}
+
+
 def test_a_line_that_moved_to_another_file_is_not_reworded_by_what_took_its_place(
     tmp_path: Path,
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, begin, done, git, memories, memrepo
+from driving import assert_sound, begin, configure, done, git, memories, memrepo
 
 LINES = [f"- The locker number {n} belongs to crew {n + 100}." for n in range(60)]
 NEW = [f"- The boat number {n} is moored at pier {n + 300}." for n in range(4)]
@@ -115,3 +115,22 @@ def test_a_limit_that_is_named_archives_at_once(repo: Path) -> None:
     code, data = night(repo, 2, "--max-change-pct", "90")
     assert (code, data["counts"]["memories_retired"], data["marked"]) == (0, 40, [])
     assert texts(repo) == said(LINES[:20])
+
+
+@pytest.mark.parametrize(("limit", "marked"), [(30, 25), (50, 0)])
+def test_the_configured_limit_decides_what_is_marked(
+    tmp_path: Path, limit: int, marked: int
+) -> None:
+    """No source loses enough to be named alone: all of them together are above the limit."""
+    piers = range(0, 60, 12)
+    rows = [f"- Pier {n} is lit by lamp {n * 7 + 100} of the harbour." for n in range(60)]
+    repo = tmp_path / "repo"
+    for n in piers:
+        write(repo, rows[n : n + 12], f"pier-{n}.md")
+    begin(tmp_path, tmp_path / "workspace")
+    configure(repo, "run.max_change_pct", limit)
+    for n in piers:
+        write(repo, rows[n : n + 7], f"pier-{n}.md")
+    code, data = night(repo, 2)
+    assert (code, len(data["marked"])) == (0, marked)
+    assert len(texts(repo)) == 35 + marked

@@ -128,6 +128,27 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     converge(laptop, desk, now=LATER)
 
 
+def test_two_people_who_replaced_one_memory_contradict_each_other(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    for clone, text in ((laptop, "The key is with Ola."), (desk, "The key is in the blue box.")):
+        done(clone, "supersede", id_, text, now=LATER)
+    done(laptop, "sync", now=LATER)
+    done(desk, "sync", now=LATER)
+    for _ in range(2):
+        done(desk, "run", now=LATER)
+        (case,) = done(desk, "resolve", now=LATER)["corrections"]
+        assert case["reason"] == f"both were written to replace {id_}"
+        assert {m.standing for m in memories(desk).values() if m.status == "active"} == {
+            "contested"
+        }
+    done(desk, "resolve", case["id"], "--both", now=LATER)
+    done(desk, "run", now=LATER)
+    assert done(desk, "resolve", now=LATER)["corrections"] == []
+
+
 def test_forget_against_an_edit_stays_forgotten_and_sync_says_so(
     machines: tuple[Path, Path],
 ) -> None:

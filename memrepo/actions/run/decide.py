@@ -307,7 +307,8 @@ def _before_edit(known: Known, one: Statement) -> Memory | None:
             is_unlisted = len(memory.sources) >= MAX_LISTED and hash_ in hashes_of(memory)
             if not (is_unlisted or _rests_on(memory, resource, hash_)):
                 continue
-            if not _names_another(memory, one) and known.lost_its_line(memory):
+            is_lost = known.lost_its_line(memory) or _is_edited_twin(known, memory, one)
+            if is_lost and not _names_another(memory, one):
                 found.setdefault(memory.id, memory)
     if len(found) < 2 and one.is_quoted:
         return next(iter(found.values()), None)
@@ -315,6 +316,14 @@ def _before_edit(known: Known, one: Statement) -> Memory | None:
     alike = [(jaccard(words, content_words(m.body)), m) for m in found.values()]
     alike = [(share, m) for share, m in alike if share >= ALIKE]
     return min(alike, key=lambda pair: (-pair[0], pair[1].path))[1] if alike else None
+
+
+def _is_edited_twin(known: Known, memory: Memory, one: Statement) -> bool:
+    """Return whether an edited line is that of a memory whose text another heading still has."""
+    same = known.find_text([memory.own_hash])
+    has_twin = any(m.own_hash == memory.own_hash and m.context != memory.context for m in same)
+    is_open = known.is_active(memory.id) and memory.id not in known.settled
+    return has_twin and is_open and memory.context == one.context
 
 
 def _names_another(memory: Memory, one: Statement) -> bool:

@@ -79,9 +79,26 @@ def settle(plan: RunPlan, known: Known, statements: Sequence[Statement]) -> None
 
 def settle_changed(plan: RunPlan, known: Known, changed: Collection[str]) -> None:
     """Add the steps that follow from what rules find about changed memories."""
-    for doubt in _settle_pairs(plan, known, compared_in(known.state), changed):
+    doubts = _settle_pairs(plan, known, compared_in(known.state), changed)
+    for id_ in sorted(changed):
+        doubts += _find_rivals(known, id_)
+    for doubt in doubts:
         with known.attempt(doubt.new):
             _flag(known, doubt)
+
+
+def _find_rivals(known: Known, id_: str) -> Iterator[_Doubt]:
+    """Yield a doubt about each memory by which somebody else replaced the same memory.
+
+    Two people can do so in two clones. A run replaces a memory by several that all are true.
+    """
+    one = known.memory(id_)
+    for old in one.supersedes if one is not None and is_worded_by_person(one) else ():
+        before = known.memory(old)
+        for other in before.superseded_by if before is not None else ():
+            rival = known.memory(other)
+            if rival is not None and other != id_ and is_worded_by_person(rival):
+                yield _Doubt(new=id_, old=other, why=f"both were written to replace {old}")
 
 
 def _settle_pairs(

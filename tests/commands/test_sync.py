@@ -133,8 +133,8 @@ def test_two_people_who_replaced_one_memory_contradict_each_other(
 ) -> None:
     laptop, desk = machines
     (id_,) = memories(laptop)
-    for clone, text in ((laptop, "The key is with Ola."), (desk, "The key is in the blue box.")):
-        done(clone, "supersede", id_, text, now=LATER)
+    for repo, text in ((laptop, "The key is with Ola."), (desk, "The key is in the blue box.")):
+        done(repo, "supersede", id_, text, now=LATER)
     done(laptop, "sync", now=LATER)
     done(desk, "sync", now=LATER)
     for _ in range(2):

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import header as headers
+from memrepo.core.changes import Write
 from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.fields import (
     MemoryRef,
@@ -143,15 +144,6 @@ def encode(correction: Correction) -> bytes:
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
 
-def written(path: str, correction: Correction) -> bytes:
-    """Encode a correction as the file at `path`. Raise CodecError if the file would not decode."""
-    data = encode(correction)
-    found = decode(path, data)
-    if not isinstance(found, Correction):
-        raise CodecError(*found)
-    return data
-
-
 def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
     """Decode a correction file. If it is invalid, return the problems instead. Never raises."""
     found = headers.split(data, path)
@@ -221,6 +213,16 @@ class Corrections(msgspec.Struct, frozen=True, kw_only=True):
     def place(self, layout: Layout, correction: Correction) -> str:
         """Return the current path of a correction, or a path for a new one."""
         return self.paths.get(correction.id) or path_of(layout, correction)
+
+
+def record(state: State, correction: Correction) -> Write:
+    """Return the change that writes a correction. Raise CodecError if it would not decode."""
+    path = corrections_of(state).place(state.layout, correction)
+    data = encode(correction)
+    found = decode(path, data)
+    if not isinstance(found, Correction):
+        raise CodecError(*found)
+    return Write(path=path, data=data)
 
 
 def corrections_of(state: State) -> Corrections:

@@ -362,11 +362,27 @@ def links_of(memory: Memory) -> tuple[Link, ...]:
     return links
 
 
-def still_contested(memory: Memory, active: Callable[[str], bool], but: str) -> bool:
-    """Return whether a memory contradicts any active memory except `but`."""
-    return any(
-        x.type == "contradicts" and x.target != but and active(x.target) for x in links_of(memory)
-    )
+def uncontested(memory: Memory, other: str, is_active: Callable[[str], bool]) -> dict[str, Any]:
+    """Return the fields of a memory that another one no longer contests.
+
+    They are none while a third active memory contradicts it.
+    """
+    rivals = (x.target for x in links_of(memory) if x.type == "contradicts" and x.target != other)
+    is_free = memory.standing == "contested" and not any(map(is_active, rivals))
+    return {"standing": None} if is_free else {}
+
+
+def reconciled(memory: Memory, other: str, is_active: Callable[[str], bool]) -> dict[str, Any]:
+    """Return the fields of a memory that does not contradict another one."""
+    links = tuple(x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other))
+    fields = uncontested(memory, other, is_active)
+    return fields if links == links_of(memory) else {**fields, "links": links or None}
+
+
+def superseded(memory: Memory, heir: str, now: datetime) -> dict[str, Any]:
+    """Return the fields of a memory that another one supersedes."""
+    by = tuple(dict.fromkeys((*memory.superseded_by, heir)))
+    return {"status": "superseded", "superseded_by": by, "superseded_at": now}
 
 
 def is_of_project(memory: Memory) -> bool:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec, corrections
 from memrepo.core.codec import normal_body
-from memrepo.core.corrections import Correction, Side, decode, encode, read_corrections, written
+from memrepo.core.corrections import Correction, Side, decode, encode, read_corrections
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, read_state
@@ -36,7 +36,7 @@ PATH = corrections.path_of(Layout(), OPEN)
 @pytest.mark.parametrize("case", [OPEN, KEPT, replace(OPEN, at=None, confidence=None, run="")])
 def test_what_is_written_is_read_back(case: Correction) -> None:
     path = corrections.path_of(Layout(), case)
-    assert decode(path, written(path, case)) == case
+    assert decode(path, encode(case)) == case
 
 
 def test_the_id_is_the_same_from_both_sides() -> None:

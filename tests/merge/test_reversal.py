@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from strategies import IDS, cases
 
 from memrepo.core import codec
-from memrepo.core.corrections import Correction, Side, contradiction_id, path_of
-from memrepo.core.corrections import written as case_bytes
+from memrepo.core.corrections import Correction, Side, contradiction_id, encode, path_of
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, Link, Memory, references
 from memrepo.core.state import State, read_state
@@ -237,7 +236,7 @@ def case(one: str, other: str) -> dict[str, bytes]:
         at=NOW,
     )
     path = path_of(Layout(), made)
-    return {path: case_bytes(path, made)}
+    return {path: encode(made)}
 
 
 def test_of_a_part_only_corrections_about_no_other_memory_go_along() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from memrepo.core.memory import Link, Memory
 from memrepo.core.times import parse_time
-from memrepo.policies.standing import still_contested, true_at
+from memrepo.policies.standing import reconciled, true_at
 
 ZONE = ZoneInfo("Asia/Manila")
 OLD, NEW, THIRD = (f"mem-{digit * 16}" for digit in "123")
@@ -118,7 +118,8 @@ def test_a_chain_has_one_true_memory_at_every_moment() -> None:
 
 def test_a_memory_stays_contested_by_a_third() -> None:
     links = tuple(Link(target=id_, type="contradicts") for id_ in (NEW, THIRD))
-    of = memory(OLD, links=links)
-    assert still_contested(of, {NEW, THIRD}.__contains__, NEW)
-    assert still_contested(of, {NEW}.__contains__, "")
-    assert not still_contested(of, {NEW}.__contains__, NEW)
+    of = memory(OLD, links=links, standing="contested")
+    left = {"links": links[1:]}
+    assert reconciled(of, NEW, {NEW, THIRD}.__contains__) == left
+    assert reconciled(of, NEW, {NEW}.__contains__) == {**left, "standing": None}
+    assert reconciled(of, OLD, {NEW}.__contains__) == {}

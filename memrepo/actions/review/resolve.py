@@ -25,8 +25,9 @@ from memrepo.policies.standing import (
     Conflict,
     ConflictStatus,
     conflicts,
-    links_of,
-    still_contested,
+    reconciled,
+    superseded,
+    uncontested,
 )
 
 HOW = "--keep MEMORY or --both"
@@ -291,49 +292,33 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
             )
         return fits[0]
 
-    def _superseded(self, lost: Memory, other: Memory, heir: str) -> Fields:
-        """Return the fields that mark a memory as superseded."""
-        return {
-            **self._uncontested(lost, other),
-            "status": "superseded",
-            "superseded_at": self.now,
-            "superseded_by": tuple(dict.fromkeys((*lost.superseded_by, heir))),
-        }
-
     def _replacement(self, winner: Memory, lost: Memory) -> dict[str, Fields]:
         """Return the updates after one memory supersedes the other, undoing the opposite."""
-        fields = {winner.id: self._uncontested(winner, lost)}
+        fields = {winner.id: uncontested(winner, lost.id, self._is_active)}
         if lost.status == "superseded" and winner.id in lost.superseded_by:
-            return {**fields, lost.id: self._uncontested(lost, winner)}
+            return {**fields, lost.id: uncontested(lost, winner.id, self._is_active)}
         if lost.status != "active" and winner.status == "active":
             return fields
         fields[winner.id] |= self._revived(winner, lost)
         fields[winner.id]["supersedes"] = tuple(dict.fromkeys((*winner.supersedes, lost.id)))
-        fields[lost.id] = self._superseded(lost, winner, winner.id)
+        fields[lost.id] = {
+            **uncontested(lost, winner.id, self._is_active),
+            **superseded(lost, winner.id, self.now),
+        }
         if winner.id in lost.supersedes:
             fields[lost.id]["supersedes"] = _without(lost.supersedes, winner.id)
         return fields
 
     def _independent(self, memory: Memory, other: Memory) -> Fields:
         """Return the fields of a memory that does not contradict the other."""
-        links = tuple(
-            x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
-        )
-        fields = {**self._uncontested(memory, other), **self._revived(memory, other)}
+        fields = {**reconciled(memory, other.id, self._is_active), **self._revived(memory, other)}
         if other.id in memory.supersedes:
             fields["supersedes"] = _without(memory.supersedes, other.id)
-        return fields if links == links_of(memory) else {**fields, "links": links or None}
+        return fields
 
-    def _uncontested(self, memory: Memory, other: Memory) -> Fields:
-        """Return the update that removes `contested` from a memory unless a third opposes it."""
-
-        def is_active(id_: str) -> bool:
-            known = self.state.memories.get(id_)
-            return known is not None and known.status == "active"
-
-        if memory.standing != "contested" or still_contested(memory, is_active, other.id):
-            return {}
-        return {"standing": None}
+    def _is_active(self, id_: str) -> bool:
+        known = self.state.memories.get(id_)
+        return known is not None and known.status == "active"
 
     def _revived(self, memory: Memory, other: Memory) -> Fields:
         """Return the fields that reactivate a memory after the other memory had superseded it."""
@@ -365,8 +350,7 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
             decided=self.now,
             run=before.run if before else "",
         )
-        path = corrections_of(self.state).place(self.state.layout, case)
-        return Write(path=path, data=corrections.written(path, case))
+        return corrections.record(self.state, case)
 
 
 def _without(ids: tuple[str, ...], id_: str) -> tuple[str, ...] | None:

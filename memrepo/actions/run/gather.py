@@ -83,8 +83,6 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Problems in the files of the commit."""
     decided: frozenset[str] = frozenset()
     """What a person reverted or discarded (`core.changes.traits`)."""
-    index: StatementIndex = msgspec.field(default_factory=StatementIndex)
-    """The words of the memories that rules compare."""
 
     @property
     def judge_name(self) -> str:
@@ -333,7 +331,7 @@ def gather(
     )
     if not (intake.consumed or intake.placed or nominees):
         return found  # nothing is new
-    candidates = in_scope(state, intake, found.nominees, plan.index)
+    candidates = in_scope(state, intake, found.nominees)
     choice = _choose(plan, found, candidates)
     return replace(
         found,
@@ -432,7 +430,6 @@ def in_scope(
     state: State,
     intake: Intake,
     nominees: Sequence[Nominee] = (),
-    index: StatementIndex | None = None,
 ) -> list[Candidate]:
     """Return the candidates of this run: new units, and nominated notes.
 
@@ -440,21 +437,19 @@ def in_scope(
     """
     placed = tuple(intake.placed)
     if not intake.whole:
-        placed = _with_changes(state, placed, index or StatementIndex())
+        placed = _with_changes(state, placed)
     nominated = tuple(nominee.placed() for nominee in nominees if nominee.text)
     return candidates_of([*placed, *nominated])
 
 
-def _with_changes(
-    state: State, placed: tuple[Placed, ...], index: StatementIndex
-) -> tuple[Placed, ...]:
+def _with_changes(state: State, placed: tuple[Placed, ...]) -> tuple[Placed, ...]:
     """Return the units, marking those that change a memory.
 
     They are always judged, whatever their rank, also in a daily log.
     """
     if not placed:  # common case: avoid tokenising all statements
         return ()
-    index.follow(compared_in(state))
+    index = StatementIndex(compared_in(state))
     found = []
     for one in placed:
         fields = {"sources": (one.source(),), "context": " › ".join(one.unit.headings) or None}

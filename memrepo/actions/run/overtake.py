@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 import msgspec
 
@@ -119,7 +118,6 @@ def changed_pairs(
     state: State,
     memories: Mapping[str, Memory],
     ids: Collection[str],
-    statements: StatementIndex,
     never: Collection[str] = (),
 ) -> Iterator[tuple[str, str, FoundChange]]:
     """Yield (memory, other memory, change) for each open pair with one side in `ids`.
@@ -127,9 +125,10 @@ def changed_pairs(
     `memories` are all that are compared. `never` has what a person reverted
     (`core.changes.traits`). The change is that of the first memory against the second.
     """
-    statements.follow(memories)
+    wanted = sorted(set(ids) & memories.keys())
+    statements = StatementIndex(memories if wanted else {})
     seen: set[frozenset[str]] = set()
-    for id_ in sorted(set(ids) & memories.keys()):
+    for id_ in wanted:
         for other in sorted(statements.changed(memories[id_])):
             pair = frozenset((id_, other))
             if pair in seen or not is_open(state, memories[id_], memories[other]):
@@ -182,23 +181,12 @@ def _compared_in(state: State) -> Mapping[str, Memory]:
 class StatementIndex:
     """An index by words of the memories that are compared with new statements."""
 
-    def __init__(self, memories: Mapping[str, Memory] = MappingProxyType({})) -> None:
-        self._held: dict[str, Memory] = {}
-        self._holders: dict[str, dict[str, None]] = {}
-        self.follow(memories)
-
-    def follow(self, memories: Mapping[str, Memory]) -> None:
-        """Update the index to the given memories. Only the differences are processed."""
-        old = self._held
-        gone = [id_ for id_ in old if id_ not in memories]
-        new = [(id_, m) for id_, m in memories.items() if old.get(id_) is not m]
-        for id_ in (*gone, *(id_ for id_, _ in new if id_ in old)):
-            for word in content_words(old.pop(id_).body):
-                self._holders[word].pop(id_, None)
-        for id_, memory in new:
-            old[id_] = memory
+    def __init__(self, memories: Mapping[str, Memory]) -> None:
+        self._held = memories
+        self._holders: dict[str, list[str]] = {}
+        for id_, memory in memories.items():
             for word in content_words(memory.body):
-                self._holders.setdefault(word, {})[id_] = None
+                self._holders.setdefault(word, []).append(id_)
 
     def changed(self, claim: Memory) -> dict[str, FoundChange]:
         """Map neighbours of a statement to how the statement and the neighbour change each other.
@@ -223,7 +211,7 @@ class StatementIndex:
 
     def neighbours(self, claim: Memory) -> list[str]:
         """Return the ids of statements that share rare words with a claim, most relevant first."""
-        held = {word: self._holders.get(word, {}) for word in content_words(claim.body)}
+        held = {word: self._holders.get(word, []) for word in content_words(claim.body)}
         rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
         scores: dict[str, float] = {}
         room = MAX_HOLDERS

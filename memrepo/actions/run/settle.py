@@ -29,7 +29,14 @@ from memrepo.core.corrections import Correction, Side, contradiction_id, correct
 from memrepo.core.judge import Statement
 from memrepo.core.memory import OWN_ACTOR, Link, Memory, Stamp
 from memrepo.policies.claims import is_by_person, is_held_by_person, is_worded_by_person
-from memrepo.policies.standing import contradicts, links_of, newer_of, still_contested
+from memrepo.policies.standing import (
+    contradicts,
+    links_of,
+    newer_of,
+    reconciled,
+    superseded,
+    uncontested,
+)
 from memrepo.policies.upkeep import archive
 
 OUTDATED = "stale"
@@ -109,7 +116,7 @@ def _settle_pairs(
 ) -> list[_Doubt]:
     """Settle each pair of which rules find that one memory changes the other. Return the doubts."""
     doubts: list[_Doubt] = []
-    pairs = changed_pairs(known.state, memories, ids, plan.index, plan.decided)
+    pairs = changed_pairs(known.state, memories, ids, plan.decided)
     for first, second, change in pairs:
         if known.is_active(first) and known.is_active(second):
             with known.attempt(first):
@@ -241,22 +248,12 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*ids, id_)))
 
 
-def superseded(known: Known, old: Memory, new: str) -> dict[str, object]:
-    """Return the fields of a memory that another one supersedes."""
-    by = _with(old.superseded_by, new)
-    return {"status": "superseded", "superseded_by": by, "superseded_at": known.now}
-
-
 def supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> None:
     """Let the memory `new` supersede the memory `old`."""
     before, after = known.current(old), known.current(new)
     gains: dict[str, object] = {"supersedes": _with(after.supersedes, old)}
     doubted = known.ops.get(new) == "create" or contradicts(after, before)
-    if (
-        after.standing == "contested"
-        and doubted
-        and not still_contested(after, known.is_active, old)
-    ):
+    if doubted and uncontested(after, old, known.is_active):
         gains["standing"] = None
     if after.duplicate_of == old:
         gains["duplicate_of"] = None  # a replacement is not a duplicate
@@ -267,7 +264,7 @@ def supersede(known: Known, new: str, old: str, reason: str, sure: float | None 
             op="supersede",
             reason=reason,
             changes=(
-                Update(id=old, fields=superseded(known, before, new)),
+                Update(id=old, fields=superseded(before, new, known.now)),
                 Update(id=new, fields=gains),
                 _case_of(known, new, old, kept=new, reason=reason, sure=sure),
             ),
@@ -315,8 +312,8 @@ def _case_of(
     correction about the pair is overwritten, and its date remains.
     """
     before = corrections_of(known.state).between(new, old)
-    return _written(
-        known,
+    return corrections.record(
+        known.state,
         Correction(
             id=contradiction_id(new, old),
             verdict="superseded" if kept else "flagged",
@@ -334,11 +331,6 @@ def _case_of(
 
 def _sides(new: Memory, old: Memory) -> tuple[Side, Side]:
     return Side(memory=new.id, text=new.body), Side(memory=old.id, text=old.body)
-
-
-def _written(known: Known, case: Correction) -> Write:
-    path = corrections_of(known.state).place(known.state.layout, case)
-    return Write(path=path, data=corrections.written(path, case))
 
 
 def _is_resolved(known: Known, new: str, old: str) -> bool:
@@ -378,7 +370,7 @@ def end_contradictions(known: Known) -> None:
             _close_case(known, case, active)
         elif len(active) == 1:
             (left,) = active
-            if left.standing == "contested" and not still_contested(left, known.is_active, ""):
+            if uncontested(left, "", known.is_active):
                 _end(known, left.id, "what contradicted it is no longer active")
 
 
@@ -411,15 +403,10 @@ def _end(known: Known, id_: str, reason: str) -> None:
 def _close_case(known: Known, case: Correction, sides: Sequence[Memory]) -> None:
     """Record both memories of a contradiction as valid."""
     reason = "a line was edited, and the two no longer contradict each other"
-    updates: list[Change] = []
-    for memory, other in (sides, sides[::-1]):
-        links = tuple(
-            x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
-        )
-        fields: dict[str, object] = {"links": links or None}
-        if memory.standing == "contested" and not any(x.type == "contradicts" for x in links):
-            fields["standing"] = None
-        updates.append(Update(id=memory.id, fields=fields))
+    updates: Iterator[Change] = (
+        Update(id=memory.id, fields=reconciled(memory, other.id, known.is_active))
+        for memory, other in (sides, sides[::-1])
+    )
     first, second = sides
     decided = replace(
         case,
@@ -430,5 +417,5 @@ def _close_case(known: Known, case: Correction, sides: Sequence[Memory]) -> None
         reason=reason,
     )
     both = (first.id, second.id)
-    changes = (*updates, _written(known, decided))
+    changes = (*updates, corrections.record(known.state, decided))
     known.add(Step(op="resolve", reason=reason, changes=changes, memories=both))

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memrepo.actions.run.gather import Answers, RunPlan
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import SURE
-from memrepo.actions.run.settle import supersede, superseded
+from memrepo.actions.run.settle import supersede
 from memrepo.core.changes import Step, Update
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
 from memrepo.core.manifest import Receipt
@@ -36,6 +36,7 @@ from memrepo.policies.hotcache import (
     was_removed,
 )
 from memrepo.policies.matching import akin
+from memrepo.policies.standing import superseded
 from memrepo.policies.upkeep import archive
 
 MIN_NEW, MIN_CHANGED = 5, 10
@@ -244,7 +245,7 @@ def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:
         "supersedes": tuple(dict.fromkeys((*best.supersedes, *(m.id for m in others)))),
     }
     if not storage_fault(best.with_fields(fields, change.text)):
-        ended = (Update(id=m.id, fields=superseded(known, m, best.id)) for m in others)
+        ended = (Update(id=m.id, fields=superseded(m, best.id, known.now)) for m in others)
         kept = Update(id=best.id, fields=fields, body=change.text)
         why = "they state the same, and were joined"
         known.add(Step(op="supersede", reason=why, changes=(*ended, kept)))

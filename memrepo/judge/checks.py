@@ -30,6 +30,7 @@ from memrepo.judge.grounding import (
     word_marked,
 )
 from memrepo.judge.interface import MAX_TEXT, Operation
+from memrepo.policies.change import change_of
 from memrepo.policies.matching import jaccard
 from memrepo.text.languages import small_words
 from memrepo.text.words import content_words
@@ -221,6 +222,37 @@ def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
             (("as_of", op.as_of),), Grounds(evidence=cited.own, days=cited.days)
         )
         yield from map(str, days)
+
+
+def find_later(op: Operation, cited: Cited, batch: Batch) -> Iterator[str]:
+    """Yield a fault if a later line of a log ends or replaces what a new text states.
+
+    Later are the lines of the logs below the cited lines, because logs are shown by date.
+    """
+    if op.op not in ("add", "replace") or not cited.places:
+        return
+    order = list(batch.files.values())
+    last = max((order.index(p.document), p.last) for p in cited.places)
+    is_of_page = order[last[0]].kind != "log"
+    old, words = _statement(op.text, cited.under), content_words(op.text)
+    for at, (document, rows) in enumerate(batch.parts):
+        for number, _ in rows if document.kind == "log" else ():
+            line = document.lines[number - 1]
+            is_later = number and (at, number) > last and len(words & content_words(line)) > 1
+            if not is_later or is_heading(line):
+                continue
+            change = change_of(old, _statement(line, document.headings(number)))
+            if change is not None and (change.stated or is_of_page or not change.is_event):
+                yield (
+                    f"text: F{at + 1}:{number} says later: {line.strip()[:80]}: write what it says"
+                    " and cite it, or leave this out"
+                )
+                return
+
+
+def _statement(text: str, under: Sequence[str]) -> Memory:
+    context = " › ".join(line.strip("# ") for line in reversed(under) if is_heading(line))
+    return Memory.of("", {"context": context or None}, body=strip_marker(text))
 
 
 def _is_day(text: str) -> bool:

@@ -21,6 +21,7 @@ from memrepo.judge.checks import (
     Cited,
     check,
     cite,
+    find_later,
     leftovers,
     needs_second_question,
     verbatim,
@@ -137,6 +138,7 @@ class Reading:
             one = self._proposed(op, batch, known)
             named.add(op.id)
             faults = faults or check(op, one.cited, known, self._accepted, self._spoken)
+            faults = faults or [*find_later(op, one.cited, batch)]
             if not faults:
                 self._good.append(one)
                 self._learn(one)
@@ -250,6 +252,7 @@ class Reading:
             left.pop(owner, None)
             one = replace(first, id=f"{first.id}{number}", op=op, cited=cited, old=known.get(op.id))
             faults = faults or check(op, cited, known, self._accepted, self._spoken)
+            faults = faults or [*find_later(op, cited, batch)]
             if faults:
                 bad.append((replace(first, id=one.id), faults))
             else:

@@ -13,8 +13,16 @@ import msgspec
 import pytest
 
 from memrepo.core.memory import Memory
-from memrepo.judge.checks import Cited, check, cite, leftovers, needs_second_question, verbatim
-from memrepo.judge.documents import Batch, Document, compare, pack
+from memrepo.judge.checks import (
+    Cited,
+    check,
+    cite,
+    find_later,
+    leftovers,
+    needs_second_question,
+    verbatim,
+)
+from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack
 from memrepo.judge.interface import MAX_TEXT, Operation
 
 Row = tuple[str, str, str, tuple[str, ...]]
@@ -230,6 +238,45 @@ def test_a_word_is_a_negation_only_in_the_language_of_the_text(
 ) -> None:
     found = check(Operation(op="add", lines="F1:1", text=text), Cited(own=(line,)), {}, ())
     assert [fault.partition(":")[2][:10] for fault in found] == [" it loses "] * lost
+
+
+LOG = ["# 2026-06-08", "", "- Moved the sail store from Brevik to Horten", "- Mast height: 12 m"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text", "later"),
+    [
+        ("F1:1", "The sail store is in Brevik.", "F2:3"),
+        ("F1:1, F2:3", "The sail store moved from Brevik to Horten.", ""),
+        ("F1:2", "Ines sailed in Brevik as a child.", ""),
+        ("F1:3", "Mast height: 11 m", "F2:4"),
+        ("F2:4", "Mast height: 12 m", ""),  # each log speaks of its own day
+    ],
+)
+def test_what_a_later_line_of_a_log_overtakes_is_refused(lines: str, text: str, later: str) -> None:
+    pages = {
+        "boats.md": [
+            "- The sail store is in Brevik",
+            "- Ines sailed in Brevik as a child",
+            "- Mast height: 11 m",
+        ],
+        "memory/2026-06-08.md": LOG,
+        "memory/2026-06-09.md": ["- Mast height: 14 m, measured again by Holt"],
+    }
+    documents = [
+        Document(
+            resource=f"sources/{name}",
+            name=name,
+            kind=kind_of_name(name),
+            lines=tuple(rows),
+            new=frozenset(range(1, len(rows) + 1)),
+        )
+        for name, rows in pages.items()
+    ]
+    (asked,) = pack(documents, 12_000)
+    op = Operation(op="add", lines=lines, text=text)
+    found = [*find_later(op, cite(lines, asked), asked)]
+    assert [fault.split(" ")[1] for fault in found] == ([later] if later else [])
 
 
 def test_a_copy_of_a_known_or_earlier_text_is_refused() -> None:

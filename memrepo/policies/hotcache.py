@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -28,6 +28,8 @@ from memrepo.policies.rules import DecayRules, HotRules
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate", "unresolved")
 COLD, STALE, RECENT = "cold", "stale", "recent"
+COLD_AFTER = timedelta(days=30)
+"""The age from which a memory that was never retrieved is cold."""
 CRITICAL = "critical"
 """The reason for a memory that every session needs."""
 SYNC = "sync"

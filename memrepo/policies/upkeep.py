@@ -9,9 +9,9 @@ The interlock names a run that would remove too many claims. Notes are not count
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from typing import assert_never
@@ -21,19 +21,15 @@ from msgspec.structs import replace
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
-from memrepo.core.memory import REFERENCES, Hot, Memory, having, of_types, references
-from memrepo.core.messages import counted
+from memrepo.core.memory import REFERENCES, Hot, Memory, having, of_types, references, targets
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_duration, format_time
 from memrepo.policies.ageing import (
     TIERS,
     Move,
-    decays,
-    is_over,
     move_of,
     prunable,
-    retention_of,
     why_clean,
 )
 from memrepo.policies.gists import gist_of
@@ -41,16 +37,13 @@ from memrepo.policies.hotcache import (
     REQUEST,
     compose_hot,
     demote,
-    heat,
     hot_of,
     is_archive_exempt,
     promote,
-    synced_at,
-    unused,
 )
 from memrepo.policies.links import Directive
 from memrepo.policies.rules import ArchiveRules, Rules, TierRules
-from memrepo.policies.standing import RETIRED, is_retired
+from memrepo.policies.standing import RETIRED
 
 FREE = 20
 """A run may always remove this many memories from recall."""
@@ -205,89 +198,6 @@ def _pruned(
         yield memory, why, ended
 
 
-COLD_AFTER = timedelta(days=30)
-"""The age from which a memory that was never retrieved is cold."""
-LABELS = ("critical", "pinned", "recent", "stale", "cold")
-
-
-class HealthFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Statistics about the hot cache and all other memories."""
-
-    hot: int
-    budget: int
-    pinned: int
-    files: int
-    tracked: int
-    archived: int
-    labels: Counter[str]
-    cold_candidates: int
-    synced: int
-    over: int
-    review: tuple[Memory, ...]
-    stalest: tuple[tuple[str, int], ...]
-
-    @property
-    def ailments(self) -> tuple[str, ...]:
-        """Describe the problems that the statistics show, one sentence per problem."""
-        found = []
-        if self.hot > self.budget:
-            found.append(
-                f"{counted(self.hot, 'memory is', 'memories are')} hot, the budget is {self.budget}"
-            )
-        if self.over:
-            past = counted(self.over, "memory is past its", "memories are past their")
-            found.append(f"{past} time and not pruned yet")
-        if self.review:
-            found.append(
-                f"{counted(len(self.review), 'archived memory waits', 'archived memories wait')}"
-                " for a person's decision"
-            )
-        return tuple(found)
-
-
-def health(
-    memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: Rules
-) -> HealthFigures:
-    """Compute the statistics of memories at a given time."""
-    found = [m for m in memories if m.type not in ("note", "chunk")]
-    active = [m for m in found if m.status == "active"]
-    hot = [m for m in active if hot_of(m) is not None]
-    counts = {m.id: unused(m, accesses, now) for m in hot}
-    ranked = sorted(hot, key=lambda m: (-counts[m.id], m.path))
-    return HealthFigures(
-        hot=len(hot),
-        budget=rules.hot.budget,
-        pinned=sum(m.pinned for m in hot),
-        files=sum(not is_retired(m) for m in active),
-        tracked=sum(bool(accesses.of(m.id).total) for m in active),
-        archived=sum(m.status == "archived" for m in found),
-        labels=Counter(
-            next((key for key in LABELS[:2] if getattr(m, key)), "")
-            or heat(counts[m.id], rules.hot)
-            for m in hot
-        ),
-        cold_candidates=sum(
-            not accesses.of(m.id).total and now - (m.created or now) > COLD_AFTER
-            for m in active
-            if hot_of(m) is None
-        ),
-        synced=sum(synced_at(m) is not None for m in hot),
-        over=sum(
-            is_over(m, retention_of(m, accesses.of(m.id), now, rules.decay))
-            for m in active
-            if decays(m)
-        ),
-        review=for_review(found, now, rules.archive),
-        stalest=tuple((f"{m.layer}:{m.slug}", counts[m.id]) for m in ranked[:5]),
-    )
-
-
-_LISTS = ("supersedes", "superseded_by")
-
-
-_SINGLE = ("compressed_into", "parent", "duplicate_of")
-
-
 class Leaving:
     """A copy of a state's memories that computes the changes for removing individual memories."""
 
@@ -343,15 +253,15 @@ class Leaving:
 
 
 def _fields_without(memory: Memory, gone: set[str]) -> dict[str, object]:
+    """Return the fields of a memory that change if its references to some ids are removed."""
     fields: dict[str, object] = {}
-    links = memory.fields.get("links", ())
-    if any(link.target in gone for link in links):
-        fields["links"] = tuple(link for link in links if link.target not in gone) or None
-    for key in _LISTS:
-        if gone & set(getattr(memory, key)):
-            fields[key] = tuple(id_ for id_ in getattr(memory, key) if id_ not in gone) or None
-    fields |= {key: None for key in _SINGLE if getattr(memory, key) in gone}
-    if memory.duplicate_of in gone and memory.standing == "probable_duplicate":
+    for key in REFERENCES:
+        value = memory.fields.get(key)
+        if isinstance(value, str):
+            fields |= {key: None} if value in gone else {}
+        elif value and not gone.isdisjoint(targets(value)):
+            fields[key] = tuple(one for one in value if gone.isdisjoint(targets((one,)))) or None
+    if "duplicate_of" in fields and memory.standing == "probable_duplicate":
         fields["standing"] = None
     return fields
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -13,6 +13,7 @@ from memrepo.actions.work import Work
 from memrepo.actions.write.commit import StepsWritten, write_steps
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit
+from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import (
@@ -30,11 +31,14 @@ from memrepo.policies.ageing import (
     retention_of,
 )
 from memrepo.policies.claims import is_by_person
-from memrepo.policies.upkeep import LABELS, Leaving, archive, due_tier_moves
-from memrepo.policies.upkeep import health as measure
+from memrepo.policies.hotcache import COLD_AFTER, heat, hot_of, synced_at, unused
+from memrepo.policies.standing import is_retired
+from memrepo.policies.upkeep import Leaving, archive, due_tier_moves, for_review
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.views.bundles import RETENTION, Promotion, promotions
+
+LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
 class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -280,28 +284,57 @@ class Health(VerbResult, frozen=True, kw_only=True):
 def health(work: Work, request: HealthRequest) -> Health:
     """Return the health figures at HEAD."""
     del request
-    state, rules = work.tree.state(), work.config.rules
-    found = measure(state.memories.values(), ledger_of(work.store).accesses(), work.call.now, rules)
+    now, rules = work.call.now, work.config.rules
+    accesses = ledger_of(work.store).accesses()
+    found = [m for m in work.tree.state().memories.values() if m.type not in ("note", "chunk")]
+    active = [m for m in found if m.status == "active"]
+    hot = [m for m in active if hot_of(m) is not None]
+    counts = {m.id: unused(m, accesses, now) for m in hot}
+    flags = ((m, next((key for key in LABELS[:2] if getattr(m, key)), "")) for m in hot)
+    labels = Counter(flag or heat(counts[m.id], rules.hot) for m, flag in flags)
+    retained = ((m, retention_of(m, accesses.of(m.id), now, rules.decay)) for m in active)
+    over = sum(is_over(m, kept) for m, kept in retained)
+    review = for_review(found, now, rules.archive)
+    ailments = tuple(_ailments(len(hot), rules.hot.budget, over, len(review)))
     entries = list(history.entries(work.store.repo, work.tree.commit))
     return Health(
-        exit=Exit.NO if found.ailments else Exit.DONE,
-        healthy=not found.ailments,
-        ailments=tuple(found.ailments),
-        hot=found.hot,
-        budget=found.budget,
-        pinned=found.pinned,
-        files=found.files,
-        tracked=found.tracked,
+        exit=Exit.NO if ailments else Exit.DONE,
+        healthy=not ailments,
+        ailments=ailments,
+        hot=len(hot),
+        budget=rules.hot.budget,
+        pinned=sum(m.pinned for m in hot),
+        files=sum(not is_retired(m) for m in active),
+        tracked=sum(bool(accesses.of(m.id).total) for m in active),
         promotions=sum(e.op == "promote" for e in entries),
         demotions=sum(e.op == "demote" for e in entries),
-        archived=found.archived,
-        priority={name: found.labels[name] for name in LABELS},
-        cold_candidates=found.cold_candidates,
-        synced=found.synced,
-        over=found.over,
-        review=tuple(m.id for m in found.review),
-        stalest=tuple(Stale(key=key, sessions=count) for key, count in found.stalest),
+        archived=sum(m.status == "archived" for m in found),
+        priority={name: labels[name] for name in LABELS},
+        cold_candidates=sum(
+            not accesses.of(m.id).total and now - (m.created or now) > COLD_AFTER
+            for m in active
+            if hot_of(m) is None
+        ),
+        synced=sum(synced_at(m) is not None for m in hot),
+        over=over,
+        review=tuple(m.id for m in review),
+        stalest=tuple(
+            Stale(key=f"{m.layer}:{m.slug}", sessions=counts[m.id])
+            for m in sorted(hot, key=lambda m: (-counts[m.id], m.path))[:5]
+        ),
         log_items_pruned=sum(
-            e.op in ("promote", "demote") and work.call.now - e.when > RETENTION for e in entries
+            e.op in ("promote", "demote") and now - e.when > RETENTION for e in entries
         ),
     )
+
+
+def _ailments(hot: int, budget: int, over: int, review: int) -> Iterator[str]:
+    """Describe the problems that the figures show, one sentence per problem."""
+    if hot > budget:
+        yield f"{counted(hot, 'memory is', 'memories are')} hot, the budget is {budget}"
+    if over:
+        past = counted(over, "memory is past its", "memories are past their")
+        yield f"{past} time and not pruned yet"
+    if review:
+        waits = counted(review, "archived memory waits", "archived memories wait")
+        yield f"{waits} for a person's decision"

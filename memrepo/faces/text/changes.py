@@ -18,7 +18,7 @@ from memrepo.core.messages import counted, cut
 from memrepo.core.times import format_time
 from memrepo.faces.text.recall import later_text
 from memrepo.policies.ageing import CONFIDENCE
-from memrepo.policies.upkeep import COLD_AFTER, LABELS
+from memrepo.policies.hotcache import COLD_AFTER
 from memrepo.text.sentences import token_count
 from memrepo.views.bundles import RETENTION, listed
 from memrepo.views.bundles import report as promotion_report
@@ -136,7 +136,7 @@ _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳"
 def health(request: object, result: ageing.Health, colour: bool) -> str:
     """Format the health figures in the layout that agents expect."""
     days = RETENTION.days
-    labels = "  ".join(f"{_SIGNS[name]} {name}: {result.priority[name]}" for name in LABELS)
+    labels = "  ".join(f"{sign} {name}: {result.priority[name]}" for name, sign in _SIGNS.items())
     lines = [
         "=== Memory Health ===",
         f"L1: {result.hot}/{result.budget} bullets | {result.pinned} tagged [pin]",

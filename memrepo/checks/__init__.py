@@ -16,7 +16,6 @@ FINDERS: tuple[tuple[str, Callable[[Scene], Iterable[Problem]]], ...] = (
     ("schema", contents.find_in_corrections),
     ("tags", memories.find_unknown_tags),
     ("links", contents.find_broken_references),
-    ("links", contents.find_in_bodies),
     ("secrets", contents.find_secret_or_rejected),
     ("format", contents.find_deceptive_text),
     ("derived", memories.find_by_hand),

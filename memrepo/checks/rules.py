@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from unicodedata import normalize
 
 import msgspec
@@ -21,9 +21,6 @@ from memrepo.core.layout import AREAS, Layout
 from memrepo.core.lines import unix
 from memrepo.core.memory import Memory, references
 from memrepo.core.problems import Problem
-
-if TYPE_CHECKING:
-    from memrepo.policies.links import Names
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
 GROUPS: Mapping[Group, str] = MappingProxyType(
@@ -94,8 +91,7 @@ def report(
 class Around:
     """The files outside the checked ones, held in memory; none by default.
 
-    `earlier` has files as they were before the checked change. `paths` are further paths of the
-    tree, whose files memrepo does not manage.
+    `earlier` has files as they were before the checked change.
     """
 
     def __init__(
@@ -104,9 +100,8 @@ class Around:
         memories: Mapping[str, Memory] = MappingProxyType({}),
         files: Mapping[str, bytes] = MappingProxyType({}),
         earlier: Mapping[str, bytes] = MappingProxyType({}),
-        paths: Collection[str] = (),
     ) -> None:
-        self._memories, self._files, self._earlier, self._paths = memories, files, earlier, paths
+        self._memories, self._files, self._earlier = memories, files, earlier
 
     @cached_property
     def _alike(self) -> Mapping[str, Collection[str]]:
@@ -123,18 +118,9 @@ class Around:
         """Return the unchecked memories that have one of the given ids."""
         return [self._memories[id_] for id_ in ids if id_ in self._memories]
 
-    def called(self, names: Collection[str]) -> Iterable[Memory]:
-        """Return the memories that the given names may refer to, including checked memories."""
-        del names
-        return self._memories.values()
-
     def file(self, path: str) -> bytes | None:
         """Return an unchecked file's content after the change, or None if it does not exist."""
         return self._files.get(path)
-
-    def there(self, path: str) -> bool:
-        """Return whether a file exists at a path, even one that memrepo does not manage."""
-        return path in self._files or path in self._paths
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
         """Return existing paths that differ from a given path only in case or Unicode form."""
@@ -191,13 +177,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def memories(self) -> tuple[Memory, ...]:
         """Return the checked memories that could be decoded, sorted by path."""
         return tuple(memory for memory, _ in self.decoded.values() if memory is not None)
-
-    @cached_property
-    def names(self) -> Names:
-        """Return an index that finds the checked memories by name."""
-        from memrepo.policies.links import Names
-
-        return Names(self.memories)
 
     @cached_property
     def earlier(self) -> Mapping[str, Memory]:

@@ -150,29 +150,29 @@ def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
     if found.problems:
         return found.problems
     if not found.present:
-        return (_problem(path, "correction-header", "found no header, expected one"),)
+        return (_problem(path, "found no header, expected one"),)
     values: dict[str, Any] = {}
     for entry in found.entries:
         if type_ := _FIELDS.get(entry.key):
             try:
                 values[entry.key] = read_value(type_, entry.value)
             except ValueMismatch as bad:
-                return (_problem(path, "correction-value", str(bad), entry.first, entry.key),)
+                return (_problem(path, str(bad), entry.first, entry.key),)
     if lacking := [key for key in _REQUIRED if key not in values]:
         why = f"found no {lacking[0]}, expected one"
-        return (_problem(path, "correction-value", why, key=lacking[0]),)
+        return (_problem(path, why, key=lacking[0]),)
     sides = tuple(_sides(unix(data.decode("utf-8")[found.body_offset :])))
     if len({side.memory for side in sides}) != 2 or len(sides) != 2:
         why = f"found {len(sides)} quoted texts under the headings of memories, expected 2"
-        return (_problem(path, "correction-text", why, found.body_line),)
+        return (_problem(path, why, found.body_line),)
     correction = Correction(sides=(sides[0], sides[1]), **values)
     wanted = correction.memories if correction.verdict == "superseded" else ("",)
     if correction.kept not in wanted:
         why = f"found kept: {correction.kept or 'nothing'}, expected one of {', '.join(wanted)}"
-        return (_problem(path, "correction-value", why, key="kept"),)
+        return (_problem(path, why, key="kept"),)
     if not path.endswith(f"-{correction.id}.md"):
         why = f"found a file name that does not end in -{correction.id}.md"
-        return (_problem(path, "correction-file-name", why),)
+        return (_problem(path, why),)
     return correction
 
 
@@ -188,11 +188,11 @@ def _sides(body: str) -> Iterator[Side]:
             memory, lines = "", []
 
 
-def _problem(path: str, rule: str, message: str, line: int = 1, key: str = "") -> Problem:
+def _problem(path: str, message: str, line: int = 1, key: str = "") -> Problem:
     return Problem(
         path=path,
         line=line,
-        rule=rule,
+        rule="correction-unreadable",
         key=key,
         message=message,
         fix="restore it from history (`git log -- <path>`)",

@@ -112,11 +112,6 @@ def _target_of(match: re.Match[str], here: str) -> str:
     return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))
 
 
-def code_spans(body: str) -> list[tuple[int, int]]:
-    """Return the (start, end) offsets of the code in a body. Links in code are ignored."""
-    return [match.span() for match in _CODE.finditer(body)]
-
-
 def without_code(text: str) -> str:
     """Replace all code in a text with blanks."""
     return _CODE.sub(" ", text)

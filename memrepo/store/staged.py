@@ -9,10 +9,8 @@ import msgspec
 
 from memrepo.checks.rules import Around, folded
 from memrepo.core import codec
-from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.memory import Memory
-from memrepo.core.patterns import regex
 from memrepo.store.git import Git
 from memrepo.store.objects import FILES
 
@@ -55,7 +53,6 @@ def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
     git.call("update-index", "-z", "--index-info", data="\0".join([*lines, ""]).encode())
 
 
-_GLOB = regex(r"[*?\[\]\\]")
 _MANY = 50
 """Maximum number of patterns passed to git, which compares every entry with every pattern."""
 
@@ -97,24 +94,6 @@ class StagedFiles(Around):
             memory, _ = codec.decode(path, data)
             if memory is not None and memory.id in ids:
                 yield memory
-
-    def called(self, names: Collection[str]) -> Iterator[Memory]:
-        """Yield the memories in the index with a given id, or a given name without id digits."""
-        area = self.layout.area("memories")
-        spelled = (lambda name: _GLOB.sub(r"\\\g<0>", name), slugify, stem_of)
-        stems = sorted({spell(name) for name in names for spell in spelled} - {""})
-        patterns = [
-            f":(top,glob){area}**/{stem}{tail}.md" for stem in stems for tail in ("", "-??????")
-        ]
-        for path, data in self._matching(patterns):
-            memory, _ = codec.decode(path, data)
-            if memory is not None and memory.id:
-                yield memory
-        yield from self.holders([name for name in names if ID_PATTERN.fullmatch(name)])
-
-    def there(self, path: str) -> bool:
-        """Return whether a file exists in the index."""
-        return any(True for _ in listed(self.git, f":(top,literal){path}"))
 
     def file(self, path: str) -> bytes | None:
         """Return the bytes of a file in the index, or None if it does not exist there."""

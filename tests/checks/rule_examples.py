@@ -153,15 +153,8 @@ EXAMPLES: Mapping[str, Example] = {
     "path-collision": Example(
         bad=one(), around={NAME.replace("shed", "Shed"): "x"}, good=one(path=OTHER, id_=B)
     ),
-    "correction-header": Example(bad={CORRECTION: "Text.\n"}, good={CORRECTION: correction()}),
-    "correction-value": Example(
-        bad={CORRECTION: correction(verdict="odd")}, good={CORRECTION: correction()}
-    ),
-    "correction-text": Example(
+    "correction-unreadable": Example(
         bad={CORRECTION: correction(texts="Nothing quoted.")}, good={CORRECTION: correction()}
-    ),
-    "correction-file-name": Example(
-        bad={"corrections/other.md": correction()}, good={CORRECTION: correction()}
     ),
     "tag-unknown": Example(
         bad=one("tags: [Kitchen, kitschen]", "created: 2026-01-01T00:00:00Z"),
@@ -185,14 +178,6 @@ EXAMPLES: Mapping[str, Example] = {
             ("status: superseded", f"supersedes: [{B}]", f"superseded_by: [{B}]"),
             ("status: superseded", f"supersedes: [{A}]", f"superseded_by: [{A}]"),
         ),
-    ),
-    "link-nowhere": Example(
-        bad=one(body="See [[gate]], [[fence]] and [the plan](plan.md)."),
-        good=one(
-            body="See [[gate]], [it](gate-bbbbbb.md), `[[code]]`, ![[map.png]], https://a.b/c.md\n"
-            "[[pin:knowledge:gate]]\n\n```sh\n[[ -f x ]] && cat [x](no.md)\n```\n"
-        ),
-        around={OTHER: memory(id_=B)},
     ),
     # What must not be there.
     "secret-found": Example(

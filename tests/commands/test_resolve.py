@@ -183,6 +183,10 @@ def test_a_damaged_correction_is_named_by_check(repo: Path) -> None:
     answer = memrepo(repo, "check", name)
     assert answer.exit == 1
     (problem,) = answer.data["problems"]
-    assert (problem["rule"], problem["key"], problem["line"]) == ("correction-value", "verdict", 5)
+    assert (problem["rule"], problem["key"], problem["line"]) == (
+        "correction-unreadable",
+        "verdict",
+        5,
+    )
     git(repo, "add", "-A")
     assert memrepo(repo, "check", "--staged").exit == 1

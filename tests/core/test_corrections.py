@@ -59,21 +59,21 @@ def test_no_text_poses_as_a_line_of_the_file(one: str, other: str, reason: str) 
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "rule"),
+    ("old", "new"),
     [
-        ("---\ntype", "type", "correction-header"),
-        ("verdict: flagged", "verdict: superseded", "correction-value"),
-        ("confidence: 0.5", "confidence: 5", "correction-value"),
-        ("by: memrepo/0.1.0\n", "", "correction-value"),
-        ("\n> coffee", "\ncoffee", "correction-text"),
+        ("---\ntype", "type"),
+        ("verdict: flagged", "verdict: superseded"),
+        ("confidence: 0.5", "confidence: 5"),
+        ("by: memrepo/0.1.0\n", ""),
+        ("\n> coffee", "\ncoffee"),
     ],
 )
-def test_a_damaged_file_is_named(old: str, new: str, rule: str) -> None:
+def test_a_damaged_file_is_named(old: str, new: str) -> None:
     text = encode(OPEN).decode()
     assert old in text
     found = decode(PATH, text.replace(old, new, 1).encode())
     assert not isinstance(found, Correction)
-    assert [p.rule for p in found] == [rule]
+    assert [p.rule for p in found] == ["correction-unreadable"]
 
 
 def test_of_two_files_about_one_case_the_decided_one_counts() -> None:
@@ -82,7 +82,7 @@ def test_of_two_files_about_one_case_the_decided_one_counts() -> None:
         files = {PATH: encode(first), other: encode(second), "corrections/x.md": b"x"}
         found = read_corrections(files, Layout())
         assert found.between(A, B) == found.between(B, A) == KEPT
-        assert [p.rule for p in found.problems] == ["correction-header"]
+        assert [p.rule for p in found.problems] == ["correction-unreadable"]
 
 
 BOTH = replace(KEPT, verdict="both", kept="")

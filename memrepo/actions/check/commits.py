@@ -122,7 +122,6 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
             memories=state.memories,
             files=state.files,
             earlier=earlier,
-            paths=frozenset(path for path, _ in store.repo.objects.files(tip)),
         ),
     )
     wanted = tuple(only or GROUPS)

@@ -235,7 +235,7 @@ def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
         files, early = taken(git, layout, owned)
         views = layout.area("views")
         pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
-        around = Around(earlier=dict(files), paths={path for path, _, _ in entries})
+        around = Around(earlier=dict(files))
         files |= read(git.top, [p for p in pages if (git.top / p).exists()])[0]
         scene = Scene(files=files, layout=layout, around=around, wants=wants_of(git, known))
         problems = checks.find_problems(scene, only)

@@ -89,9 +89,7 @@ _TYPES = (
 _PAGES = frozenset(("memory", "rules", "decisions", "profile", "instruction", "tools"))
 """Kinds of files that are kept up to date. Other files are logs of a day or documents."""
 _NEVER = frozenset(("archive", "template", "article", "catalogue", "transcript", "machine log"))
-_EMPTY = frozenset(
-    "placeholder template meta dangling refers question link path code ticked italic row".split()
-)
+_EMPTY = frozenset("placeholder template dangling refers question path code italic row".split())
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
 """`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""
@@ -105,7 +103,6 @@ WHOLE_LENGTH = 640
 _SURE = (2.0, 1.2, 0.4, -0.6)
 """The score for each value from `BEST` to `UNSURE`."""
 _PASSING = frozenset(("dated", "now", "progress", "identifier"))
-_POINTING = frozenset(("path", "link"))
 _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
 """A warning sign, or two words in capitals: text that the author wants to be noticed."""
 _DAY_FIRST = regex(r"\W*\d{4}-\d\d-\d\d")
@@ -425,7 +422,7 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     """Score the text of a memory for the first page."""
     logit = worth(features(unit, kind or "page", section, signs))
     score = LEARNED * max(-4.0, min(4.0, logit))
-    score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
+    score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * ("path" in signs)
     score -= 0.6 * (len(memory.body) > LONG)
     field = _FIELD.match(memory.body.partition("\n")[0])
     is_done = field and _is_done(field["value"])

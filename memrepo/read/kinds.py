@@ -292,12 +292,10 @@ def section_kind(headings: Sequence[str]) -> str:
     return ""
 
 
-_TICKED = regex(r"^\W*\[[xX]\]|^[-*+\s\d.)]*[✅✔☑]|~~")
 _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
 _ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")
 _PATH = regex(r"^\W*(?:`[^`]+`|[\w./-]+/[\w./-]+|https?:\S+)\W*(?:[(—–:-].{0,60})?$")
-_LINK = regex(r"^[^\n]{0,60}(?:→|->)\s*`?[\w./-]+\.(?:md|json|py|js)`?\W*$")
 _TARGET = regex(r"^\W*(?:\[[^\]\n]+\]\((?P<link>[^()\n]+\.md)[^()\n]*\)|`(?P<path>[^`\s]+\.md)`)")
 """A line that begins with a link or path to the file it describes."""
 _PROGRESS = regex(
@@ -339,13 +337,10 @@ def signs_of(unit: Unit) -> frozenset[str]:
     lines = text.split("\n")
     one = len(lines) == 1
     unfilled = sum(map(_is_unfilled, lines))
-    opens = first.rstrip(" *_").endswith((":", "："))
     shapes = {
-        "done": table["done"].search(begin) or table["done_end"].search(first),
-        "meta": all(
-            table["meta"].match(_NO_MARK.sub("", row)) for row in lines[: 1 if opens else None]
-        ),
-        "ticked": unit.task == "done" or all(map(_TICKED.search, lines)),
+        "done": unit.task == "done"
+        or table["done"].search(begin)
+        or table["done_end"].search(first),
         "open_box": unit.task == "open" or text.startswith("⏳"),
         "identifier": _IDENTIFIER.search(text),
         "placeholder": only_secret
@@ -367,7 +362,6 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "refers": table["refers"].match(begin),
         "progress": _PROGRESS.search(text),
         "dated": unit.captured_from == "unit",
-        "link": one and (_LINK.match(first) or _TARGET.match(first)),
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
 
@@ -389,7 +383,6 @@ def _is_mostly_code(lines: Sequence[str]) -> bool:
 TINY_WIDTH = 12
 """Width below which a text is `tiny`. A text of less than twice this width is `short`."""
 _REDACTED = regex(r"\[redacted:[\w-]+\]")
-_NO_MARK = regex(r"^\W+")
 _SENTENCES = (
     "ban",
     "rule",

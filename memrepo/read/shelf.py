@@ -62,7 +62,7 @@ _LABELS = (*_FIELDS, ("ban", "constraint"), ("ruled", "constraint"), ("preferenc
 MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
 FACT = "fact"
-_PASSING = frozenset(("done", "now", "ticked"))
+_PASSING = frozenset(("done", "now"))
 OPENING, EARLY = 200, 40
 """The numbers of leading characters that determine a statement's type, and where a modal rules."""
 
@@ -211,9 +211,8 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     by_file = kinds().file_types.get(file_kind) or (by_name if by_name != FACT else "")
     if fixed := unit.hint or by_file or _labelled(unit):
         return fixed
-    if {"link", "row"} & set(signs) or unit.kind == "code":
-        is_banned = "ban" in signs and "link" in signs and is_in(file_kind, "of_rules")
-        return "constraint" if is_banned else FACT
+    if "row" in signs or unit.kind == "code":
+        return FACT
     if "open_box" in signs:  # a task is no promise of the person
         return "commitment" if "promise" in signs or _stated(unit, signs) else FACT
     is_single = "\n" not in unit.text
@@ -233,7 +232,6 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     key = unit.key if file_kind == "day log" else ""
     own = section_kind([key]) or section_kind(unit.headings[-1:])
     is_record = own == "lesson" or (own == "decision" and unit.kind != "steps")
-    is_record = is_record and not (unit.headings and _names_both(key or unit.headings[-1]))
     if is_record and not (is_loose or (is_single and _opens_as_ban(unit))):
         return own
     if is_instruction or _is_rule(unit, file_kind, section, signs):
@@ -247,11 +245,6 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     if "lesson" in signs and section == "lesson" and not is_loose:
         return "lesson"
     return "identity" if unit.resource.rpartition("/")[2] in AGENTS else FACT
-
-
-def _names_both(heading: str) -> bool:
-    """Return whether a heading is for both decisions and lessons, so that neither is certain."""
-    return all(patterns().headings[kind].search(heading) for kind in ("decision", "lesson"))
 
 
 def _labelled(unit: Unit) -> str:
@@ -322,7 +315,7 @@ def _is_preference(file_kind: str, section: str, signs: Collection[str]) -> bool
 
 def _is_news(unit: Unit, signs: Collection[str]) -> bool:
     """Return whether a statement of a daily log reports a change that affects later days."""
-    if {"done", "ticked", "question", "code", "row"} & set(signs):
+    if {"done", "question", "code", "row"} & set(signs):
         return False
     return bool(_stated(unit, signs) or patterns().sentences["corrects"].search(_opening(unit)))
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from memrepo.core.ids import digest, normal_claim, normalise, text_hash, visible
+from memrepo.core.layout import PROFILES
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -149,6 +150,8 @@ def scan(resource: str, data: bytes) -> Scan:
     elif name == "PROCEDURES.md":
         reader.add_procedures(document)
     else:
+        if name in PROFILES and header is None:
+            reader.add_properties(data)
         reader.add_sections(document)
         if header is not None:
             reader.make_memory(header)
@@ -286,6 +289,15 @@ class _FileReader(msgspec.Struct):
         """Add the statements in all sections of a file."""
         for heads, blocks, line in _sections(document.blocks):
             self._compose(heads, self._nodes(blocks), line)
+
+    def add_properties(self, data: bytes) -> None:
+        """Add the header of a profile as one card, if it names somebody."""
+        text = data.decode("utf-8-sig", "replace")
+        head = read_head(text, self.resource) if text.startswith("---") else None
+        if head is None or patterns().names.isdisjoint(map(str.lower, head.values)):
+            return
+        rows = [row for row in text.splitlines()[1 : head.last - 1] if field_of(row)[0]]
+        self.add("card", "\n".join(filled(rows)), (2, head.last - 1), ())
 
     def add_document(self, document: ParsedFile) -> None:
         """Add an episode as one statement."""

@@ -327,3 +327,18 @@ def test_a_private_tag_that_is_never_closed_is_named(tmp_path: Path) -> None:
     assert "MEMORY.md:3" in told
     assert "<private>" in told
     assert "Oak" in (tmp_path / "memory/sources/MEMORY.md").read_text()
+
+
+def test_the_first_run_counts_the_files_without_a_memory_and_those_for_search(
+    tmp_path: Path,
+) -> None:
+    topics = {
+        f"memory/topic{n}.md": f"# Topic {n}\n\n- Garden {n} has {n} rows.\n" for n in range(2, 5)
+    }
+    given = {"MEMORY.md": OTHER, "docs/a.md": "The mast is red.\n", **topics}
+    workspaces.write(tmp_path / "workspace", {name: text.encode() for name, text in given.items()})
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    configure(tmp_path / "repo", "run.shelf", "normal")
+    shown = memrepo(tmp_path / "repo", "run", as_json=False).out
+    assert "1 memory of 4 statements in 4 files" in shown
+    assert "3 of these files gave none, 1 more are for search only" in shown

@@ -58,7 +58,6 @@ def test_what_points_to_another_source_promotes_nothing() -> None:
     read = ranked("memory/MEMORY.md", lines, sources=("memory/corn.md", "lessons/oats.md"))
     assert [one.fits for one in read] == ["", ""]
     unread = ranked("memory/MEMORY.md", lines)
-    assert [one.type for one in unread] == ["fact", "fact"]
     assert all("pointer" in one.signs for one in read)
     assert ["pointer" in one.signs for one in unread] == [True, False], "a link may be dead"
 
@@ -86,7 +85,6 @@ def test_a_rule_is_one_where_rules_stand_or_by_its_form(
     ("path", "heading", "line", "kind"),
     [
         ("MEMORY.md", "Grain", "Decision: the mill grinds rye on Mondays.", "decision"),
-        ("MEMORY.md", "Lessons and decisions", "The stone is from Visby.", "fact"),
         ("TOOLS.md", "Forbidden", "Wet corn on the big stone.", "constraint"),
         ("SOUL.md", "Core", "**Be warm first.** Then be quick, and be quiet.", "constraint"),
         ("MEMORY.md", "Lessons", "The stone runs dry below four hands of water.", "lesson"),

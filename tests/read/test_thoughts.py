@@ -239,3 +239,16 @@ def test_every_word_is_in_a_thought_on_its_lines(lines: list[str]) -> None:
         if line.startswith(("#", "**Bold")):
             continue  # a heading with nothing below it says nothing
         assert all(word in whole for word in re.findall(r"[^\W\d]{2,}", line)), line
+
+
+def test_the_header_of_a_profile_is_a_card_if_it_names_somebody() -> None:
+    head = "---\nname: Vesna Kranjc\ntimezone: Europe/Ljubljana\npronouns:\ntags: [farm]\n---\n"
+    (card, line) = scan(
+        "USER.md", f"{head}# About\n\n- Keeps bees in three gardens.\n".encode()
+    ).units
+    assert card.kind == "card"
+    assert card.text == "name: Vesna Kranjc\ntimezone: Europe/Ljubljana\ntags: [farm]"
+    assert card.lines == (2, 5)
+    assert line.text == "Keeps bees in three gardens."
+    assert not scan("USER.md", b"---\nsummary: A record of the user\n---\n").units
+    assert not scan("notes.md", head.encode()).units

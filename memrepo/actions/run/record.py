@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.pending import removals_in_words
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.ingest import Ingested
+from memrepo.actions.run.ingest import Ingested, texts_at
 from memrepo.actions.work import Work, outside
 from memrepo.config import ConfigError
 from memrepo.core.errors import MemrepoError
@@ -35,6 +35,7 @@ from memrepo.core.times import EARLIEST, format_time, parse_time
 from memrepo.policies.cadence import Failure, Timetable, guard, missed, next_fire
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import RunMode
+from memrepo.read.intake import cursors
 from memrepo.read.marks import marked
 from memrepo.store import run_files, settings
 from memrepo.store.errors import Locked
@@ -242,14 +243,19 @@ def explain_first(work: Work, run: Result) -> Iterator[str]:
     claims = [m for m in work.tree.state().active if m.sources and not m.is_note]
     statements = run.counts.get("units", 0)
     rest = max(0, statements - len(claims))
-    read = sum(1 for _ in work.tree.files.below(layout.area("sources")))
-    made, files = counted(len(claims), "memory", "memories"), counted(read, "file", "files")
+    read = {text.resource for text in texts_at(work, cursors(work.tree.manifests[0])) if text.blob}
+    silent = read - {source.resource for memory in claims for source in memory.sources}
+    searched = {*work.tree.files.below(layout.area("sources"))} - read
+    made, files = counted(len(claims), "memory", "memories"), counted(len(read), "file", "files")
     yield ""
     parts = f"{made} of {counted(statements, 'statement', 'statements')} in {files}"
     yield f"{parts}: a run stores lasting facts, up to a"
     others = f"the other {rest}" if claims else "all of them"
     found = f"; `memrepo search` finds {others}" if rest else ""
     yield f"share of each file (`run.shelf`){found}"
+    if silent or searched:
+        more = f", {len(searched)} more are for search only" if searched else ""
+        yield f"{len(silent)} of these files gave none{more}: `memrepo sources` lists their kinds"
     shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
     by_file = {m.sources[0].resource: m for m in reversed(shown)}
     examples = [*dict.fromkeys((*sorted(by_file.values(), key=shown.index), *shown))][:3]

@@ -348,7 +348,9 @@ def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]
 def _similar_keys(key: str) -> tuple[str, ...]:
     from difflib import get_close_matches
 
-    return tuple(get_close_matches(key.lower(), BY_NAME, n=1, cutoff=0.8))
+    # A first letter is rarely misspelt: `related` is no `created`.
+    known = [name for name in BY_NAME if name[0] == key[:1].lower()]
+    return tuple(get_close_matches(key.lower(), known, n=1, cutoff=0.8))
 
 
 def _near_key(path: str, entry: Entry) -> Iterator[Problem]:

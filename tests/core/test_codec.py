@@ -487,6 +487,11 @@ def test_a_misspelt_key_is_kept_and_warned_of(key: str, meant: str) -> None:
     assert f"did you mean {meant}?" in problems[0].message
 
 
+@pytest.mark.parametrize("key", ["related", "up", "cssclasses", "publish"])
+def test_a_property_of_a_note_taking_program_is_no_misspelt_key(key: str) -> None:
+    assert decode(PATH, f"---\ntype: fact\n{key}: x\n---\n".encode())[1] == ()
+
+
 def test_a_file_that_does_not_decode_is_never_edited() -> None:
     with pytest.raises(CodecError) as caught:
         edit(b"---\ntype: fact\ntype: note\n---\n", Memory.of(path=PATH, fields={"type": "fact"}))

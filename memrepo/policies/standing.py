@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -19,6 +20,7 @@ from memrepo.core.memory import Link, Memory, Source, Stamp
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST, extent, format_time
+from memrepo.policies.claims import is_by_person
 
 if TYPE_CHECKING:
     from memrepo.core.corrections import Correction, Corrections
@@ -302,7 +304,7 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
         for link in links_of(memory)
         if link.type == "contradicts" and link.target != id_
     )
-    pairs = {tuple(sorted(pair)): pair for pair in linked}
+    pairs = {tuple(sorted(pair)): pair for pair in (*linked, *_rivals(state))}
     for case in corrections.cases.values():
         pair = (case.sides[0].memory, case.sides[1].memory)
         pairs[tuple(sorted(pair))] = pair
@@ -322,6 +324,15 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
                     )
                 )
     return tuple(sorted(found, key=lambda c: (STATUSES.index(c.status), c.id)))
+
+
+def _rivals(state: State) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of active memories with which people replaced one memory, each in a clone."""
+    for memory in state.memories.values():
+        if memory.status == "superseded" and len(memory.superseded_by) > 1:
+            heirs = filter(None, map(state.memories.get, sorted(memory.superseded_by)))
+            own = [heir.id for heir in heirs if heir.status == "active" and is_by_person(heir)]
+            yield from combinations(own, 2)
 
 
 def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictStatus | None:

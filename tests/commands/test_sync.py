@@ -165,6 +165,24 @@ def test_forget_against_an_edit_stays_forgotten_and_sync_says_so(
     converge(laptop, desk)
 
 
+def test_two_replacements_of_one_memory_are_a_contradiction_that_a_person_decides(
+    machines: tuple[Path, Path],
+) -> None:
+    (id_,) = memories(machines[0])
+    texts = ("Vera gave the spare key to Rui.", "The spare key is lost.")
+    ours, theirs = (
+        done(repo, "supersede", id_, text)["id"] for repo, text in zip(machines, texts, strict=True)
+    )
+    converge(*machines)
+    (found,) = done(machines[0], "resolve")["corrections"]
+    assert {side["id"] for side in found["memories"]} == {ours, theirs}
+    assert done(machines[1], "status")["contradictions"] == 1
+    done(machines[0], "resolve", found["id"], "--keep", theirs)
+    converge(*machines)
+    assert memories(machines[1])[ours].status == "superseded"
+    assert done(machines[1], "resolve")["corrections"] == []
+
+
 def test_a_memory_that_both_sides_moved_or_changed_is_one_file(
     machines: tuple[Path, Path],
 ) -> None:

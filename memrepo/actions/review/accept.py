@@ -33,11 +33,11 @@ from memrepo.actions.work import Work
 from memrepo.actions.write.commit import refuse_taking
 from memrepo.core.changes import Change, Plan, Remove, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import Memory, Stamp, differing
 from memrepo.core.messages import Context, counted, message
-from memrepo.core.state import apply, play
-from memrepo.merge import closure
+from memrepo.core.state import State, apply, play
 from memrepo.merge.states import MergeResult, merge_states
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
 from memrepo.store.history import DISCARDS
@@ -87,117 +87,99 @@ def accept(work: Work, request: AcceptRequest) -> AcceptResult | DecidedRemovals
         put_decided_away(work)
     if _means_removals(work, request.run):
         return _decide_removals(work, request, is_kept=False)
-    waits = the_waiting(work, request.run)
-    return _Merge(work, waits, request).land()
+    waits, ours = the_waiting(work, request.run), work.tree.state()
+    tip = work.store.snapshot(waits.tip).state()
+    result, conflicts = _merge(work, waits, tip)
+    refuse_taking(work, ours, result.state)
+    base = work.store.snapshot(waits.base).state()
+    changed = {
+        id_
+        for id_ in differing(base.memories, tip.memories)
+        if base.memories.get(id_) != tip.memories.get(id_)
+    }
+    # What was rejected meanwhile is forgotten by the merge, or does not come.
+    known = result.state.memories
+    barred = {
+        id_
+        for id_ in changed & tip.memories.keys()
+        if tip.memories[id_].status != "forgotten"
+        if id_ not in known or known[id_].status == "forgotten"
+    }
+    left = changed & {*barred, *(one.id for one in conflicts)}
+    found = AcceptResult(
+        run=waits.run,
+        memories=tuple(sorted(changed - left)),
+        left_out=tuple(sorted(left)),
+        conflicts=conflicts,
+        exit=Exit.DECIDE if conflicts else Exit.DONE,
+    )
+    if request.dry_run:
+        return found
+    subject = waits.entry.subject
+    if left:  # the counts of the waiting run would be wrong
+        memories = counted(len(changed), "memory", "memories")
+        subject = f"Run {waits.run}: {len(changed - left)} of {memories} changed as proposed"
+    commit = _commit(work, waits, result, subject, request.reason, left)
+    put_away(work, waits)
+    return replace(found, commits=(commit,))
 
 
-class _Merge:
-    """The merge of a pending run into HEAD, without the memories that are left out."""
+def _merge(work: Work, waits: Waiting, tip: State) -> tuple[MergeResult, tuple[MergeConflict, ...]]:
+    """Return HEAD with the changes of a run, and the conflicts, in which HEAD is kept."""
+    base, ours = work.store.snapshot(waits.base).state(), work.tree.state()
+    conflicts: list[MergeConflict] = []
 
-    def __init__(self, work: Work, waits: Waiting, request: AcceptRequest) -> None:
-        self.work, self.waits, self.request = work, waits, request
-        self.base = work.store.snapshot(waits.base).state()
-        self.tip = work.store.snapshot(waits.tip).state()
-        self.ours = work.tree.state()
-        self.changed = frozenset(
-            i
-            for i in self.base.memories.keys() | self.tip.memories.keys()
-            if self.base.memories.get(i) != self.tip.memories.get(i)
-        )
-        self.left = frozenset[str]()
-        self.conflicts: tuple[MergeConflict, ...] = ()
+    def settle(conflict: MergeConflict) -> Side:
+        sides = (s.memories.get(conflict.id) for s in (base, ours))
+        paths = [memory.path for memory in sides if memory is not None]
+        span = (work.tree.commit, [waits.base], paths)
+        is_by_person = history.is_changed_by_person(work.store.repo, *span)
+        if conflict.kind == "removed-and-edited" and not is_by_person:
+            return ""
+        conflicts.append(conflict)
+        return "ours"
 
-    def merged(self) -> MergeResult:
-        """Return HEAD with the run's changes. A memory in conflict is left out."""
-        work, waits = self.work, self.waits
-        changed = frozenset(work.store.work.changed(waits.base, waits.tip))
-        found: list[MergeConflict] = []
+    changed = frozenset(work.store.work.changed(waits.base, waits.tip))
+    rejected = tombstones_in(ours)
+    new = [m for m in tip.every if m.id not in base.memories and m.id not in ours.memories]
+    tip = apply(tip, [Remove(id=m.id) for m in new if rejected.bar(m) is not None])
+    return merge_states(base, ours, tip, changed=changed, settle=settle), tuple(conflicts)
 
-        def settle(conflict: MergeConflict) -> Side:
-            sides = (s.memories.get(conflict.id) for s in (self.base, self.ours))
-            paths = [memory.path for memory in sides if memory is not None]
-            span = (work.tree.commit, [waits.base], paths)
-            is_by_person = history.is_changed_by_person(work.store.repo, *span)
-            if conflict.kind == "removed-and-edited" and not is_by_person:
-                return ""
-            found.append(conflict)
-            return "ours"
 
-        result = merge_states(self.base, self.ours, self.tip, changed=changed, settle=settle)
-        self.conflicts = tuple(found)
-        # What was rejected meanwhile is forgotten by the merge. If it is new, it does not come.
-        known, theirs = result.state.memories, self.tip.memories
-        shared = self.changed & known.keys() & theirs.keys()
-        barred = {i for i in shared if known[i].status == "forgotten" != theirs[i].status}
-        self.left = frozenset({*barred, *(one.id for one in found)})
-        new = barred - self.ours.memories.keys()
-        return self._without(result, new) if new else result
-
-    def _without(self, result: MergeResult, gone: Collection[str]) -> MergeResult:
-        """Return the merge without some new memories, and without references to them."""
-        state = apply(result.state, (Remove(id=id_) for id_ in sorted(gone)))
-        updates, _ = closure.close(state, closure.known_in(self.ours, self.tip))
-        state = apply(state, updates)
-        paths = {m.path for m in (*result.state.every, *state.every, *self.ours.every)}
-        files = {p: state.files.get(p) for p in sorted({*result.effect, *paths})}
-        effect = {p: data for p, data in files.items() if data != self.ours.files.get(p)}
-        return replace(result, state=state, effect=effect)
-
-    def land(self) -> AcceptResult:
-        """Commit the merge and delete the branch. Return what took effect."""
-        work, waits, result = self.work, self.waits, self.merged()
-        refuse_taking(work, self.ours, result.state)
-        taken = sorted(self.changed - self.left)
-        found = AcceptResult(
-            run=waits.run,
-            memories=tuple(taken),
-            left_out=tuple(sorted(self.left & self.changed)),
-            conflicts=self.conflicts,
-            exit=Exit.DECIDE if self.conflicts else Exit.DONE,
-        )
-        if self.request.dry_run:
-            return found
-        commit = self._commit(result)
-        put_away(work, waits)
-        return replace(found, commits=(commit,))
-
-    def _subject(self) -> str:
-        """Return the subject of the waiting run. Its counts are wrong if a part is left out."""
-        if not self.left & self.changed:
-            return self.waits.entry.subject
-        taken = len(self.changed - self.left)
-        memories = counted(len(self.changed), "memory", "memories")
-        return f"Run {self.waits.run}: {taken} of {memories} changed as proposed"
-
-    def _commit(self, result: MergeResult) -> str:
-        work, waits, base = self.work, self.waits, self.work.tree.commit
-        page = first_page_steps(work, result.state)
-        refused = waits.traits(work, self.left) if self.left else frozenset()
-        changes = [change for step in page for change in step.changes]
-        merge = Step(
-            op="run",
-            what=self._subject(),
-            reason=self.request.reason or "accepted after review",
-            changes=(*changes, *left_behind(work, waits, refused, "conflicts with later work")),
-        )
-        effects, after = play(result.state, Plan(base=base, steps=(merge,)))
-        pages = Step(op="view", what="", changes=tuple(derived_files(work, after)))
-        more, after = play(after, Plan(base=base, steps=(pages,)))
-        lines = listed_steps([e.subject for e in waits.chain(work)])
-        context = Context(actor=work.actor, run=waits.run, lines=lines)
-        text = message(merge, context, self.ours, after)
-        effect = {**result.effect, **effects[0], **more[0]}
-        made = chain(
-            work.store,
-            self.ours,
-            after,
-            [NewCommit(message=text, effect=effect)],
-            base=base,
-            now=work.call.now,
-            author=work.author,
-        )
-        second = waits.entry.parents[1] if waits.tip == waits.entry.commit else waits.tip
-        return work.store.land(replace(made, second=second), f"accept-{waits.run}")
+def _commit(
+    work: Work,
+    waits: Waiting,
+    result: MergeResult,
+    subject: str,
+    reason: str,
+    left: Collection[str],
+) -> str:
+    """Commit a merge with a run, its pages, and a record of what was left out."""
+    base, ours = work.tree.commit, work.tree.state()
+    refused = waits.traits(work, left) if left else frozenset()
+    page = [change for step in first_page_steps(work, result.state) for change in step.changes]
+    merge = Step(
+        op="run",
+        what=subject,
+        reason=reason or "accepted after review",
+        changes=(*page, *left_behind(work, waits, refused, "conflicts with later work")),
+    )
+    effects, after = play(result.state, Plan(base=base, steps=(merge,)))
+    pages = Step(op="view", what="", changes=tuple(derived_files(work, after)))
+    more, after = play(after, Plan(base=base, steps=(pages,)))
+    lines = listed_steps([e.subject for e in waits.chain(work)])
+    text = message(merge, Context(actor=work.actor, run=waits.run, lines=lines), ours, after)
+    made = chain(
+        work.store,
+        ours,
+        after,
+        [NewCommit(message=text, effect={**result.effect, **effects[0], **more[0]})],
+        base=base,
+        now=work.call.now,
+        author=work.author,
+    )
+    second = waits.entry.parents[1] if waits.tip == waits.entry.commit else waits.tip
+    return work.store.land(replace(made, second=second), f"accept-{waits.run}")
 
 
 class DiscardRequest(AcceptRequest, frozen=True, kw_only=True):

@@ -36,7 +36,6 @@ from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import (
     Corrected,
     Tombstone,
-    Tombstones,
     binds,
     decided_against,
     tombstones_in,
@@ -56,14 +55,14 @@ _BY_HAND = {"create": "add", "retire": "forget", "supersede": "supersede"}
 def leave_out_rejected(plan: RunPlan, found: Decisions) -> None:
     """Remove what a person rejected, reverted or discarded from the steps, with a warning each."""
     whole = plan.mode == "reconciliation"
-    steps, problems, barred = bar_rejected(plan.state, found.steps, whole=whole)
+    problems, barred = _barred(plan.state, found.steps, whole=whole)
 
     def is_out(changes: Sequence[Change]) -> bool:
         proposed = traits_of(plan.state.memories, changes)
         return any(id(c) in barred for c in changes) or is_decided(proposed, plan.decided)
 
-    stay, out = _split(steps, is_out)
-    if not out and stay == found.steps:
+    stay, out = _split(found.steps, is_out)
+    if not out:
         return
     if barred:
         found.counts = {**found.counts, "barred": len(barred)}
@@ -200,33 +199,26 @@ def why_wait(work: Work, plan: RunPlan, found: Decisions) -> str:
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 
 
-def bar_rejected(
+def _barred(
     state: State, steps: Sequence[Step], *, whole: bool
-) -> tuple[tuple[Step, ...], tuple[Problem, ...], frozenset[int]]:
-    """Return the shortened steps, the problems, and the `id()` of each change to leave out.
+) -> tuple[tuple[Problem, ...], frozenset[int]]:
+    """Return the problems, and the `id()` of each change to leave out.
 
     `whole` marks a reconciliation, which also reads corrected statements that are still in their
     sources.
     """
-    stones = tombstones_in(state)
+    found = tombstones_in(state).problems
     if not (steps and decided_against(state)):
-        return tuple(steps), stones.problems, frozenset()
+        return found, frozenset()
     barred: set[int] = set()
     problems: list[Problem] = []
-    found: list[Step] = []
-    for step in steps:
-        changes = []
-        for change in step.changes:
-            memory = _stating(state, change)
-            if memory is not None:
-                change, memory = _shortened(stones, change, memory)
-                stone, rule = _decided(state, memory, whole=whole)
-                if stone is not None:
-                    barred.add(id(change))
-                    problems.append(_problem(memory, stone, rule))
-            changes.append(change)
-        found.append(replace(step, changes=tuple(changes)))
-    return tuple(found), (*stones.problems, *problems), frozenset(barred)
+    for change in (change for step in steps for change in step.changes):
+        memory = _stating(state, change)
+        stone, rule = _decided(state, memory, whole=whole) if memory else (None, "")
+        if memory is not None and stone is not None:
+            barred.add(id(change))
+            problems.append(_problem(memory, stone, rule))
+    return (*found, *problems), frozenset(barred)
 
 
 def _stating(state: State, change: Change) -> Memory | None:
@@ -240,21 +232,6 @@ def _stating(state: State, change: Change) -> Memory | None:
             if is_stated and old is not None and old.status != "forgotten":
                 return old.with_fields(fields, body)
     return None
-
-
-def _shortened(stones: Tombstones, change: Change, memory: Memory) -> tuple[Change, Memory]:
-    """Return a change and its memory without the rejected parts of the memory's text."""
-    update = stones.shortening(memory) if stones.bar_whole(memory) is None else None
-    if update is None or update.body is None:
-        return change, memory
-    shorter = memory.with_fields(update.fields, update.body)
-    match change:
-        case Create():
-            return replace(change, memory=shorter), shorter
-        case Update(fields=fields):
-            return replace(change, fields={**fields, **update.fields}, body=update.body), shorter
-        case _:
-            return change, shorter
 
 
 def _decided(state: State, memory: Memory, *, whole: bool) -> tuple[Tombstone | None, str]:

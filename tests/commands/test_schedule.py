@@ -26,9 +26,7 @@ def configure(repo: Path, text: str) -> None:
 
 def entries(table: Path) -> list[str]:
     """Return the lines of a crontab that start something of ours."""
-    return [
-        row for row in table.read_text().splitlines() if "schedule due" in row or " run " in row
-    ]
+    return [row for row in table.read_text().splitlines() if " run --scheduled" in row]
 
 
 def schedule(repo: Path, *argv: str, now: str = SATURDAY) -> Done:
@@ -42,9 +40,7 @@ def test_entries_are_written_once_beside_foreign_lines_and_go_without_a_trace(
     assert schedule(small_repo, "install").exit == 0
     table = fake_crontab.read_text()
     assert table.startswith(FOREIGN)
-    # One line for each kind of run, which asks whether one is due.
-    assert [row[:12] for row in entries(fake_crontab)] == ["*/5 * * * * "] * 2
-    assert all(" schedule due --mode " in row for row in entries(fake_crontab))
+    assert [row[:12] for row in entries(fake_crontab)] == ["*/5 * * * * "]
     assert schedule(small_repo, "install").data["changed"] is False
     assert fake_crontab.read_text() == table
     assert done(small_repo, "schedule", "remove")["changed"] is True
@@ -71,21 +67,20 @@ def test_a_changed_cadence_is_out_of_step_until_it_is_installed(
 
 
 @pytest.mark.parametrize(
-    ("mode", "now", "is_due"),
+    ("now", "mode"),
     [
-        ("incremental", "2026-03-02T09:15:03Z", True),  # 17:15 in Manila
-        ("incremental", "2026-03-02T09:14:59Z", False),
-        ("incremental", "2026-03-02T09:20:00Z", False),
-        ("reconciliation", "2026-03-02T09:15:03Z", False),
-        ("reconciliation", "2026-03-03T21:15:00Z", True),  # Wednesday 05:15 in Manila
-        ("incremental", "2026-03-03T21:15:00Z", False),
+        ("2026-03-02T09:15:03Z", "incremental"),  # 17:15 in Manila
+        ("2026-03-02T09:14:59Z", ""),
+        ("2026-03-02T09:20:00Z", ""),
+        ("2026-03-03T21:15:00Z", "reconciliation"),  # Wednesday 05:15 in Manila
     ],
 )
-def test_due_answers_with_its_exit_code(
-    small_repo: Path, mode: str, now: str, is_due: bool
-) -> None:
-    answer = schedule(small_repo, "due", "--mode", mode, now=now)
-    assert (answer.exit, answer.data["due"]) == (0 if is_due else 1, is_due)
+def test_a_scheduled_run_is_made_only_if_one_is_due(small_repo: Path, now: str, mode: str) -> None:
+    log = small_repo / ".memrepo" / "last-run.json"
+    before = log.read_bytes()
+    assert memrepo(small_repo, "run", "--scheduled", now=now).exit == 0
+    made = done(small_repo, "report")["last"]["mode"] if log.read_bytes() != before else ""
+    assert made == mode
 
 
 def test_an_entry_really_runs_from_an_empty_environment(

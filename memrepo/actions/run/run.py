@@ -47,7 +47,8 @@ from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, MayNotRun, Upgr
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
-from memrepo.policies.rules import RunMode
+from memrepo.policies.cadence import due
+from memrepo.policies.rules import MODES, RunMode
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.store.run_files import SavedAnswers
@@ -91,6 +92,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             le=100,
         ),
     ] = None
+    scheduled: Annotated[
+        bool, option("make the run that is due now, if any: the crontab's call", "--scheduled")
+    ] = False
     force: Annotated[bool, option("run also close to a reconciliation", "--force")] = False
     dry_run: DryRun = False
     estimate: Annotated[
@@ -115,6 +119,16 @@ def do(work: Work, request: Request) -> Result:
     """Run once and report the result. Raise immediately if another run is active."""
     work.require_writable()
     refuse_other_owner(work)
+    if request.scheduled:
+        schedule, zone, now = work.config.schedule, work.config.zone, work.call.now
+        found = [mode for mode in reversed(MODES) if due(now, schedule, zone, mode)]
+        if not found:
+            here = work.tree.commit
+            return Result(
+                mode="incremental", status="skipped", base=here, head=here, report="silent"
+            )
+        level = request.report or work.config.reporting.mode
+        request = replace(request, mode=found[0], report=level)
     mode = request.mode or "incremental"
     if request.estimate:
         return _estimated(work, request)

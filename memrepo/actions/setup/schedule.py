@@ -14,10 +14,10 @@ from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run.record import BY, SINCE, local_folder
 from memrepo.actions.setup.agent import cron_prompt
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, UsageError
+from memrepo.core.errors import UsageError
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
-from memrepo.policies.cadence import Fire, due, upcoming
+from memrepo.policies.cadence import Fire, upcoming
 from memrepo.policies.rules import MODES, RunMode
 from memrepo.store import crontab, run_files, settings
 from memrepo.store.errors import NoCrontab
@@ -31,11 +31,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo schedule`."""
 
     what: Annotated[
-        Literal["install", "show", "remove", "due"],
-        option(
-            "write, print or remove the entries, or check whether a run is due now",
-            choices=("install", "show", "remove", "due"),
-        ),
+        Literal["install", "show", "remove"],
+        option("write, print or remove the entry", choices=("install", "show", "remove")),
     ]
     launcher: Annotated[
         bool,
@@ -44,17 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             "--launcher",
         ),
     ] = False
-    mode: Annotated[RunMode, option("with due: the kind of run", "--mode", choices=MODES)] = (
-        "incremental"
-    )
     dry_run: DryRun = False
-
-
-class Due(VerbResult, frozen=True, kw_only=True):
-    """Whether a run is due now."""
-
-    due: bool
-    mode: RunMode
 
 
 class Removed(VerbResult, frozen=True, kw_only=True):
@@ -93,21 +80,18 @@ class Jobs(VerbResult, frozen=True, kw_only=True):
     """Whether the crontab was changed."""
 
 
-def do(work: Work, request: Request) -> Due | Removed | Jobs:
-    """Install, show or remove the schedule, or report whether a run is due."""
+def do(work: Work, request: Request) -> Removed | Jobs:
+    """Install, show or remove the schedule."""
     match request.what:
-        case "due":
-            is_due = due(work.call.now, work.config.schedule, work.config.zone, request.mode)
-            return Due(due=is_due, mode=request.mode, exit=Exit.DONE if is_due else Exit.NO)
         case "remove":
             return _remove(work, dry_run=request.dry_run)
         case "install" if request.launcher:
             return _install_launchers(work, dry_run=request.dry_run)
         case "install":
             changed = install(work, dry_run=request.dry_run)
-            state = "in the crontab now" if changed else "the crontab holds these entries already"
+            state = "in the crontab now" if changed else "the crontab has this entry already"
             if request.dry_run:
-                state = "dry run; these would be in the crontab"
+                state = "dry run; this would be in the crontab"
                 state = state if changed else "nothing would change"
             return _jobs(work, state=state, changed=changed)
     if request.launcher or settings.get(work.store.repo, BY) == "launcher":
@@ -164,7 +148,7 @@ def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
 
 
 def install(work: Work, *, dry_run: bool = False) -> bool:
-    """Write a repository's entries to the crontab. Return whether the crontab changed."""
+    """Write a repository's entry to the crontab. Return whether the crontab changed."""
     changed = _write(work, _entries(work), dry_run=dry_run)
     if not dry_run:
         _record(work, "crontab")
@@ -177,7 +161,7 @@ def out_of_step(work: Work) -> str:
     if list(present) == _entries(work):
         return ""
     what = "different from the configuration" if present else "not there"
-    return f"the crontab's entries are {what} (`memrepo schedule install`)"
+    return f"the crontab's entry is {what} (`memrepo schedule install`)"
 
 
 def _state(work: Work) -> str:
@@ -223,16 +207,15 @@ def _record(work: Work, by: str) -> None:
 
 
 def _entries(work: Work) -> list[str]:
-    """Return the lines of a repository: one for each kind of run.
+    """Return the line of a repository, or nothing if no run is scheduled.
 
-    cron starts the line every five minutes. `schedule due` then decides in the repository's time
-    zone, so neither cron's zone nor summer time matters, and changed times count at once.
+    cron starts it every five minutes. `run --scheduled` then decides in the repository's time zone,
+    so neither cron's zone nor summer time matters, and changed times count at once.
     """
-    modes = (mode for mode in reversed(MODES) if work.config.schedule.of(mode))
-    return [f"*/5 * * * * {_command(work, mode)}" for mode in modes]
+    return [f"*/5 * * * * {_command(work)}"] if list(work.config.schedule.jobs()) else []
 
 
-def _command(work: Work, mode: RunMode) -> str:
+def _command(work: Work) -> str:
     """Return the shell command of a crontab line, whose percent signs are escaped."""
     root, log = str(work.store.root), local_folder(work) / "log"
     if not root.isprintable():
@@ -241,14 +224,12 @@ def _command(work: Work, mode: RunMode) -> str:
         )
     memrepo = (*crontab.program(), "-C", root)
     limit = crontab.timeout_words(work.config.schedule.timeout_s)
-    is_due = shlex.join([*memrepo, "-q", "schedule", "due", "--mode", mode])
-    report = work.config.reporting.mode
-    run = shlex.join([*limit, *memrepo, "run", "--mode", mode, "--report", report])
+    run = shlex.join([*limit, *memrepo, "run", "--scheduled"])
     path = crontab.search_path()
     before = f"export PATH={shlex.quote(path)}; " if path else ""
     before += f"mkdir -p {shlex.quote(str(log))} && "
     logged = f">> {shlex.quote(str(log / 'cron.log'))} 2>&1"
-    command = f"{before}{{ {is_due} && {run}; }} {logged}".replace("%", r"\%")
+    command = f"{before}{run} {logged}".replace("%", r"\%")
     if len(f"{command} # memrepo {root}".encode()) > MAX_COMMAND:
         raise UsageError(
             f"the command is longer than {MAX_COMMAND} bytes, which crons cut off",

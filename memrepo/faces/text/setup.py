@@ -186,8 +186,6 @@ def schedule(request: scheduling.Request, result: VerbResult, colour: bool) -> s
     from memrepo.actions.setup import schedule as scheduling
 
     match result:
-        case scheduling.Due():
-            return f"{result.mode}: {'due' if result.due else 'not due'}"
         case scheduling.Removed():
             return _removed(result, dry_run=request.dry_run)
         case scheduling.Jobs(state="") if request.what == "install":

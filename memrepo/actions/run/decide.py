@@ -108,7 +108,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
     known.add_bulk("confirm", "the sources state it in another place too")
     settle(plan, known, answers.statements)
     touched = frozenset((*known.made.values(), *known.changed))
-    found.receipt = arrange(plan, known, answers)
+    found.receipt = arrange(plan, known, answers) if answers.may_arrange else answers.receipt
     if given.reader is not None:
         # While some sources are unjudged, the replacement of a removed line is unknown.
         gone = {name: lost for name, lost in intake.gone.items() if name not in waits}

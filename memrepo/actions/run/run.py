@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import missing_pages, retried, stale_files
+from memrepo.actions.landing import missing_pages, retried
 from memrepo.actions.pending import PREFIX, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import Decisions, decide
@@ -38,7 +38,7 @@ from memrepo.actions.run.record import (
     is_first,
     record_run,
 )
-from memrepo.actions.setup.survey import survey, unhooked_problems
+from memrepo.actions.setup.survey import unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit
@@ -399,12 +399,9 @@ Below it, the next search does.
 
 
 def _update_caches(before: Work, at: Work) -> None:
-    """Update the caches that speed up the next start: memories, stale pages, search index."""
-    has_moved = at.tree.commit != before.tree.commit
-    if has_moved:
-        stale_files(at)
-        survey(at)
+    """Update the caches that speed up the next start: memories and search index."""
     at.tree.cache_memories()
+    has_moved = at.tree.commit != before.tree.commit
     if has_moved and len(at.tree.state().memories) >= MIN_INDEXED:
         from memrepo.actions.recall.recall import embed, index_of
 

@@ -186,16 +186,6 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         return self._within(only, later) if topic.hit.day else ([], {})
 
-    def best_of(self, paths: Collection[str], asked: Collection[str], only: Filter) -> Block | None:
-        """Return the block of some sources with most terms of a question, the latest of equals."""
-
-        def best(queries: Queries) -> Block | None:
-            found = [(len(queries.terms_of(b) & {*asked}), b) for b in queries.of_sources(paths)]
-            matching = [one for one in found if one[0]]
-            return max(matching, key=lambda one: (one[0], one[1].day), default=(0, None))[1]
-
-        return self._within(only, best)
-
     def people(self) -> frozenset[str]:
         """Return the words of the names of the people and agents that have a profile."""
         rows = self._ask(
@@ -485,11 +475,6 @@ class Queries:
         """Return the first block of each memory with one of the given ids."""
         in_ids = "m.part = 0 AND m.id IN (SELECT value FROM json_each(?))"
         return self._select(in_ids, [json.dumps(sorted(ids))])
-
-    def of_sources(self, paths: Collection[str]) -> list[Block]:
-        """Return the blocks of some sources, without statements that are not in effect."""
-        in_paths = "m.id = '' AND m.path IN (SELECT value FROM json_each(?))"
-        return self._in_effect(self._select(in_paths, [json.dumps(sorted(paths))]))
 
     def with_parts(self, question: Question, languages: Collection[str]) -> Question:
         """Return a question in which a compound that no text has is found by its longest part.

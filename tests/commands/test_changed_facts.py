@@ -194,24 +194,6 @@ def test_a_change_that_a_log_states_is_shown_below_what_it_changes(tmp_path: Pat
     assert ("We bake on Mondays.", "resolved") not in nights.texts("When do we bake?")
 
 
-def test_a_hit_that_only_names_a_file_comes_after_the_latest_passage_of_it(tmp_path: Path) -> None:
-    days = "".join(
-        f"\n## 2026-0{month}-10\n\nFor Dad: Vitrolex {dose} mg each morning, as agreed.\n"
-        for month, dose in ((2, 50), (3, 75))
-    )
-    folder = tmp_path / "agent" / "memory"
-    folder.mkdir(parents=True)
-    (folder / "pills.md").write_text(f"# Pills\n{days}", encoding="utf-8")
-    (tmp_path / "agent" / "MEMORY.md").write_text(
-        "# Memory\n\n- Dad's things: memory/pills.md, he forgets them\n", encoding="utf-8"
-    )
-    done(tmp_path, "init", "memory", "--from", "agent", now=at(DAYS[0]))
-    done(tmp_path / "memory", "run", now=at(DAYS[0]))
-    question = "thyroid dosage tablets prescription Dad"
-    found = done(tmp_path / "memory", "search", "--no-touch", question, now=at(DAYS[0]))
-    assert "Vitrolex 75 mg" in found["hits"][0]["text"]
-
-
 def test_a_german_compound_is_found_by_its_longest_part(tmp_path: Path) -> None:
     nights = Nights(tmp_path, "Das Team trifft sich montags um neun im kleinen Raum.")
     texts = [h["text"] for h in nights.hits("Wann ist das Teamtreffen?")]

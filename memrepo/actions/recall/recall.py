@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,23 +16,28 @@ from memrepo.core import codec
 from memrepo.core.access import Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.messages import cut
-from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.change import read
-from memrepo.policies.later import Text, Topic, later_line, newer_first
+from memrepo.policies.later import Text, Topic, later_line
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
-from memrepo.policies.standing import contesting, doubts, is_retired, trust_of
+from memrepo.policies.standing import (
+    contesting,
+    contradicts,
+    doubts,
+    is_retired,
+    newer_of,
+    trust_of,
+)
 from memrepo.store import history, vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.text.paragraphs import Paragraph, paragraphs
-from memrepo.text.words import asked_terms, terms
 
 if TYPE_CHECKING:
     from memrepo.store.vectors import Embedder
@@ -297,7 +303,7 @@ class Recall:
         best = _last(kept, lambda memory: memory.standing in LOWERED)[: only.limit]
         if config.rules.tiers.last:
             best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
-        best = newer_first(best, best, frozenset(terms(" ".join(words))))
+        best = _newer_first(best)
         newer = NewerTexts(
             index=self.index,
             only=replace(only, limit=1),
@@ -314,11 +320,7 @@ class Recall:
     def _with_later(
         self, answer: SearchResult, best: Sequence[Memory], newer: NewerTexts
     ) -> Answer:
-        """Return hits and passages with what came after them.
-
-        A newer passage comes before the first passage. If the first hit answers nothing and names a
-        file, the passage of that file does.
-        """
+        """Return hits, each with what came after it, and passages."""
         found = {match.block.id: match for match in answer.matches}
         later: dict[str, Later] = {}
         for place, memory in enumerate(best):
@@ -330,20 +332,6 @@ class Recall:
             for place, one in enumerate(answer.found)
             if not one.block.id
         ]
-        block: Block | None = None
-        held = Held(0.0, False, 0)
-        if passages and passages[0][0] == 0:
-            held = passages[0][1].held
-            after = newer.later(passages[0][1].block)
-            block = after[0] if after else None
-        elif best and not found[best[0].id].held.answers:
-            block = self._named_block(best[0], newer)
-            mine = [m for m in best if block and m.path in block.members]
-            if mine:
-                best, block = [*mine, *(m for m in best if m not in mine)], None
-        if block is not None:
-            others = [one for one in passages if one[1].block.number != block.number]
-            passages = [(0, Found(block=block, held=held)), *others]
         others_of = self._contesting(best)
         return Answer(
             hits=[self.hit(m, others_of.get, found[m.id], later.get(m.id)) for m in best],
@@ -351,14 +339,6 @@ class Recall:
             languages=answer.languages,
             memories={memory.id: memory for memory in best},
         )
-
-    def _named_block(self, memory: Memory, newer: NewerTexts) -> Block | None:
-        """Return the block with most of the question in the files that a memory names."""
-        area = self.work.tree.layout.area("sources")
-        names = [name.removeprefix("./") for name in _FILE.findall(memory.body)]
-        asked = {form for term, forms in asked_terms(newer.question) for form in (term, *forms)}
-        paths = [f"{area}{name}" for name in names]
-        return self.index.best_of(paths, asked, newer.only) if paths else None
 
     def of_kind(self, kind: str, limit: int) -> list[Hit]:
         """Return the active memories of a kind in `KINDS`, most recently confirmed first."""
@@ -505,8 +485,18 @@ def _last(memories: Sequence[Memory], goes: Callable[[Memory], bool]) -> list[Me
     return sorted(memories, key=lambda memory: memory.id in last)
 
 
-_FILE = regex(r"[^\s\[\](){}<>\"'`|:：，。]+\.md\b")
-"""A file that a text names."""
+def _newer_first(memories: Sequence[Memory]) -> list[Memory]:
+    """Return memories in order, but the newer of two that contest each other first."""
+    order = list(memories)
+    contested = [memory for memory in memories if memory.standing == "contested"]
+    for one, two in combinations(contested, 2):
+        first, second = order.index(one), order.index(two)
+        older_first = ("second", "first")[second < first]
+        if contradicts(one, two) and newer_of(one.sources, two.sources)[0] == older_first:
+            order[first], order[second] = two, one
+    return order
+
+
 MAX_COMPARED, MAX_LATER = 3, 300
 """The number of hits below which a later statement is shown, and its maximum characters."""
 LOWERED = ("retired", "retire_candidate", "stale")

@@ -232,10 +232,6 @@ class Work:
         known = self._tree is not None and self._tree.commit == head
         return Work(self.call, store=self.store, tree=self._tree if known else None)
 
-    def at_commit(self, commit: str) -> Work:
-        """Return a Work at another commit, with the configuration of the work tree."""
-        return Work(self.call, store=self.store, tree=self.store.snapshot(commit))
-
     def unbound(self) -> Work:
         """Return a Work without the caller's scope restriction."""
         return Work(msgspec.structs.replace(self.call, scope=""), store=self.store)

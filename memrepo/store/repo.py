@@ -274,7 +274,7 @@ class Repository:
     def prepare(self, chain: Chain) -> str:
         """Write a chain of commits without a ref and return its tip, for a later `advance`.
 
-        The chain's base need not have landed. Raises the same errors as `land`.
+        Raises the same errors as `land`.
         """
         with self.writing():
             self._refuse_unready(self.head(), chain)

@@ -75,11 +75,13 @@ class WorkTree:
         new = [path for path, sides in changed.items() if not sides.old]
         if there := [path for path in new if (one := self._stat(path)) and not _is_folder(one)]:
             raise FilesInTheWay(there)
-        # A file with a new time but the same content would count as changed.
-        refresh = ("update-index", "-q", "--refresh")
-        self.repo.call(*refresh, inherited=held, env=self._env, check=False)
         words = ("read-tree", "-m", base or self._empty, tip)
-        self.repo.call(*words, inherited=held, env=self._env)
+        try:
+            self.repo.call(*words, inherited=held, env=self._env)
+        except GitFailed:  # a file with a new time but the same content counts as changed
+            refresh = ("update-index", "-q", "--refresh")
+            self.repo.call(*refresh, inherited=held, env=self._env, check=False)
+            self.repo.call(*words, inherited=held, env=self._env)
         for path in (path for path, sides in changed.items() if not sides.new):
             self.remove(path)
         self.restore([path for path, sides in changed.items() if sides.new], held)

@@ -52,17 +52,8 @@ def all_rules() -> Mapping[str, Rule]:
     """Return all rules by name, including those for commit messages (`check-message`)."""
     import tomllib
 
-    rules = {
-        name: Rule(
-            name=name,
-            group="size" if name == "file-too-large" else "schema",
-            doc=doc,
-            severity="warning" if name == "frontmatter-near-key" else "error",
-        )
-        for name, (doc, _) in headers.RULES.items()
-    }
     table = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
-    return rules | {name: Rule(name=name, **row) for name, row in tomllib.loads(table).items()}
+    return {name: Rule(name=name, **row) for name, row in tomllib.loads(table).items()}
 
 
 def report(

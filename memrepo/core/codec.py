@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from memrepo.core import header as headers
 from memrepo.core.errors import MemrepoError
 from memrepo.core.fields import ValueMismatch, shown
-from memrepo.core.header import LFS_POINTER, Entry, Header, entry_lines, refusal
+from memrepo.core.header import LFS_POINTER, Entry, Header, entry_lines
 from memrepo.core.lines import (
     Line,
     dominant_end,
@@ -130,7 +130,6 @@ def pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield block.a + n, block.b + n
 
 
-RULES = headers.RULES
 MAX_BYTES = headers.MAX_BYTES
 
 
@@ -145,6 +144,13 @@ class CodecError(MemrepoError):
         errors = [problem for problem in problems if problem.severity == "error"]
         self.problem = errors[0]
         super().__init__("\n".join(map(str, errors)), fix=self.problem.fix)
+
+
+def _refusal(rule: str, path: str, message: str, fix: str, line: int = 1) -> CodecError:
+    """Return the error of a file that cannot be read from a line on."""
+    column = min(line, 1)
+    found = Problem(path=path, rule=rule, message=message, fix=fix, line=line, column=column)
+    return CodecError(found)
 
 
 def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
@@ -206,10 +212,10 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     same = after.fields == memory.fields or _spelled(after) == _spelled(memory)
     if after.body != body or not same:
         raise CodecError(
-            refusal(
-                "frontmatter-value",
-                memory.path,
-                "found values that are not canonical, such as the same list item twice",
+            Problem(
+                path=memory.path,
+                rule="frontmatter-value",
+                message="found values that are not canonical, such as the same list item twice",
             )
         )
     return edited, after
@@ -236,10 +242,10 @@ def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise CodecError(
-            refusal(
-                "file-not-utf8",
-                memory.path,
-                "found an unpaired surrogate in the memory, expected text",
+            Problem(
+                path=memory.path,
+                rule="file-not-utf8",
+                message="found an unpaired surrogate in the memory, expected text",
                 fix="decode the original text correctly",
             )
         ) from error
@@ -260,11 +266,12 @@ def _decode(path: str, data: bytes) -> _Decoded:
     text = _text(path, data)
     if conflict := find_conflict(text):
         found = "found git's conflict markers, expected a resolved merge"
-        raise CodecError(refusal("file-conflict", path, found, line=conflict, column=1))
+        fix = "choose one of the two sides, and delete the marker lines"
+        raise _refusal("file-conflict", path, found, fix, conflict)
     header = headers.read(text, path)
     if not header.present and not header.unclosed:
         found = "found no header, expected --- on line 1"
-        raise CodecError(refusal("frontmatter-missing", path, found, line=1, column=1))
+        raise _refusal("frontmatter-missing", path, found, "`memrepo check --fix FILE` writes one")
     if header.problems:
         raise CodecError(*header.problems)
     fields, problems = _fields(path, header)
@@ -279,15 +286,17 @@ def _text(path: str, data: bytes) -> str:
     """Return the text of a file. Raise CodecError if it is too large, an LFS pointer or no text."""
     if len(data) > MAX_BYTES:
         found = f"found {len(data)} bytes, expected at most {MAX_BYTES}"
-        raise CodecError(refusal("file-too-large", path, found))
+        fix = "split the memory, or move the text to sources/"
+        raise _refusal("file-too-large", path, found, fix, 0)
     if data.startswith(LFS_POINTER):
         found = "found a Git LFS pointer, expected the text itself"
-        raise CodecError(refusal("file-lfs-pointer", path, found, line=1, column=1))
+        fix = "remove the file from LFS with `git lfs migrate export`: git has to store the text"
+        raise _refusal("file-lfs-pointer", path, found, fix)
     nul = data.find(b"\0")
     if nul >= 0:
         line = len(split_lines(data[:nul].decode("latin-1") + "x"))
         found = f"found a NUL byte at offset {nul}, expected text"
-        raise CodecError(refusal("file-nul", path, found, line=line, column=1))
+        raise _refusal("file-nul", path, found, "remove it", line)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -304,10 +313,11 @@ def _second_header(path: str, header: Header, text: str) -> list[Problem]:
     if not inner.entries:
         return []
     return [
-        refusal(
-            "frontmatter-second-header",
-            path,
-            "found a second header, expected text",
+        Problem(
+            path=path,
+            rule="frontmatter-second-header",
+            message="found a second header, expected text",
+            fix="join the two headers into one",
             line=header.body_line + first[0].count("\n"),
             column=1,
         )
@@ -332,10 +342,11 @@ def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]
             fields[entry.key] = value
     if "type" not in fields and all(entry.key != "type" for entry in header.entries):
         problems.append(
-            refusal(
-                "frontmatter-missing-type",
-                path,
-                "found no type, expected one",
+            Problem(
+                path=path,
+                rule="frontmatter-missing-type",
+                message="found no type, expected one",
+                fix="add a line such as type: fact",
                 line=1,
                 column=1,
                 key="type",
@@ -356,10 +367,10 @@ def _similar_keys(key: str) -> tuple[str, ...]:
 def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
     """Yield a warning if a foreign key is probably a misspelt schema key."""
     for similar in _similar_keys(entry.key):
-        yield refusal(
-            "frontmatter-near-key",
-            path,
-            f"found the key {shown(entry.key)}, which is ignored; did you mean {similar}?",
+        yield Problem(
+            path=path,
+            rule="frontmatter-near-key",
+            message=f"found the key {shown(entry.key)}, which is ignored; did you mean {similar}?",
             line=entry.first,
             column=1,
             key=entry.key,
@@ -372,10 +383,10 @@ def _mismatch(path: str, header: Header, entry: Entry, bad: ValueMismatch) -> Pr
     """Return the problem for an invalid field value, with the line and column of the value."""
     steps = (entry.key, *bad.path)
     line, column = header.place(steps)
-    return refusal(
-        "frontmatter-value",
-        path,
-        str(bad),
+    return Problem(
+        path=path,
+        rule="frontmatter-value",
+        message=str(bad),
         line=line,
         column=column,
         key=".".join(map(str, steps)),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -29,81 +29,6 @@ LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 """The first bytes of the pointer file that git stores in place of a Git LFS file."""
 MAX_DEPTH = 16
 """The maximum nesting of lists and mappings in a value."""
-
-RULES: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "file-too-large": (
-            "A memory file has at most 1 MiB.",
-            "split the memory, or move the text to sources/",
-        ),
-        "file-not-utf8": ("A memory file is UTF-8.", "save the file as UTF-8"),
-        "file-nul": ("A memory file contains no NUL byte.", "remove it"),
-        "file-conflict": (
-            "A file contains no git conflict markers, except in fenced code.",
-            "choose one of the two sides, and delete the marker lines",
-        ),
-        "file-lfs-pointer": (
-            "A memory file is not stored by Git LFS.",
-            "remove the file from LFS with `git lfs migrate export`: git has to store the text",
-        ),
-        "frontmatter-missing": (
-            "A memory file begins with a header between two lines `---`.",
-            "`memrepo check --fix FILE` writes one",
-        ),
-        "frontmatter-unclosed": (
-            "The header that line 1 opens is closed by a line `---` or `...`.",
-            "close the header with a line ---",
-        ),
-        "frontmatter-anchor": (
-            "The header has no anchors (&name), aliases (*name) or tags (!name).",
-            "put the value in double quotes",
-        ),
-        "frontmatter-syntax": (
-            "The header is YAML with one key per line.",
-            "put the value in double quotes",
-        ),
-        "frontmatter-not-mapping": (
-            "The header is a mapping of keys to values.",
-            "write `type: fact` and the like between the --- lines",
-        ),
-        "frontmatter-second-header": ("A file has one header.", "join the two headers into one"),
-        "frontmatter-duplicate-key": (
-            "A key occurs only once in its mapping.",
-            "keep one of the two lines",
-        ),
-        "frontmatter-value": ("The value of a schema key has the right type.", ""),
-        "frontmatter-missing-type": ("A memory has a `type`.", "add a line such as type: fact"),
-        "frontmatter-near-key": (
-            "A key that looks like a misspelt schema key is probably one.",
-            "",
-        ),
-    }
-)
-"""All rules of the header and the codec, each with its requirement and its usual fix."""
-
-
-def refusal(
-    rule: str,
-    path: str,
-    message: str,
-    *,
-    line: int = 0,
-    column: int = 0,
-    key: str = "",
-    fix: str = "",
-    severity: Literal["error", "warning"] = "error",
-) -> Problem:
-    """Build the Problem of a rule in RULES. Raise KeyError if the rule is not in RULES."""
-    return Problem(
-        path=path,
-        rule=rule,
-        message=message,
-        line=line,
-        column=column,
-        key=key,
-        fix=fix or RULES[rule][1],
-        severity=severity,
-    )
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -167,10 +92,11 @@ def not_utf8(path: str, data: bytes, offset: int) -> Problem:
     before = data[:offset]
     ends = list(_BYTE_LINE_END.finditer(before))
     start = ends[-1].end() if ends else 0
-    return refusal(
-        "file-not-utf8",
-        path,
-        f"found the byte 0x{data[offset]:02X} at offset {offset}, expected UTF-8",
+    return Problem(
+        path=path,
+        rule="file-not-utf8",
+        message=f"found the byte 0x{data[offset]:02X} at offset {offset}, expected UTF-8",
+        fix="save the file as UTF-8",
         line=len(ends) + 1,
         column=len(before[start:].decode("utf-8", "replace")) + 1,
     )
@@ -186,8 +112,14 @@ def read(text: str, path: str) -> Header:
     # marker.
     closing = _CLOSE.search(text, opening.end() - 1)
     if closing is None:
-        found = "found --- on line 1 only, expected a closing ---"
-        problem = refusal("frontmatter-unclosed", path, found, line=1, column=1)
+        problem = Problem(
+            path=path,
+            line=1,
+            column=1,
+            rule="frontmatter-unclosed",
+            message="found --- on line 1 only, expected a closing ---",
+            fix="close the header with a line ---",
+        )
         return Header(unclosed=True, body_offset=bom, problems=(problem,))
     lines = [line for line, _ in split_lines(text[opening.end() : closing.start() + 1])]
     return msgspec.structs.replace(
@@ -218,10 +150,11 @@ def read_lines(lines: Sequence[str], path: str) -> Header:
         )
     margin = next((t for t in reversed(lines[: fault.line + 1]) if t[:1] not in _INNER), "")
     named = _MARGIN_KEY.match(margin)
-    problem = refusal(
-        fault.rule,
-        path,
-        fault.message,
+    problem = Problem(
+        path=path,
+        rule=fault.rule,
+        message=fault.message,
+        fix=_FIXES.get(fault.rule, "put the value in double quotes"),
         line=fault.line + FIRST_LINE,
         column=fault.column + 1,
         key=(named[1] or named[2]) if named else "",
@@ -234,6 +167,10 @@ _ANY_COMMENT = regex(r"#.*")
 _MARGIN_KEY = regex(r"(?:\? (\w+)|(\w[^\s:]*):)")
 _INNER = ("", " ", "\t", "-", "#")
 _SYNTAX = "frontmatter-syntax"
+_FIXES = {
+    "frontmatter-not-mapping": "write `type: fact` and the like between the --- lines",
+    "frontmatter-duplicate-key": "keep one of the two lines",
+}
 
 
 class _Fault(Exception):

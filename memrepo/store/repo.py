@@ -1,8 +1,8 @@
 """Write to the repository: stream a chain of commits to fast-import, then fast-forward.
 
-All writes go through this module. docs/git-model.md, "How a run writes", has the rules and their
-reasons. A write records its progress in a journal. After a crash, the next command reverts the
-write before it does anything else.
+All writes go through this module. docs/git-model.md, "How a run is written", has the rules and
+their reasons. A write records its progress in a journal. After a crash, the next command reverts
+the write before it does anything else.
 """
 
 from __future__ import annotations

@@ -61,10 +61,10 @@ _ITEM = regex(r"\s*(?:[-*+]|\d+[.)])\s")
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A file to read: all its lines, and the numbers of those that are new.
 
-    `removed` maps the number of a line to the lines that were removed before it. `since` is the day
-    of the last change, which for a new file is only that of its first copy. `hidden` has the
-    numbers of lines that no judge may see. `stating` has the lines of statements, and is empty if
-    unknown.
+    `as_of` is the day on which the file says that it was updated. `removed` maps the number of
+    a line to the lines that were removed before it. `since` is the day of the last change,
+    which for a new file is only that of its first copy. `hidden` has the numbers of lines that
+    no judge may see. `stating` has the lines of statements, and is empty if unknown.
     """
 
     resource: str
@@ -73,6 +73,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     new: frozenset[int]
     since: str = ""
+    as_of: str = ""
     removed: Mapping[int, tuple[str, ...]] = msgspec.field(default_factory=dict)
     hidden: frozenset[int] = frozenset()
     stating: frozenset[int] = frozenset()
@@ -293,7 +294,8 @@ def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
 
 def _head(id_: str, document: Document) -> str:
     is_dated = document.since and not document.is_whole and document.kind != "log"
-    changed = f", changed {document.since}" if is_dated else ""
+    changed = f", as of {document.as_of}" if document.as_of else ""
+    changed += f", changed {document.since}" if is_dated else ""
     part = "" if document.is_whole else ", new lines" if document.kind == "log" else ", edited"
     return f"=== {id_} {document.name} ({document.kind}{part}{changed})"
 

@@ -27,7 +27,7 @@ MAX_NEAR = 1
 AROUND = 1
 """Lines shown around the lines of a refused operation."""
 # Escape characters that could look like the end of a fence or tag, as JSON allows.
-_ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
+_ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>\x7f\x85\u2028\u2029"})
 
 
 class Proposed(msgspec.Struct, frozen=True, kw_only=True):

@@ -170,6 +170,12 @@ def test_unreadable_lines_are_left_out_and_counted() -> None:
     assert [row.split(" ", 1)[1] for row in found.text.splitlines()[3:]] == kept
 
 
+def test_the_head_of_a_page_says_of_which_day_it_is() -> None:
+    page = msgspec.structs.replace(document("boats.md", "- Two sails\n"), as_of="2026-05-05")
+    (found,) = packed(page)
+    assert found.text.splitlines()[0] == "=== F1 boats.md (page, as of 2026-05-05)"
+
+
 def test_what_introduces_a_line_is_its_own_list_and_no_code() -> None:
     page = document(
         "boats.md",

@@ -43,6 +43,7 @@ from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, cursors, place_unit
 from memrepo.read.kinds import PERSONS
 from memrepo.read.thoughts import Unit, spelled_context
+from memrepo.text.dates import date_updated
 
 
 def judge(plan: RunPlan, given: Input) -> Answers:
@@ -136,6 +137,7 @@ class SourceFiles:
             lines=tuple(lines),
             new=new,
             since=text.committed,
+            as_of=min(date_updated("\n".join(source.text)), text.committed),
             removed=removed,
             hidden=frozenset(hidden),
             stating=frozenset(n for unit in units for n in _span(unit)),

@@ -1,8 +1,8 @@
 """Parse the text that a model answers into records.
 
-Tried are the whole text, each fenced block, and every object from a brace on. The last attempt
-reads the complete elements of a truncated list. Nothing here raises on a model's text: a malformed
-element becomes a `Fault`.
+Every object from a brace on is tried, whether it is the whole text, in a fence or in prose. The
+last attempt reads the complete elements of a truncated list. Nothing here raises on a model's
+text: a malformed element becomes a `Fault`.
 """
 
 from __future__ import annotations
@@ -52,12 +52,8 @@ def read_answer(text: str, kind: Kind) -> Answer | UnreadableReply:
     """Parse the answer to a question of a kind."""
     key, record = ANSWERS[kind]
     element = get_args(get_type_hints(record)[key])[0]
-    found: dict[str, Any] | None = None
-    for objects in _ladder(text):
-        holding = [o for o in objects if isinstance(o.get(key), list)]
-        if holding:
-            found = holding[-1]
-            break
+    holding = [o for o in _braced(_bare(text)) if isinstance(o.get(key), list)]
+    found: dict[str, Any] | None = holding[-1] if holding else None
     whole = True
     if found is None:
         elements, whole = _cut_off(text, key)
@@ -135,24 +131,6 @@ def _unreadable(text: str, key: str) -> UnreadableReply:
 
 def _bare(text: str) -> str:
     return text.strip().removeprefix("\ufeff").strip()
-
-
-def _ladder(text: str) -> Iterator[Iterator[dict[str, Any]]]:
-    """Yield the JSON objects from three attempts to parse a text: whole, by fence, and by brace."""
-    text = _bare(text)
-    yield _parsed([text])
-    yield _parsed(_FENCE.findall(text))
-    yield _braced(text)
-
-
-def _parsed(texts: list[str]) -> Iterator[dict[str, Any]]:
-    for text in texts:
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            yield found
 
 
 def _braced(text: str) -> Iterator[dict[str, Any]]:

@@ -31,7 +31,7 @@ def wants_jsonl(path: str) -> bool:
 
 
 def read_jsonl(files: Files) -> Iterator[Found]:
-    """Read the output of `memrepo export jsonl`, which includes forgotten memories."""
+    """Read the output of `memrepo export jsonl`, one memory per line."""
     for path, data in files.items():
         for line in read_json_lines(path, data):
             if isinstance(line, Problem):

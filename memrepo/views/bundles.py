@@ -82,9 +82,9 @@ def _value(value: Any) -> Any:
             return str(node_of(value))
 
 
-def jsonl(state: State) -> dict[str, bytes]:
-    """Return one JSON lines file with all memories by path, including forgotten memories."""
-    ordered = sorted(state.memories.values(), key=lambda m: m.path)
+def jsonl(memories: Iterable[Memory]) -> dict[str, bytes]:
+    """Return one JSON lines file with the memories by path."""
+    ordered = sorted(memories, key=lambda m: m.path)
     return {MEMORIES: spell_lines(memory_json(memory) for memory in ordered)}
 
 

@@ -33,7 +33,7 @@ def imported(
 
 
 # Our own formats are what another one's example is after it was written out.
-EXAMPLES = {**FOLDERS, "jsonl": jsonl(imported("obsidian", FOLDERS["obsidian"]))}
+EXAMPLES = {**FOLDERS, "jsonl": jsonl(imported("obsidian", FOLDERS["obsidian"]).memories.values())}
 
 
 def test_every_format_has_an_example_and_every_example_a_format() -> None:
@@ -61,7 +61,7 @@ def test_what_it_brings_holds_together_and_comes_once(format_: str) -> None:
 @pytest.mark.parametrize("format_", sorted(FORMATS))
 def test_what_it_brings_goes_out_and_comes_in_again_whole(format_: str) -> None:
     state = imported(format_, EXAMPLES[format_])
-    assert dict(imported("jsonl", jsonl(state)).memories) == dict(state.memories)
+    assert dict(imported("jsonl", jsonl(state.memories.values())).memories) == dict(state.memories)
 
 
 # Format, file, what it says, what it says by now: one record of each format is reworded there.

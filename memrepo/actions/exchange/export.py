@@ -5,11 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.actions.recall.lookup import heading, work_at
 from memrepo.actions.request import At, VerbResult, option
@@ -17,7 +15,6 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import strip_deceptive
 from memrepo.core.layout import AREAS, stamped, standing_of
-from memrepo.core.memory import STATUSES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
@@ -53,9 +50,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     dir: Annotated[str, option("the folder to write, outside the repository", metavar="DIR")]
-    all: Annotated[
-        bool, option("jsonl: include superseded, archived and forgotten memories", "--all")
-    ] = False
     force: Annotated[bool, option("write into a folder that is not empty", "--force")] = False
     at: At = ""
 
@@ -79,12 +73,8 @@ def do(work: Work, request: Request) -> Result:
     where = (work.call.where / request.dir).absolute()
     refuse_place(work, where, force=request.force)
     there = work_at(work, request.at)
-    whole = there.tree.state()
-    state = _shown(whole, request)
-    made = _FORMATS[request.format](there, request, state)
-    left_out = dict(made.left_out)
-    if resting := len(whole.memories) - len(state.memories):
-        left_out["not active"] = resting
+    state = there.tree.state()
+    made = _FORMATS[request.format](there, state)
     place(where, made.files)
     return Result(
         format=request.format,
@@ -92,7 +82,7 @@ def do(work: Work, request: Request) -> Result:
         commit=there.tree.commit,
         files=tuple(sorted(made.files)),
         counts=dict(made.counts),
-        left_out=left_out,
+        left_out=dict(made.left_out),
         warnings=made.problems,
         heading=tuple(heading(there, request.at)),
         notices=(*state.problems, *made.problems),
@@ -102,7 +92,7 @@ def do(work: Work, request: Request) -> Result:
 def write_runtime(work: Work, folder: Path) -> tuple[Problem, ...]:
     """Write the artifacts to a workspace's runtime folder. Return a problem if writing fails."""
     try:
-        made = _artifacts(work, Request(format="artifacts", dir=str(folder)), work.tree.state())
+        made = _artifacts(work, work.tree.state())
         place(folder, made.files)
         root = work.store.root.resolve()
         if folder.resolve().is_relative_to(root):
@@ -158,31 +148,27 @@ def _unwritten(path: Path, why: str) -> Problem:
     )
 
 
-def _shown(state: State, request: Request) -> State:
-    """Return the state with the memories to export: active ones, unless all are requested.
-
-    Rejected memories are never exported.
-    """
-    if request.format != "jsonl":
-        return state
-    stones = tombstones_in(state)
-    asked: tuple[str, ...] = STATUSES if request.all else ("active",)
-    shown = {
-        id_: memory
-        for id_, memory in state.memories.items()
-        if memory.status in asked and not (stones and stones.bar(memory))
-    }
-    return replace(state, memories=MappingProxyType(shown))
-
-
-def _artifacts(work: Work, request: Request, state: State) -> Exported:
+def _artifacts(work: Work, state: State) -> Exported:
     config = work.config
     export = Export(state, profile=config.profile, zone=config.zone, now=work.call.now)
     return artifacts(export, config.source_rules())
 
 
-def _jsonl(work: Work, request: Request, state: State) -> Exported:
-    return Exported(files=jsonl(state), counts={"memories": len(state.memories)}, left_out={})
+def _jsonl(work: Work, state: State) -> Exported:
+    """Return the line of every memory that was neither forgotten nor rejected."""
+    del work
+    stones = tombstones_in(state)
+    shown = [
+        memory
+        for memory in state.memories.values()
+        if memory.status != "forgotten" and not (stones and stones.bar(memory))
+    ]
+    gone = len(state.memories) - len(shown)
+    return Exported(
+        files=jsonl(shown),
+        counts={"memories": len(shown)},
+        left_out={"forgotten": gone} if gone else {},
+    )
 
 
 def _hygiene(work: Work, state: State) -> Exported:
@@ -202,7 +188,7 @@ def _logged(work: Work) -> Iterator[Logged]:
                 )
 
 
-def _refcount(work: Work, request: Request, state: State) -> Exported:
+def _refcount(work: Work, state: State) -> Exported:
     """Return the contents of refcount.json and promote_report.md."""
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     notes = [m for m in state.active if m.is_note]
@@ -215,7 +201,7 @@ def _refcount(work: Work, request: Request, state: State) -> Exported:
     return Exported(files=files, counts=counts, left_out={})
 
 
-_Make = Callable[[Work, Request, State], Exported]
+_Make = Callable[[Work, State], Exported]
 _FORMATS: Mapping[str, _Make] = {
     "artifacts": _artifacts,
     "jsonl": _jsonl,

@@ -561,3 +561,11 @@ def lines_without(data: bytes, key: str) -> list[Line]:
         if entry.key == key:
             del lines[entry.first - 1 : entry.last]
     return [line for line in lines if not line[0].startswith("#") and line[0].strip()]
+
+
+@pytest.mark.parametrize("broken", ["type: note", "title: a: b", "x: &here 1"])
+def test_an_entry_that_cannot_be_parsed_hides_no_error_of_the_others(broken: str) -> None:
+    text = f"---\ntype: fact\nstatus: bar\n{broken}\ncreated: yesterday\n---\n\nText.\n"
+    memory, problems = codec.decode("memories/x.md", text.encode())
+    assert memory is None
+    assert sorted(p.line for p in problems) == [3, 4, 5]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -257,13 +257,6 @@ NEARLY = 0.8
 """The share of the monthly budget at which spending is reported."""
 
 
-class Need(msgspec.Struct, frozen=True, kw_only=True):
-    """One condition that needs a person's attention."""
-
-    kind: Literal["waits", "failed", "missed", "contested", "spend"]
-    text: str
-
-
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """The used part and the limit of a monthly budget, in the budget's unit."""
 
@@ -278,25 +271,19 @@ def needs(
     undecided: int,
     spent: Sequence[Spent],
     marked: int = 0,
-) -> tuple[Need, ...]:
+) -> tuple[str, ...]:
     """Return the conditions that need a person's attention, most urgent first."""
-    found = []
-    if times.failed:
-        found.append(Need(kind="failed", text=times.complaints[0]))
-    for one in waits:
-        reason = one.entry.trailer("Reason")
-        found.append(Need(kind="waits", text=f"{one.run} waits for review: {reason}"))
+    found = [times.complaints[0]] if times.failed else []
+    found += [f"{one.run} waits for review: {one.entry.trailer('Reason')}" for one in waits]
     if marked:
-        found.append(Need(kind="waits", text=removals_in_words(marked)))
+        found.append(removals_in_words(marked))
     if times.missed:
-        missed = counted(times.missed, "scheduled run was", "scheduled runs were")
-        found.append(Need(kind="missed", text=f"{missed} missed"))
+        found.append(f"{counted(times.missed, 'scheduled run was', 'scheduled runs were')} missed")
     if undecided:
         count = counted(undecided, "contradiction is", "contradictions are")
-        found.append(Need(kind="contested", text=f"{count} undecided (`memrepo resolve`)"))
+        found.append(f"{count} undecided (`memrepo resolve`)")
     for budget in spent:
         if budget.used >= NEARLY * budget.limit:
             used = f"{budget.used:,.2f}".removesuffix(".00")
-            text = f"{used} of {budget.limit:,g} {budget.unit} are spent this month"
-            found.append(Need(kind="spend", text=text))
+            found.append(f"{used} of {budget.limit:,g} {budget.unit} are spent this month")
     return tuple(found)

@@ -195,7 +195,7 @@ def test_a_stranger_reads_the_first_run(tmp_path: Path, name: str, line: str) ->
 def test_the_exit_code_of_status_says_whether_something_needs_a_person(tmp_path: Path) -> None:
     repo = waiting(tmp_path) / "repo"
     (need,) = done(repo, "status", now=MORNING)["needs"]
-    assert "waits for review: a reconciliation is reviewed" in need["text"]
+    assert "waits for review: a reconciliation is reviewed" in need
     assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 1
     done(repo, "accept", now=MORNING)
     assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 0

@@ -48,8 +48,6 @@ REVERTED = "reverted-left-out"
 """The rule of the warning about changes that a person reverted or discarded before."""
 COMPOSED = ("promote", "demote")
 """Operations that every run computes again. Reverting a run does not decide about them."""
-_BY_HAND = {"create": "add", "retire": "forget", "supersede": "supersede"}
-"""The command by which a person makes the change of an operation, if it is not `edit`."""
 
 
 def leave_out_rejected(plan: RunPlan, found: Decisions) -> None:
@@ -114,8 +112,7 @@ def _left_out(plan: RunPlan, out: Iterable[Step], barred: Collection[int]) -> It
             severity="warning",
             message=f"{step.op} {ids[0]}{more}: the same change was reverted or discarded before,"
             " so it is left out",
-            fix=f"if it is right after all: `memrepo {_BY_HAND.get(step.op, 'edit')}`,"
-            " or revert the revert",
+            fix="if it is right after all, revert the revert or make the change by hand",
         )
 
 

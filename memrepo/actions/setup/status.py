@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import hot_rules, stale_files
 from memrepo.actions.pending import (
-    Need,
     all_waiting,
     broken_branches,
     needs,
@@ -104,7 +103,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The configured path of the hot cache."""
     hooks: str
     """The reason that the hooks do not run, or an empty string."""
-    needs: tuple[Need, ...] = ()
+    needs: tuple[str, ...] = ()
     """The needs for a person: pending, failed or missed runs, contradictions, nearly spent
     budgets."""
 

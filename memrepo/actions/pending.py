@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
 
 import msgspec
 
@@ -27,7 +26,6 @@ from memrepo.store.errors import CannotWork, GitFailed
 
 REQUEST = "request-in-text"
 """The rule of warnings about instructions in source texts."""
-Json: TypeAlias = dict[str, Any]
 RECENT = 10
 """Number of newest manifests that are searched for instructions found in source texts."""
 PREFIX = "run/"
@@ -70,12 +68,6 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
             {i: m for i, m in s.memories.items() if not only or i in only} for s in sides
         )
         return traits_between(before, after)
-
-    def manifest(self, work: Work) -> Json:
-        """Return the run's manifest as parsed JSON."""
-        path = work.tree.layout.manifest(self.run)
-        record: Json = json.loads(work.store.snapshot(self.entry.commit).files[path])
-        return record
 
 
 class NothingWaits(MemrepoError):

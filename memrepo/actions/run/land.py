@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.guard import redact_steps
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
-from memrepo.actions.pending import PREFIX, Waiting, all_waiting, put_away
+from memrepo.actions.pending import PREFIX, all_waiting, put_away
 from memrepo.actions.run.decide import Decisions
 from memrepo.actions.run.gather import RunPlan
 from memrepo.actions.run.guard import marked_in, state_after, why_wait
@@ -215,19 +215,14 @@ def _landing(work: Work, found: Decisions, reason: str = "") -> Landing:
     )
 
 
-def waiting_of(work: Work, mode: str) -> list[Waiting]:
-    """Return the pending runs of the given mode, oldest first."""
-    return [waiting for waiting in all_waiting(work) if waiting.manifest(work)["mode"] == mode]
-
-
-def put_on_branch(work: Work, mode: str, made: Decisions) -> str:
+def put_on_branch(work: Work, made: Decisions) -> str:
     """Put a run on a branch for review, reusing one with equal content. Return the branch.
 
-    It replaces the runs of the same mode that are pending, because it covers what they propose.
+    It replaces the runs that are pending, because it reads everything and covers what they propose.
     """
     state, head = work.tree.state(), work.tree.commit
     decides = traits_between(state.memories, state_after(state, made.decisions).memories)
-    older = waiting_of(work, mode)
+    older = all_waiting(work)
     if same := [one for one in older if one.base == head and one.traits(work) == decides]:
         return same[-1].branch
     for one in older:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.landing import missing_pages, retried
-from memrepo.actions.pending import PREFIX, refuse_no_room
+from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import Decisions, decide
 from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
@@ -25,7 +25,6 @@ from memrepo.actions.run.land import (
     keep_unusable_answers,
     land,
     put_on_branch,
-    waiting_of,
 )
 from memrepo.actions.run.maintain import add_upkeep
 from memrepo.actions.run.record import (
@@ -234,7 +233,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
     taken = take_in(at, dry_run=request.dry_run)
     if plan.mode == "reconciliation" and not plan.has_own_limit:
         head = first.store.head()
-        waits = [one for one in waiting_of(at, plan.mode) if one.base == head]
+        waits = [one for one in all_waiting(at) if one.base == head]
         if waits:  # nothing changed since it was computed
             return _result(at, plan, Decisions(), taken, since, branch=waits[-1].branch)
 
@@ -251,7 +250,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
         return _result(at, plan, found, taken, since, status="dry-run")
     now = first.refreshed()
     keep_unusable_answers(now, desk.failures if desk is not None else (), found.run or "run")
-    branch = put_on_branch(now, plan.mode, found) if found.wait else ""
+    branch = put_on_branch(now, found) if found.wait else ""
     reused = stored.used if stored is not None else 0
     if stored is not None and not found.receipt.partial:
         stored.remove_used()
@@ -295,7 +294,7 @@ def _result(
         status = "partial" if landed else "failed"
     elif not is_dry:
         status = "ok" if landed or taken.commit else "skipped"
-    waits = [one for one in waiting_of(at, plan.mode) if one.branch == branch] if branch else []
+    waits = [one for one in all_waiting(at) if one.branch == branch] if branch else []
     why = found.wait or (waits[-1].entry.trailer("Reason") if waits else "") or partial
     problems = (*taken.refused, *found.problems, *found.warnings)
     entries = history.entries(at.store.repo, f"{since}..{head}") if head != since else ()

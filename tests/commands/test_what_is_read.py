@@ -341,4 +341,4 @@ def test_the_first_run_counts_the_files_without_a_memory_and_those_for_search(
     configure(tmp_path / "repo", "run.shelf", "normal")
     shown = memrepo(tmp_path / "repo", "run", as_json=False).out
     assert "1 memory of 4 statements in 4 files" in shown
-    assert "3 of these files gave none, 1 more are for search only" in shown
+    assert "3 of these files gave none, 1 more file is for search only" in shown

@@ -254,7 +254,8 @@ def explain_first(work: Work, run: Result) -> Iterator[str]:
     found = f"; `memrepo search` finds {others}" if rest else ""
     yield f"share of each file (`run.shelf`){found}"
     if silent or searched:
-        more = f", {len(searched)} more are for search only" if searched else ""
+        others = counted(len(searched), "more file is", "more files are")
+        more = f", {others} for search only" if searched else ""
         yield f"{len(silent)} of these files gave none{more}: `memrepo sources` lists their kinds"
     shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
     by_file = {m.sources[0].resource: m for m in reversed(shown)}

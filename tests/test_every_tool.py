@@ -69,7 +69,7 @@ EXAMPLES: dict[str, Callable[[Path], Arguments]] = {
     "memory_supersede": lambda repo: {"id": an_agents(repo), "text": "At six.", "reason": WHY},
     "memory_forget": lambda repo: {"id": an_agents(repo), "reason": WHY},
     "memory_hot": lambda _: {"max_tokens": 300},
-    "memory_related": lambda repo: {"id": a_memory(repo), "depth": 2},
+    "memory_related": lambda repo: {"id": a_memory(repo)},
     "memory_thread_context": lambda _: {"max_tokens": 400},
     "memory_status": lambda _: {},
     "memory_runs": lambda _: {"max_tokens": 400},

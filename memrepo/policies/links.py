@@ -1,4 +1,4 @@
-"""Traverse the graph of links and references between memories, in both directions.
+"""Find the links and references between memories, and the directives of a text.
 
 A body refers to a memory by a wikilink (`[[slug]]`, `[[layer:slug]]`, `[[mem-...]]`, `[[Title]]`)
 or by a markdown link to its file. Such a reference counts as a link of type `references` and is not
@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Literal
 from urllib.parse import unquote
@@ -41,8 +41,6 @@ text.
 """
 SUPERSEDES = "supersedes"
 """The type of the edge from a memory to one that it replaced. It is derived from two fields."""
-_STEP = 0.7
-"""The factor for a path's strength for each step after the first."""
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,17 +51,6 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     strength: float
     in_body: bool = False
-
-
-class Reached(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory reached by traversal, with the length, strength and last edge of the path."""
-
-    id: str
-    depth: int
-    strength: float
-    edge: Edge
-    before: str
-    """The id of the previous memory on the path."""
 
 
 class Names:
@@ -142,46 +129,15 @@ def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
         yield Edge(source=new, target=old, type=SUPERSEDES, strength=1.0)
 
 
-class Graph:
-    """A graph of memories and the edges between them, indexed by both ends of each edge."""
-
-    def __init__(self, memories: Iterable[Memory], *, lineage: bool = False) -> None:
-        self.memories: Mapping[str, Memory] = {m.id: m for m in memories}
-        every = self.memories.values()
-        names = Names(every)
-        found = chain(
-            (edge for memory in every for edge in edges_of(memory, names)),
-            successions(every) if lineage else (),
-        )
-        self.at: dict[str, list[Edge]] = defaultdict(list)
-        self.edges = tuple(e for e in found if {e.source, e.target} <= self.memories.keys())
-        for edge in self.edges:
-            self.at[edge.source].append(edge)
-            self.at[edge.target].append(edge)
-
-    def related(self, start: str, depth: int) -> list[Reached]:
-        """Return the memories reachable from `start` in at most `depth` steps, nearest first.
-
-        A path's strength is the product of its links, times 0.7 for each step after the first.
-        Paths end at memories reached by a link of type `contradicts`.
-        """
-        seen, found = {start}, list[Reached]()
-        rim = [(start, 1.0)]
-        for step in range(1, depth + 1):
-            best: dict[str, Reached] = {}
-            for id_, strength in rim:
-                for edge in self.at.get(id_, ()):
-                    other = edge.target if edge.source == id_ else edge.source
-                    force = round(strength * edge.strength * (_STEP if step > 1 else 1.0), 6)
-                    if other not in seen and (other not in best or best[other].strength < force):
-                        best[other] = Reached(
-                            id=other, depth=step, strength=force, edge=edge, before=id_
-                        )
-            ring = sorted(best.values(), key=lambda r: (-r.strength, r.id))
-            found += ring
-            seen |= best.keys()
-            rim = [(r.id, r.strength) for r in ring if r.edge.type != "contradicts"]
-        return found
+def edges_between(memories: Iterable[Memory], *, lineage: bool = False) -> list[Edge]:
+    """Return the edges between some memories, with `lineage` also to what a memory replaced."""
+    every = {memory.id: memory for memory in memories}
+    names = Names(every.values())
+    found = chain(
+        (edge for memory in every.values() for edge in edges_of(memory, names)),
+        successions(every.values()) if lineage else (),
+    )
+    return [edge for edge in found if {edge.source, edge.target} <= every.keys()]
 
 
 Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]

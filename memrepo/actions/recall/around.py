@@ -32,7 +32,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST, format_time
 from memrepo.policies.importance import Lexicon, rarity
-from memrepo.policies.links import Graph
+from memrepo.policies.links import Edge, edges_between
 from memrepo.policies.rules import GAP
 from memrepo.text.dates import find_clock
 from memrepo.text.words import SPACELESS
@@ -44,31 +44,25 @@ class RelatedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `related`."""
 
     id: Annotated[str, option("id, unique prefix of one, or slug", metavar="ID")]
-    depth: Annotated[
-        int, option("maximum number of links to follow (1)", "--depth", metavar="N", ge=1)
-    ] = 1
 
 
 class RelatedMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """A related memory, its distance in links, and the last link on the path to it."""
+    """A related memory, and the strongest link between the two."""
 
     id: str
     path: str
     text: str
     status: str
-    depth: int
     strength: float
     type: str
     way: Literal["to", "from"]
     """Whether the link points to this memory or comes from it."""
     in_body: bool
-    via: str
-    """The previous memory on the path."""
     label: str
 
 
 class Related(VerbResult, frozen=True, kw_only=True):
-    """The related memories, nearest and strongest first."""
+    """The related memories, the strongest link first."""
 
     id: str
     label: str
@@ -79,22 +73,26 @@ def related(work: Work, request: RelatedRequest) -> Related:
     """Return the memories that a memory is linked to or replaced, both ways."""
     state = work.tree.state()
     memory = find(state, request.id)
-    graph = Graph((m for m in state.memories.values() if m.status != "forgotten"), lineage=True)
+    every = {m.id: m for m in state.memories.values() if m.status != "forgotten"}
+    strongest: dict[str, Edge] = {}
+    for edge in edges_between(every.values(), lineage=True):
+        if memory.id in (edge.source, edge.target):
+            other = edge.target if edge.source == memory.id else edge.source
+            if other not in strongest or strongest[other].strength < edge.strength:
+                strongest[other] = edge
     rows = (
         RelatedMemory(
-            id=reached.id,
-            path=graph.memories[reached.id].path,
-            text=graph.memories[reached.id].body,
-            status=graph.memories[reached.id].status,
-            depth=reached.depth,
-            strength=round(reached.strength, 4),
-            type=reached.edge.type,
-            way="to" if reached.edge.target == reached.id else "from",
-            in_body=reached.edge.in_body,
-            via=reached.before,
-            label=_label(graph.memories[reached.id]),
+            id=id_,
+            path=every[id_].path,
+            text=every[id_].body,
+            status=every[id_].status,
+            strength=round(edge.strength, 4),
+            type=edge.type,
+            way="to" if edge.target == id_ else "from",
+            in_body=edge.in_body,
+            label=_label(every[id_]),
         )
-        for reached in graph.related(memory.id, request.depth)
+        for id_, edge in sorted(strongest.items(), key=lambda row: (-row[1].strength, row[0]))
     )
     return Related(id=memory.id, label=_label(memory), related=tuple(rows))
 
@@ -328,7 +326,7 @@ def _linked(
     for id_, group in members.items():
         for member in group:
             within[member].append(id_)
-    for edge in Graph(memories.values()).edges:
+    for edge in edges_between(memories.values()):
         for source in within.get(edge.source, ()):
             for target in within.get(edge.target, ()):
                 if source != target:

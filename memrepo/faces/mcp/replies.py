@@ -26,9 +26,9 @@ _TEXTS = frozenset(
 """Keys of records whose values are texts of people and programs."""
 _CODES = frozenset(
     "answer_confidence branch captured change changes class commit commits contradictions count"
-    " depth derived due evidence expired hit hits id later left_out lines memories memory passages"
+    " derived due evidence expired hit hits id later left_out lines memories memory passages"
     " related replaced_by replaces resource retrievals run runs score sources standing status"
-    " superseded_by supersedes tier tokens trust truncated type valid_from valid_until via waiting"
+    " superseded_by supersedes tier tokens trust truncated type valid_from valid_until waiting"
     " waits way".split()
 ).union(STATUSES)
 """Keys of records whose values are numbers, ids, words of memrepo, or records with such keys."""

@@ -308,18 +308,13 @@ def topics(request: counting.Request, result: counting.Topics, colour: bool) -> 
 
 
 def related(request: around.RelatedRequest, result: around.Related, colour: bool) -> str:
-    """Format the memories linked to a memory, grouped by their distance in links."""
+    """Format the memories linked to a memory, the strongest link first."""
     lines = [f"{result.id}  {result.label}"]
-    depth = 1
     for row in result.related:
-        if row.depth > depth:
-            depth = row.depth
-            lines += ["", f"over {counted(depth, 'link', 'links')}"]
         message = row.type if row.way == "to" else f"{row.type} it"
         message += ", in the text" if row.in_body else ""
-        via = f", by {row.via}" if row.depth > 1 else ""
         status = "" if row.status == "active" else f" ({row.status})"
-        lines.append(f"  {row.strength:.2f}  {row.id}  {message}{via}{status}")
+        lines.append(f"  {row.strength:.2f}  {row.id}  {message}{status}")
         lines.append(f"        {row.label}")
     if not result.related:
         lines.append("not linked: `memrepo link` links two memories")

@@ -175,3 +175,16 @@ def test_reading_makes_no_commit(small: Path) -> None:
         memrepo(small, *argv, now=LATER)
     assert git(small, "rev-parse", "HEAD") == before
     assert git(small, "status", "--porcelain") == ""
+
+
+def test_writes_that_a_merge_joined_are_in_the_log(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    done(repo, "add", "Ana sings.")
+    git(repo, "branch", "mine")
+    git(repo, "reset", "-q", "--hard", "HEAD~1")
+    done(repo, "add", "Bo paints.")
+    git(repo, "merge", "-q", "-s", "ours", "--no-verify", "-m", "Join", "mine")
+    listed = " ".join(entry["subject"] for entry in done(repo, "log")["entries"])
+    assert "Ana sings" in listed
+    assert "Bo paints" in listed

@@ -150,13 +150,8 @@ def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
     if detailed(request):
         return history.entries(repo, head)
     bound = [] if request.since or request.until else [f"--max-count={request.n}"]
-    return _with_runs(list(history.entries(repo, "--first-parent", *bound, head)), work)
-
-
-def _with_runs(line: list[history.LogEntry], work: Work) -> list[history.LogEntry]:
-    """Add the runs that a sync moved off the first-parent line, sorted by landing time."""
-    known = {entry.commit for entry in line}
-    found = [*line, *(run.entry for run in work.landed() if run.entry.commit not in known)]
+    others = ("--invert-grep", f"--grep=^{PREFIX}Run: ", *bound)
+    found = [*(run.entry for run in work.landed()), *history.entries(repo, *others, head)]
     return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 

@@ -95,19 +95,3 @@ def test_a_program_whose_environment_is_gone_is_named_and_stops_the_commit(
     done = commit(repository, bare_path)
     assert done.returncode != 0
     assert f"the pre-commit hook cannot start {gone}, so nothing was checked" in done.stderr
-
-
-def test_a_hook_after_the_fact_tells_and_stops_nothing(repository: Path, bare_path: Path) -> None:
-    (repository / ".git" / "hooks" / "pre-commit").unlink()
-    (repository / ".git" / "hooks" / "commit-msg").unlink()
-    assert commit(repository, bare_path).returncode == 0
-    env = {**os.environ, "PATH": str(bare_path)}
-    done = subprocess.run(
-        ["git", "checkout", "-q", "-b", "other", "HEAD"],
-        cwd=repository,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, "cannot find memrepo" in done.stderr) == (0, True)

@@ -18,15 +18,6 @@ if TYPE_CHECKING:  # importing these takes a hook longer than everything else
     from memrepo.core.changes import Update
     from memrepo.core.state import State
 
-RULES: Mapping[str, str] = {
-    "reference-lost": "Links, supersessions and other references name a memory that exists.",
-    "supersession-half": "A supersession is recorded in both memories or in neither.",
-    "supersession-status": "A memory is superseded if and only if another one replaced it.",
-    "supersession-cycle": "No memory replaces itself, directly or through other memories.",
-    "memory-same-id": "Two memories never share an id.",
-}
-"""All rules of this module, each with its requirement."""
-
 _ROUNDS = 20  # one repair may reveal another problem, but such chains are short
 _Memories = Mapping[str, Memory]
 

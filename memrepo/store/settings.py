@@ -129,10 +129,7 @@ def append_local(repo: Repo, name: str, lines: list[str]) -> None:
 
 
 PROGRAM = "memrepo.program"
-HOOKS = (
-    *("pre-commit", "pre-merge-commit", "commit-msg"),
-    *("post-merge", "post-checkout", "post-rewrite", "pre-push"),
-)
+HOOKS = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push")
 _MARK = b"#!/bin/sh\n# memrepo:"
 HOOK_CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'
 _LEGACY = ".legacy"  # where the pre-commit framework moves a hook that it calls first

@@ -13,7 +13,6 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.problems import Problem
 
 _STAGED = ("pre-commit", "pre-merge-commit")
-_AFTER = ("post-merge", "post-checkout", "post-rewrite")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +59,6 @@ class Ran(VerbResult, frozen=True, kw_only=True):
     """The restored fields of each fixed file. Only memrepo sets these fields."""
     foreign: tuple[str, ...] = ()
     """Staged files that do not belong to memrepo. They are only scanned for secrets."""
-    failed: str = ""
-    """The reason that the index could not be updated, or an empty string."""
 
 
 def do(work: Work, request: Request) -> Installed | States | Ran:
@@ -126,27 +123,9 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
 
         message = check.check_message(work, check.CheckMessageRequest(file=given[0]))
         return Ran(problems=message.problems, exit=message.exit)
-    if name in _AFTER:
-        try:
-            _catch_up(work, name, given)
-        except MemrepoError as error:  # git has finished: an error must not stop anything
-            return Ran(problems=(), failed=error.message)
-        return Ran(problems=())
     if name == "pre-push":
         from memrepo.actions.check.commits import pushed
 
         found = pushed(work, given)
         return Ran(problems=found, exit=Exit.NO if found else Exit.DONE)
     raise UsageError(f"memrepo hooks run: {name!r} is not a hook of memrepo")
-
-
-def _catch_up(work: Work, name: str, given: Sequence[str]) -> None:
-    """Update an existing index to HEAD."""
-    if name == "post-checkout" and (given[2:3] == ["0"] or given[:1] == given[1:2]):
-        return  # a checkout of files, or of the same commit
-    from memrepo.actions.recall.recall import index_of
-    from memrepo.store.database import NAME, has_index
-    from memrepo.store.index import Filter
-
-    if has_index(work.store.folder / NAME):
-        index_of(work).count(["memory"], Filter())

@@ -46,10 +46,6 @@ def hooks(
 
 def _ran(name: str, result: hooking.Ran) -> str:
     """Format the output of a git hook. Return an empty string if the hook found nothing."""
-    if result.failed:
-        return f"memrepo: {result.failed}"
-    if name in ("post-merge", "post-checkout", "post-rewrite"):
-        return ""
     if name in ("pre-commit", "pre-merge-commit"):
         quiet = not (result.problems or result.fixed)
         found = (result.fixed, result.foreign, result.problems, result.restored)

@@ -10,7 +10,7 @@ them, `discard` confirms them, so that no later run marks them for the same reas
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -57,28 +57,22 @@ class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class AcceptResult(VerbResult, frozen=True, kw_only=True):
-    """The merge commit, the memories in effect, and those that were left out."""
+class Decided(VerbResult, frozen=True, kw_only=True):
+    """What was decided about a waiting run, or about the memories marked for removal."""
 
-    run: str
-    commits: tuple[str, ...] = ()
+    verdict: Literal["accepted", "discarded", "archived", "kept"]
+    run: str = ""
+    """The waiting run; empty for marked memories."""
     memories: tuple[str, ...]
-    """The memories that changed as the run proposed."""
-    left_out: tuple[str, ...]
+    """The memories that changed as the run proposed, would have, or were marked."""
+    left_out: tuple[str, ...] = ()
     """Memories whose changes are not in effect and are not proposed again."""
     conflicts: tuple[MergeConflict, ...] = ()
     """Why they are not: later work changed the same."""
-
-
-class DecidedRemovals(VerbResult, frozen=True, kw_only=True):
-    """The memories marked for removal that were archived, or confirmed and thereby kept."""
-
-    archived: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
 
 
-def accept(work: Work, request: AcceptRequest) -> AcceptResult | DecidedRemovals:
+def accept(work: Work, request: AcceptRequest) -> Decided:
     """Merge a pending run, or archive the memories that are marked for removal."""
     work.require_writable()
     work.store.refuse_unfit()
@@ -106,7 +100,8 @@ def accept(work: Work, request: AcceptRequest) -> AcceptResult | DecidedRemovals
         if id_ not in known or known[id_].status == "forgotten"
     }
     left = changed & {*barred, *(one.id for one in conflicts)}
-    found = AcceptResult(
+    found = Decided(
+        verdict="accepted",
         run=waits.run,
         memories=tuple(sorted(changed - left)),
         left_out=tuple(sorted(left)),
@@ -186,16 +181,7 @@ class DiscardRequest(AcceptRequest, frozen=True, kw_only=True):
     """The arguments of `memrepo discard`."""
 
 
-class DiscardResult(VerbResult, frozen=True, kw_only=True):
-    """The discarded run, and the commit that discards it."""
-
-    run: str
-    commits: tuple[str, ...] = ()
-    memories: int
-    """The number of memories whose changes are not proposed again."""
-
-
-def discard(work: Work, request: DiscardRequest) -> DiscardResult | DecidedRemovals:
+def discard(work: Work, request: DiscardRequest) -> Decided:
     """Discard a pending run, or keep the memories that are marked for removal.
 
     The commit has the manifest, which marks the run's input as read, and a record of its changes.
@@ -206,7 +192,7 @@ def discard(work: Work, request: DiscardRequest) -> DiscardResult | DecidedRemov
         return _decide_removals(work, request, is_kept=True)
     waits = the_waiting(work, request.run)
     ids = {i for e in waits.chain(work) for i in e.trailers.get("Memory", ())}
-    found = DiscardResult(run=waits.run, memories=len(ids))
+    found = Decided(verdict="discarded", run=waits.run, memories=tuple(sorted(ids)))
     if request.dry_run:
         return found
     reason = request.reason or "`memrepo discard`: its changes are not proposed again"
@@ -233,15 +219,6 @@ def _land(work: Work, step: Step, context: Context, name: str) -> str:
 # -- memories marked for removal -------------------------------------------------------------------
 
 
-class NothingMarked(MemrepoError):
-    """Raised when no memory is marked for removal."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self) -> None:
-        super().__init__("no memory is marked for removal", fix="`memrepo status` shows what waits")
-
-
 def _means_removals(work: Work, word: str) -> bool:
     """Return whether a word names the marked memories. Without a word, if only they wait."""
     if word:
@@ -249,14 +226,18 @@ def _means_removals(work: Work, word: str) -> bool:
     return not all_waiting(work) and bool(marked_memories(work.tree.state()))
 
 
-def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> DecidedRemovals:
+def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> Decided:
     """Archive or confirm the marked memories, in one commit."""
     state = work.tree.state()
     found = list(marked_memories(state))
     if not found:
-        raise NothingMarked
+        raise MemrepoError(
+            "no memory is marked for removal",
+            fix="`memrepo status` shows what waits",
+            exit_code=Exit.USAGE,
+        )
     ids = tuple(m.id for m in found)
-    result = DecidedRemovals(kept=ids) if is_kept else DecidedRemovals(archived=ids)
+    result = Decided(verdict="kept" if is_kept else "archived", memories=ids)
     if request.dry_run:
         return result
     changes: list[Change] = [_keeping(work, m) if is_kept else _archiving(work, m) for m in found]

@@ -185,43 +185,24 @@ def _rejection(stone: Tombstone) -> str:
 _WIDTH = 80
 
 
-def accept(
-    request: accepting.AcceptRequest,
-    result: accepting.AcceptResult | accepting.DecidedRemovals,
-    colour: bool,
-) -> str:
-    """Format the number of accepted memories, and list those that were left out."""
-    from memrepo.actions.review.accept import DecidedRemovals
-
-    if isinstance(result, DecidedRemovals):
-        return _removals(result)
+def accept(request: accepting.AcceptRequest, result: accepting.Decided, colour: bool) -> str:
+    """Format what was decided about a run or about marked memories, and what was left out."""
     commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
-    message = counted(len(result.memories), "memory", "memories")
-    lines = [f"accepted {result.run}: {message} changed {commit}"]
+    count = counted(len(result.memories), "memory", "memories")
+    match result.verdict:
+        case "accepted":
+            lines = [f"accepted {result.run}: {count} changed {commit}"]
+        case "discarded":
+            lines = [f"discarded {result.run}: changes to {count} not proposed again {commit}"]
+        case _:
+            lines = [f"{result.verdict} {count} marked for removal {commit}"]
     if result.left_out:
         lines.append(f"left out, and not proposed again: {', '.join(result.left_out)}")
     lines += [f"conflict: {c.kind} {c.id or c.path}" for c in result.conflicts]
     return "\n".join(lines)
 
 
-def _removals(result: accepting.DecidedRemovals) -> str:
-    commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
-    did, ids = ("kept", result.kept) if result.kept else ("archived", result.archived)
-    return f"{did} {counted(len(ids), 'memory', 'memories')} marked for removal {commit}"
-
-
-def discard(
-    request: accepting.DiscardRequest,
-    result: accepting.DiscardResult | accepting.DecidedRemovals,
-    colour: bool,
-) -> str:
-    """Format the number of memories whose changes were discarded."""
-    from memrepo.actions.review.accept import DecidedRemovals
-
-    if isinstance(result, DecidedRemovals):
-        return _removals(result)
-    message = f"changes to {counted(result.memories, 'memory', 'memories')} not proposed again"
-    return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {message}"
+discard = accept
 
 
 def diff(request: diffing.Request, result: diffing.Result, colour: bool) -> str:

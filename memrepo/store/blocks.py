@@ -42,8 +42,6 @@ Row = tuple[str | int | float | None, ...]
 BATCH = 50
 """Maximum number of memories that are read before their rows are written."""
 FILES_AT_ONCE = 200
-MAX_COMPARED = 200
-"""Maximum number of changed memories compared. If more changed, all memories are read."""
 SOURCE, FORGOTTEN = "source", "forgotten"
 """Status of a block of a source, and of a memory that a person rejected, whatever its file says."""
 INERT = "inert"
@@ -360,7 +358,8 @@ def _source_changes(wanted: Indexed, known: str, rejected: str) -> _SourceChange
     old, _, how = known.partition(" ")
     differ = tree.files.differences(old) if old and how == now.partition(" ")[2] else None
     state = None
-    if differ is None or _may_reject(tree, differ):
+    areas = tuple(map(tree.layout.area, ("tombstones", "corrections", "memories")))
+    if differ is None or any(path.startswith(areas) for path in differ):
         state = tree.state()
         if (found := _rejected_hash(state)) != rejected:
             rejected, differ = found, None
@@ -376,27 +375,6 @@ def _source_changes(wanted: Indexed, known: str, rejected: str) -> _SourceChange
     return _SourceChanges(
         follows=now, rejected=rejected, files=files, whole=differ is None, state=state
     )
-
-
-def _may_reject(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
-    """Return whether file differences may change which statements are rejected or corrected."""
-    areas = tuple(map(tree.layout.area, ("tombstones", "corrections")))
-    if any(path.startswith(areas) for path in differ):
-        return True
-    changed = {p: blobs for p, blobs in differ.items() if tree.layout.is_memory(p)}
-    if len(changed) > MAX_COMPARED:
-        return True
-    versions = [(path, blob) for path, both in changed.items() for blob in both if blob]
-    found = tree.files.many(blob for _, blob in versions)
-    return any(_has_corrected(path, found[blob]) for path, blob in versions)
-
-
-def _has_corrected(path: str, data: bytes | None) -> bool:
-    """Return whether a memory version corrects another memory or was corrected itself."""
-    memory, _ = codec.decode(path, data or b"")
-    if memory is None or memory.status != "active":
-        return True
-    return bool(memory.supersedes or memory.superseded_by or memory.former)
 
 
 def _rejected_hash(state: State) -> str:

@@ -6,7 +6,7 @@ secrets, so that they cannot be parsed as trailers.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 SUBJECT_LENGTH = 72
 REASON_LENGTH = 500
-MAX_FILES = 20
-"""The maximum number of source files listed in a message."""
-MAX_PER_FILE = 10
-"""The maximum number of memories listed under a source file."""
+MAX_LISTED = 50
+"""The maximum number of memories listed in a message."""
 MAX_STEPS = 40
 """The maximum number of commits listed in the merge message of a run."""
 PREFIX = "Memrepo-"
@@ -145,7 +143,7 @@ def message(
     trailers += [("Reverts", commit) for commit in context.reverts]
     trailers += [("Written", row) for row in context.written]
     trailers += sorted((context.extra or {}).items())
-    listed = [*_listed(found, after or before), *(f"- {fold(one, 200)}" for one in context.lines)]
+    listed = [*_listed(found), *(f"- {fold(one, 200)}" for one in context.lines)]
     parts = [
         _subject(step, found, after or before, before, by_run=bool(context.run)),
         f"- {reason}" if _TRAILER.match(reason) else reason,
@@ -204,7 +202,7 @@ def _subject(
         type=counted(len(found), *nouns),
         many=count if step.op == "tier" else counted(len(found), *nouns),
         tier=tier,
-        origin=_origin([*_by_file(found, state)]),
+        origin=_origin(found, state),
     )
     return fold(subject, SUBJECT_LENGTH)
 
@@ -259,35 +257,21 @@ def _with_former(start: str, new: Memory, old: Memory, rest: str = "") -> str:
     return f"{start}{cut(' '.join(now), room - len(former))} (was: {former}{rest})"
 
 
-def _by_file(found: Sequence[Memory], state: State | None) -> dict[str, list[Memory]]:
-    """Group memories by source file. The file with the most memories comes first."""
-    files: dict[str, list[Memory]] = defaultdict(list)
-    for memory in found:
-        name = memory.first[0]
-        files[state.layout.source_name(name) if state and name else name].append(memory)
-    return dict(sorted(files.items(), key=lambda item: (item[0] == "", -len(item[1]), item[0])))
+def _origin(found: Sequence[Memory], state: State | None) -> str:
+    """Return the source file of most of the memories, as the end of a subject."""
+    files = Counter(name for memory in found if (name := memory.first[0]))
+    if not files:
+        return ""
+    first = min(files, key=lambda name: (-files[name], name))
+    name = state.layout.source_name(first) if state else first
+    more = counted(len(files) - 1, "other file", "other files")
+    return f" from {fold(name, 28)}{f' and {more}' if len(files) > 1 else ''}"
 
 
-def _origin(files: Sequence[str]) -> str:
-    first, *more = [name for name in files if name] or [""]
-    others = f" and {counted(len(more), 'other file', 'other files')}" if more else ""
-    return f" from {fold(first, 28)}{others}" if first else ""
-
-
-def _listed(found: Sequence[Memory], state: State | None) -> list[str]:
-    """Return a list with one line per memory, grouped by source file.
-
-    Return an empty list for a single memory.
-    """
-    files = [*_by_file(found, state).items()] if len(found) > 1 else []
-    lines = []
-    for name, members in files[:MAX_FILES]:
-        lines += [f"From {fold(name, 200)}:"] if name else []
-        lines += [
-            f"- {m.type}: {words_of(m, 60)} ({fold(m.path, 200)})" for m in members[:MAX_PER_FILE]
-        ]
-        lines += [f"- and {len(members) - MAX_PER_FILE} more"] * (len(members) > MAX_PER_FILE)
-    if rest := files[MAX_FILES:]:
-        count = sum(len(members) for _, members in rest)
-        lines.append(f"- and {count} more from {counted(len(rest), 'file', 'files')}")
-    return lines
+def _listed(found: Sequence[Memory]) -> list[str]:
+    """Return a line for each of several memories, or an empty list for a single one."""
+    if len(found) < 2:
+        return []
+    shown, rest = found[:MAX_LISTED], len(found) - MAX_LISTED
+    lines = [f"- {m.type}: {words_of(m, 60)} ({fold(m.path, 200)})" for m in shown]
+    return [*lines, *([f"- and {rest} more"] if rest > 0 else [])]

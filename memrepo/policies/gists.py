@@ -219,49 +219,35 @@ def groups(found: Sequence[Memory]) -> list[Group]:
 
 
 def _grouped(part: Sequence[Memory]) -> Iterator[Group]:
+    """Yield a group for each topic, most frequent first, then groups of the rest by time.
+
+    The topic of several memories is a subject, name, tag or word that they share.
+    """
+    holding: dict[str, list[Memory]] = {}
+    spelled: dict[str, str] = {}
+    for memory in part:
+        for key, word in {normalise(word): word for word in _features(memory)}.items():
+            holding.setdefault(key, []).append(memory)
+            spelled.setdefault(key, word)
+    most = max(LARGEST, int(len(part) * _COMMON))
+    shared = [key for key, those in holding.items() if SMALLEST <= len(those) <= most]
     rest = {memory.id: memory for memory in part}
-    for features, share in ((_names, 1.0), (_tags, 1.0), (_words, _COMMON)):
-        most = max(LARGEST, int(len(rest) * share))
-        for topic, ids in _topics(rest.values(), features, most):
-            shared = [rest[id_] for id_ in ids if id_ in rest]
-            for cut in _cuts(shared):
-                yield Group(topic=topic, memories=tuple(cut))
-                for memory in cut:
-                    del rest[memory.id]
-    for cut in _cuts(list(rest.values())):
-        yield Group(topic="", memories=tuple(cut))
+    for key in (*sorted(shared, key=lambda key: (-len(holding[key]), key)), ""):
+        those = holding[key] if key else part
+        for cut in _cuts([memory for memory in those if memory.id in rest]):
+            yield Group(topic=spelled.get(key, ""), memories=tuple(cut))
+            for memory in cut:
+                del rest[memory.id]
 
 
-def _topics(
-    memories: Iterable[Memory], features: Callable[[Memory], Iterable[str]], most: int
-) -> list[tuple[str, list[str]]]:
-    """Return (topic, memory ids) pairs, most frequent first."""
-    holding: dict[str, list[str]] = {}
-    spelled: dict[str, Counter[str]] = {}
-    for memory in memories:
-        archive_reason = {normalise(word): word for word in features(memory)}
-        for key, word in archive_reason.items():
-            holding.setdefault(key, []).append(memory.id)
-            spelled.setdefault(key, Counter())[word] += 1
-    shared = (key for key, ids in holding.items() if SMALLEST <= len(ids) <= most)
-    ranked = sorted(shared, key=lambda key: (-len(holding[key]), key))
-    return [(min(spelled[k], key=lambda w: (-spelled[k][w], w)), holding[k]) for k in ranked]
-
-
-def _names(memory: Memory) -> Iterator[str]:
-    if subject := memory.subject:
-        yield subject
+def _features(memory: Memory) -> Iterator[str]:
+    """Yield what may be a topic of a memory: its subject, the names in it, its tags and words."""
+    if memory.subject:
+        yield memory.subject
     yield from mentions(memory.body)[0]
-
-
-def _tags(memory: Memory) -> Iterable[str]:
-    return memory.tags
-
-
-def _words(memory: Memory) -> list[str]:
-    return sorted(
-        w for w in content_words(memory.body) - stop_words() if len(w) > 3 or not w.isascii()
-    )
+    yield from memory.tags
+    words = sorted(content_words(memory.body) - stop_words())
+    yield from (word for word in words if len(word) > 3 or not word.isascii())
 
 
 def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:

@@ -35,7 +35,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from memrepo.core.access import Access, Accesses, moment
-from memrepo.core.ids import normalise
+from memrepo.core.ids import normalise, visible
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
@@ -483,19 +483,27 @@ _HOW_TO = ("how to", "procedure", "runbook", "step 1", "steps", "workflow", "rec
 
 
 class Nomination(msgspec.Struct, frozen=True, kw_only=True):
-    """A note proposed for promotion, with the reasons and the destination."""
+    """A note proposed for promotion, with the reasons, the destination and the retrievals."""
 
-    note: Memory
-    access: Access
+    id: str
+    path: str
+    title: str
     why: tuple[str, ...]
     destination: str
+    retrievals: int
+    last: str
+    """The time of the last retrieval. Empty for never."""
+
+    @property
+    def name(self) -> str:
+        """Return the note's title on one line, or else its file name."""
+        slug = self.path.rsplit("/", 1)[-1].removesuffix(".md")
+        return " ".join(visible(self.title or slug).split())
 
     @property
     def record(self) -> str:
         """Describe the reasons for promotion and the last retrieval of the note in one line."""
-        last = self.access.last
-        ever = f", last retrieved {format_time(last)}" if last else ""
-        return f"{', '.join(self.why)}{ever}"
+        return ", ".join([*self.why, *([f"last retrieved {self.last}"] if self.last else [])])
 
 
 def nominated(
@@ -504,17 +512,25 @@ def nominated(
     """Return unpromoted notes that meet a condition for promotion, most retrieved first."""
     found = []
     for note in notes:
-        if note.is_note and note.status == "active" and not note.promoted:
-            access = accesses.of(note.id)
-            if (judged := note.nominated) is not None:
-                access = access.after(judged)
-                if not access.total:
-                    continue
-            if why := _promotion_reasons(note, access, now, rules):
-                found.append(
-                    Nomination(note=note, access=access, why=why, destination=destination(note))
-                )
-    return tuple(sorted(found, key=lambda c: (-c.access.total, c.note.path)))
+        if not note.is_note or note.status != "active" or note.promoted:
+            continue
+        access = accesses.of(note.id)
+        if note.nominated is not None:
+            access = access.after(note.nominated)
+            if not access.total:
+                continue
+        if why := _promotion_reasons(note, access, now, rules):
+            one = Nomination(
+                id=note.id,
+                path=note.path,
+                title=note.title,
+                why=why,
+                destination=destination(note),
+                retrievals=access.total,
+                last=format_time(access.last) if access.last else "",
+            )
+            found.append(one)
+    return tuple(sorted(found, key=lambda one: (-one.retrievals, one.path)))
 
 
 def _promotion_reasons(

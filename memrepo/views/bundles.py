@@ -24,7 +24,6 @@ from memrepo.core.memory import FIELDS, Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.core.times import format_time
 from memrepo.policies.ageing import Nomination, effective
 from memrepo.policies.hotcache import hot_of, unused
 from memrepo.policies.rules import TierRules
@@ -244,43 +243,8 @@ def _spelled(record: object) -> bytes:
     return json.dumps(record, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-class Promotion(msgspec.Struct, frozen=True, kw_only=True):
-    """A note nominated for promotion, with reasons, destination and number of retrievals."""
-
-    id: str
-    path: str
-    title: str
-    why: tuple[str, ...]
-    destination: str
-    retrievals: int
-    last: str
-    """The time of the last retrieval. Empty for never."""
-
-    @property
-    def name(self) -> str:
-        """Return the note's title on one line, or else its file name."""
-        slug = self.path.rsplit("/", 1)[-1].removesuffix(".md")
-        return " ".join(visible(self.title or slug).split())
-
-
-def promotions(found: Iterable[Nomination]) -> tuple[Promotion, ...]:
-    """Convert candidates to promotions."""
-    return tuple(
-        Promotion(
-            id=one.note.id,
-            path=one.note.path,
-            title=one.note.title,
-            why=one.why,
-            destination=one.destination,
-            retrievals=one.access.total,
-            last=format_time(one.access.last) if one.access.last else "",
-        )
-        for one in found
-    )
-
-
-def listed(found: Sequence[Promotion]) -> list[str]:
-    """Return lines of text: the number of promotions, followed by one line per promotion."""
+def listed(found: Sequence[Nomination]) -> list[str]:
+    """Return lines of text: the number of nominated notes, then one line per note."""
     return [
         _count(found),
         *(
@@ -290,8 +254,8 @@ def listed(found: Sequence[Promotion]) -> list[str]:
     ]
 
 
-def report(found: Sequence[Promotion]) -> list[str]:
-    """Return the lines of a markdown report on promotions, with proposed destinations."""
+def report(found: Sequence[Nomination]) -> list[str]:
+    """Return the lines of a markdown report on nominated notes, with proposed destinations."""
     lines = ["# Promotion report", "", _count(found) + "."]
     for one in found:
         lines += [
@@ -306,5 +270,5 @@ def report(found: Sequence[Promotion]) -> list[str]:
     return lines
 
 
-def _count(found: Sequence[Promotion]) -> str:
+def _count(found: Sequence[Nomination]) -> str:
     return counted(len(found), "note is", "notes are") + " nominated"

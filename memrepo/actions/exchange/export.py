@@ -30,7 +30,6 @@ from memrepo.views.bundles import (
     hygiene_files,
     jsonl,
     layer_pages,
-    promotions,
     refcount_file,
     report,
 )
@@ -195,7 +194,7 @@ def _refcount(work: Work, state: State) -> Exported:
     found = nominated(notes, accesses, work.call.now, rules)
     files = {
         REFCOUNT: refcount_file(notes, accesses, work.call.now, rules),
-        REPORT: "".join(f"{line}\n" for line in report(promotions(found))).encode(),
+        REPORT: "".join(f"{line}\n" for line in report(found)).encode(),
     }
     counts = {"notes": len(notes), "nominated": len(found)}
     return Exported(files=files, counts=counts, left_out={})

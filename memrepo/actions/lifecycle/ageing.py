@@ -19,6 +19,7 @@ from memrepo.core.times import format_time
 from memrepo.policies.ageing import (
     AUTOMATIC,
     TIERS,
+    Nomination,
     automatic,
     class_of,
     decays,
@@ -36,7 +37,7 @@ from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import Leaving, archive, due_tier_moves, for_review
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
-from memrepo.views.bundles import RETENTION, Promotion, promotions
+from memrepo.views.bundles import RETENTION
 
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
@@ -235,7 +236,7 @@ class NominateRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Nominated(VerbResult, frozen=True, kw_only=True):
     """The nominated notes, most often retrieved first."""
 
-    candidates: tuple[Promotion, ...]
+    candidates: tuple[Nomination, ...]
 
 
 def nominate(work: Work, request: NominateRequest) -> Nominated:
@@ -243,7 +244,7 @@ def nominate(work: Work, request: NominateRequest) -> Nominated:
     del request
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     found = nominated(work.tree.state().active, accesses, work.call.now, rules)
-    return Nominated(candidates=promotions(found))
+    return Nominated(candidates=found)
 
 
 class HealthRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,7 +37,6 @@ from memrepo.store import run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.run_files import SavedAnswers
 from memrepo.text.words import content_words
-from memrepo.views.bundles import Promotion, promotions
 from memrepo.views.hot import PERSONAL_LAYERS, Packed, in_page_order, pack
 
 MAX_TOKENS = 1500
@@ -120,7 +119,7 @@ class Refreshed(Started, frozen=True, kw_only=True):
 
     commit: str
     moves: tuple[str, ...]
-    candidates: tuple[Promotion, ...]
+    candidates: tuple[Nomination, ...]
     retrospects: tuple[str, ...] = ()
     """The files of skills to which a note was added."""
 
@@ -265,22 +264,24 @@ def _refresh(first: Work, request: Request) -> Refreshed:
     found = nominated(
         wrote.state.active, ledger_of(at.store).accesses(), first.call.now, at.config.rules.tiers
     )
-    moved = _retrospects(first, request, found) if request.skills else {}
-    found = tuple(one for one in found if one.note.id not in moved)
+    moved = _retrospects(first, request, wrote.state, found) if request.skills else {}
+    found = tuple(one for one in found if one.id not in moved)
     started = asdict(_start(at, request))
     return Refreshed(
         **{
             **started,
             "commit": wrote.commit,
             "moves": tuple(moves),
-            "candidates": promotions(found),
+            "candidates": found,
             "retrospects": tuple(dict.fromkeys(map(str, moved.values()))),
             "notices": (*wrote.notices, *started["notices"]),
         }
     )
 
 
-def _retrospects(first: Work, request: Request, found: Sequence[Nomination]) -> dict[str, Path]:
+def _retrospects(
+    first: Work, request: Request, state: State, found: Sequence[Nomination]
+) -> dict[str, Path]:
     """Move nominated how-to notes to the skills they name. Return the target file by note id."""
     folder = (first.call.where / request.skills).resolve()
     if not folder.is_dir():
@@ -290,19 +291,18 @@ def _retrospects(first: Work, request: Request, found: Sequence[Nomination]) -> 
     names = sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda p: p.name)
     moved: dict[str, Path] = {}
     for one in found:
-        words = content_words(f"{one.note.title} {one.note.body}")
+        words = content_words(f"{one.title} {state.memories[one.id].body}")
         skill = max(
             (path for path in names if content_words(path.name) <= words),
             key=lambda path: len(content_words(path.name)),
             default=None,
         )
         if one.destination == SKILLS and skill is not None:
-            moved[one.note.id] = skill / "docs" / "retrospect.md"
+            moved[one.id] = skill / "docs" / "retrospect.md"
     if request.dry_run or not moved:
         return moved
-    notes = {one.note.id: one.note for one in found}
     for id_, path in moved.items():
-        note, old = notes[id_], path.read_text(encoding="utf-8") if path.exists() else ""
+        note, old = state.memories[id_], path.read_text(encoding="utf-8") if path.exists() else ""
         if f"<!-- {id_} -->" not in old:
             title = without_secrets(note.title) or note.slug
             text = f"## {title}\n<!-- {id_} -->\n\n{without_secrets(note.body)}\n"

@@ -527,7 +527,7 @@ def nominate(known: Known, nominees: Iterable[Nominee], statements: Sequence[Sta
     One that produced no memory can be nominated again after more retrievals.
     """
     for nominee in nominees:
-        note = nominee.nomination.note
+        note = nominee.note
         made = (
             known.made[one.id]
             for one in statements

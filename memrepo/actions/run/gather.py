@@ -100,6 +100,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
     parts.
     """
 
+    note: Memory
     nomination: Nomination
     blob: str
     lines: tuple[int, int]
@@ -109,12 +110,12 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """Return the part of the note to judge."""
-        body = self.nomination.note.body.strip() if self.rest is None else self.rest
+        body = self.note.body.strip() if self.rest is None else self.rest
         return body[:MAX_TEXT]
 
     def placed(self) -> Placed:
         """Return the note as a unit in scope. A note without sources is dated by its creation."""
-        note, text = self.nomination.note, self.text
+        note, text = self.note, self.text
         words = digest([note.path, normal_claim(text)])
         created, last = note.created, next(reversed(note.sources), None)
         day = format_time(created)[:10] if created else ""
@@ -397,11 +398,11 @@ def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
     ]
     found = []
     for one in nominated(notes, accesses, plan.now, work.config.rules.tiers):
-        if plan.decided.isdisjoint((f"{one.note.id} promoted", f"{one.note.id} nominated")):
-            path = one.note.path
-            last = work.tree.files[path].rstrip(b"\n").count(b"\n") + 1
-            first = last - one.note.body.strip().count("\n")
-            found.append(Nominee(nomination=one, blob=work.tree.blobs[path], lines=(first, last)))
+        if plan.decided.isdisjoint((f"{one.id} promoted", f"{one.id} nominated")):
+            note, blob = plan.state.memories[one.id], work.tree.blobs[one.path]
+            last = work.tree.files[one.path].rstrip(b"\n").count(b"\n") + 1
+            lines = (last - note.body.strip().count("\n"), last)
+            found.append(Nominee(note=note, nomination=one, blob=blob, lines=lines))
     return tuple(found)
 
 
@@ -411,7 +412,7 @@ def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee,
     known = {text_key(m.body): m.id for m in claims}
     found = []
     for nominee in nominees:
-        body = nominee.nomination.note.body.strip()
+        body = nominee.note.body.strip()
         repeated = [
             (one, known[key])
             for one in statements(body)

@@ -88,7 +88,7 @@ class SourceFiles:
         self._placed: dict[str, dict[str, Placed]] = {}
         for one in given.intake.placed:
             self._placed.setdefault(one.resource, {})[one.unit.hash] = one
-        self._notes = {n.nomination.note.path: n.placed() for n in given.nominees if n.text}
+        self._notes = {n.note.path: n.placed() for n in given.nominees if n.text}
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -77,22 +77,6 @@ class MergeClash(msgspec.Struct, frozen=True, kw_only=True):
     theirs: str
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a sync: the numbers of pulled and pushed commits, and what was merged.
-
-    `commit` is the new commit of both sides, or empty if nothing is to be written. `head` is the
-    previous HEAD of this clone. If there are `clashes`, a person must decide.
-    """
-
-    commit: str = ""
-    head: str = ""
-    pulled: int = 0
-    pushed: int = 0
-    merged: tuple[Merged, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    clashes: tuple[MergeClash, ...] = ()
-
-
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo sync`."""
 
@@ -116,9 +100,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """The outcome of a sync. If there are conflicts, nothing was written or pushed."""
 
-    remote: str
-    branch: str
+    remote: str = ""
+    branch: str = ""
     commit: str = ""
+    """The new commit of both sides, or an empty string if nothing was written."""
     pulled: int = 0
     pushed: int = 0
     merged: tuple[Merged, ...] = ()
@@ -138,32 +123,18 @@ def do(work: Work, request: Request) -> Result:
         if not request.dry_run:
             work.store.recover()
             purged = _settle_purges(work, hub)
-        outcome = _converge(work, hub, request)
-        if outcome.clashes:
-            return Result(
-                remote=hub.name,
-                branch=hub.branch,
-                conflicts=outcome.clashes,
-                fix=CLASHING,
-                exit=Exit.DECIDE,
-            )
-        if outcome.pulled and not request.dry_run:
+        found = replace(_converge(work, hub, request), remote=hub.name, branch=hub.branch)
+        if found.conflicts:
+            return replace(found, fix=CLASHING, exit=Exit.DECIDE)
+        if found.pulled and not request.dry_run:
             work.store.maintain()
     notices = (
         *purged,
-        *outcome.problems,
+        *found.notices,
         *unknown_person(work.refreshed()),
         *work.store.notices,
     )
-    return Result(
-        remote=hub.name,
-        branch=hub.branch,
-        commit=outcome.commit,
-        pulled=outcome.pulled,
-        pushed=outcome.pushed,
-        merged=outcome.merged,
-        notices=notices,
-    )
+    return replace(found, notices=notices)
 
 
 def _settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
@@ -174,7 +145,7 @@ def _settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     return settle_purges(work, hub)
 
 
-def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
+def _converge(first: Work, hub: Hub, request: Request) -> Result:
     """Bring both sides to the same commit. Retry if the hub or the branch moves."""
     sent = 0
     for turn in range(1, TRIES + 1):
@@ -183,16 +154,18 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
         tip = _fetch_tip(hub, first, request)
         try:
             with patient:
-                outcome = _merge(first.refreshed(), hub, tip, request)
-                if request.dry_run or not outcome.commit:
-                    return outcome
-                if outcome.commit != tip:
-                    _refuse_broken(first, tip, outcome.commit)
-                if outcome.commit == tip or hub.push(outcome.commit, hub.head):
-                    hub.remember(outcome.commit)
-                    sent += outcome.pushed
-                    _land(first, hub, outcome)
-                    return replace(outcome, pushed=sent)
+                at = first.refreshed()
+                found, head = _merge(at, hub, tip, request), at.tree.commit
+                if request.dry_run or not found.commit:
+                    return found
+                if found.commit != tip:
+                    _refuse_broken(first, tip, found.commit)
+                if found.commit == tip or hub.push(found.commit, hub.head):
+                    hub.remember(found.commit)
+                    sent += found.pushed
+                    if found.commit != head:
+                        first.store.advance(head, found.commit, f"sync-{hub.name}")
+                    return replace(found, pushed=sent)
         except BranchMoved:
             # If the hub already has this merge, the next attempt adds the new local commits.
             continue
@@ -219,11 +192,6 @@ def _refuse_broken(work: Work, tip: str, commit: str) -> None:
         )
 
 
-def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
-    if outcome.commit != outcome.head:
-        first.store.advance(outcome.head, outcome.commit, f"sync-{hub.name}")
-
-
 def _fetch_tip(hub: Hub, at: Work, request: Request) -> str:
     """Return the hub's tip, or "" if the branch is missing. Raise if its history was rewritten."""
     own = hub.own("trial" if request.dry_run else "incoming")
@@ -243,21 +211,21 @@ def _fetch_tip(hub: Hub, at: Work, request: Request) -> str:
     return tip
 
 
-def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
-    """Return the outcome of a merge. Its commit is empty if a person must decide first."""
+def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Result:
+    """Return the result of a merge. Its commit is empty if a person must decide first."""
     head, repo = at.tree.commit, at.store.repo
     if not tip or at.store.is_ancestor(tip, head):
-        return Outcome(commit=head, head=head, pushed=count(repo, head, tip))
+        return Result(commit=head, pushed=count(repo, head, tip))
     pulled = count(repo, tip, head)
     if at.store.is_ancestor(head, tip):
-        return Outcome(commit=tip, head=head, pulled=pulled)
+        return Result(commit=tip, pulled=pulled)
     found, chain = join(at, tip, hub.name, taken=side_of(request), reason=request.reason)
     if chain is None:
         return found
     if request.dry_run:
         return replace(found, pulled=pulled, pushed=count(repo, head, tip) + 1)
     new = at.store.prepare(chain)
-    return replace(found, commit=new, head=head, pulled=pulled, pushed=count(repo, new, tip))
+    return replace(found, commit=new, pulled=pulled, pushed=count(repo, new, tip))
 
 
 # -- the merge of two histories ------------------------------------------------------------------
@@ -265,7 +233,7 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
 
 def join(
     work: Work, hub: str, name: str, *, taken: Side = "", reason: str = ""
-) -> tuple[Outcome, Chain | None]:
+) -> tuple[Result, Chain | None]:
     """Merge this clone's HEAD onto the hub's tip. The side `taken` wins all conflicts.
 
     Return no chain if a person must decide. Raises CannotWork or OtherFormat.
@@ -282,7 +250,7 @@ def join(
     if (open_ or decide) and not taken:
         found = (MergeConflict(kind="both-changed", path=path) for path in open_)
         clashes = (_clash(work, states, bases, hub, c) for c in (*decide, *found))
-        return Outcome(clashes=tuple(clashes)), None
+        return Result(conflicts=tuple(clashes)), None
     if decide:
         side: Side = "theirs" if taken == "ours" else "ours"  # the hub is first
         result = merge_states(
@@ -309,7 +277,7 @@ def join(
     )
     commit = NewCommit(message="", effect=effect, picks=picks)
     chain = _chain(work, hub, result, commit, reason)
-    return Outcome(merged=merged, problems=notices), chain
+    return Result(merged=merged, notices=notices), chain
 
 
 def _merge_others(

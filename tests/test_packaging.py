@@ -21,7 +21,7 @@ from memrepo import __version__
 from memrepo.faces.cli import commands
 
 ROOT = Path(__file__).resolve().parents[1]
-SHIPPED = ("hooks", "prompts", "templates")
+SHIPPED = ("hooks", "plugins/openclaw", "prompts", "templates")
 LEFT_OUT = shutil.ignore_patterns(
     ".*cache*", ".venv", ".git", ".hypothesis", "__pycache__", "dist", "build"
 )

@@ -153,6 +153,20 @@ def test_for_any_other_program_the_parts_are_printed(repo: Path) -> None:
     assert memrepo(repo, "agent", "uninstall", "generic").exit == 2
 
 
+def test_for_openclaw_the_commands_that_install_its_plugin_are_printed(repo: Path) -> None:
+    told = done(repo, "agent", "install", "openclaw")
+    lines = [shlex.split(line) for line in told["paste"].splitlines()]
+    assert {line[0] for line in lines} == {"openclaw"}
+    plugin = Path(lines[0][-1])
+    assert (plugin / "openclaw.plugin.json").is_file()
+    known = json.loads((plugin / "openclaw.plugin.json").read_text())["configSchema"]["properties"]
+    given = {line[3].rpartition(".")[2]: line[4] for line in lines if ".config." in line[3]}
+    assert given.keys() == known.keys()
+    assert given["repository"] == str(repo)
+    assert any("judge" in line for line in told["next"])
+    assert "plugins uninstall" in memrepo(repo, "agent", "uninstall", "openclaw").error["fix"]
+
+
 def test_rules_of_one_project_are_not_in_another(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

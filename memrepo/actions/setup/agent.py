@@ -1,7 +1,7 @@
 """`memrepo agent`: install memrepo into an agent program, uninstall it, or print what to paste.
 
-Claude Code and Codex are installed. For other programs the parts of their files are printed; for
-OpenClaw there is a plugin. Each part names its program, so that uninstalling one keeps the others'
+Claude Code and Codex are installed. For OpenClaw the commands that install its plugin are printed,
+for other programs the parts of their files. Each part names its program, so that uninstalling one keeps the others'
 parts. What a person wrote in the same files stays: text byte for byte, JSON with its values and
 their order.
 """
@@ -72,7 +72,9 @@ def _filled(work: Work, name: str) -> AgentPrompt:
 
 
 INSTALLED = ("claude-code", "codex")
-"""The programs whose files `memrepo agent install` edits. For any other, parts are printed."""
+"""The programs whose files `memrepo agent install` edits."""
+PRINTED = ("openclaw", "generic")
+"""The programs for which commands or parts of files are printed."""
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 120.0}
 """The timeout of a hook in seconds, by event. Nobody waits for the end of a session."""
@@ -342,7 +344,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ]
     host: Annotated[
         str,
-        option("which program; generic is any other", choices=(*INSTALLED, "generic")),
+        option("which program; generic is any other", choices=(*INSTALLED, *PRINTED)),
     ]
     into: Annotated[
         str, option("a project's folder, instead of all your projects", "--into", metavar="DIR")
@@ -399,13 +401,17 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _printed(work: Work, request: Request) -> Result:
-    """Return the parts of a program's files as text to paste."""
+    """Return what the user of another program runs or pastes, with this repository filled in."""
+    is_openclaw = request.host == "openclaw"
     if request.what == "uninstall":
+        own = "remove `memrepo` from its list of MCP servers, and from its instructions"
         raise UsageError(
             "memrepo agent: it never wrote into the files of another program",
-            fix="remove `memrepo` from its list of MCP servers, and from its instructions",
+            fix="`openclaw plugins uninstall memrepo`" if is_openclaw else own,
         )
     program = [*crontab.program(), "-C", str(work.store.root)]
+    if is_openclaw:
+        return Result(paste=_openclaw(program[0], work.store.root), next=_OPENCLAW_NEXT)
     servers = {"mcpServers": {"memrepo": _server_entry(program, request.scope)}}
     server = json.dumps(servers, indent=2)
     hook = shlex.join([*program, "agent", "hook", "generic"])
@@ -416,6 +422,28 @@ def _printed(work: Work, request: Request) -> Result:
             f"a program with hooks calls at each event, as docs/agents.md says: {hook}",
         ),
     )
+
+
+def _openclaw(program: str, repository: Path) -> str:
+    """Return the commands that install the plugin for OpenClaw."""
+    entry = "openclaw config set plugins.entries.memrepo"
+    folder = shlex.quote(str(asset("plugins", "openclaw")))
+    return "\n".join(
+        (
+            f"openclaw plugins install --force --accept-capabilities --link {folder}",
+            f"{entry}.config.repository {shlex.quote(str(repository))}",
+            f"{entry}.config.program {shlex.quote(program)}",
+            f"{entry}.hooks.allowConversationAccess true",
+        )
+    )
+
+
+_OPENCLAW_NEXT = (
+    "run these commands, then restart the gateway; docs/agents.md says what each allows",
+    'each night the agent itself can read what is new and answer the questions: judge = "session"'
+    " in [run] of memrepo.toml, and `memrepo schedule install --launcher` prints the jobs for its"
+    " cron",
+)
 
 
 def _edit(part: FilePart, *, out: bool) -> tuple[str | None, str | None]:

@@ -17,7 +17,7 @@ from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.recall.lookup import CURRENT
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.record import timetable
-from memrepo.actions.setup.agent import agent_snippet
+from memrepo.actions.setup.agent import AgentPrompt, agent_snippet
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
@@ -89,14 +89,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Snippet(VerbResult, frozen=True, kw_only=True):
-    """Text to add to the agent's own instructions."""
-
-    version: int
-    hash: str
-    prompt: str
-
-
 class Started(VerbResult, frozen=True, kw_only=True):
     """The context given to an agent when its session starts."""
 
@@ -124,7 +116,7 @@ class Refreshed(Started, frozen=True, kw_only=True):
     """The files of skills to which a note was added."""
 
 
-def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
+def do(work: Work, request: Request) -> AgentPrompt | Started | Ended | Refreshed:
     """Start, show, end or refresh a session, or return instructions for the agent."""
     if request.scope or work.call.scope:
         scope = narrowed(work.call.scope, request.scope)
@@ -139,7 +131,7 @@ def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
         case "end":
             return _end(work, request)
         case "snippet":
-            return Snippet(**asdict(agent_snippet(work)))
+            return agent_snippet(work)
         case _:
             return _refresh(work, request)
 

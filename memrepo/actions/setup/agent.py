@@ -1,9 +1,9 @@
 """`memrepo agent`: install memrepo into an agent program, uninstall it, or print what to paste.
 
 Claude Code and Codex are installed. For OpenClaw the commands that install its plugin are printed,
-for other programs the parts of their files. Each part names its program, so that uninstalling one keeps the others'
-parts. What a person wrote in the same files stays: text byte for byte, JSON with its values and
-their order.
+for other programs the parts of their files. Each part names its program, so that uninstalling one
+keeps the others' parts. What a person wrote in the same files stays: text byte for byte, JSON with
+its values and their order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from memrepo.store import crontab
 _VERSION = regex(r"^Version (\d+)\.$", re.MULTILINE)
 
 
-class AgentPrompt(msgspec.Struct, frozen=True, kw_only=True):
+class AgentPrompt(VerbResult, frozen=True, kw_only=True):
     """A prompt with this repository's commands, with its version and the hash of its template."""
 
     version: int
@@ -440,9 +440,8 @@ def _openclaw(program: str, repository: Path) -> str:
 
 _OPENCLAW_NEXT = (
     "run these commands, then restart the gateway; docs/agents.md says what each allows",
-    'each night the agent itself can read what is new and answer the questions: judge = "session"'
-    " in [run] of memrepo.toml, and `memrepo schedule install --launcher` prints the jobs for its"
-    " cron",
+    'each night the agent itself can answer the questions of a run: judge = "session" in [run]',
+    "`memrepo schedule install --launcher` prints the jobs for its cron",
 )
 
 

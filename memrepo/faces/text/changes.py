@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import record as records
     from memrepo.actions.run import session as judging
+    from memrepo.actions.setup import agent as agents
     from memrepo.actions.write import add as adding
     from memrepo.actions.write import change
 
@@ -216,13 +217,14 @@ def decay(request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, c
 
 def session(
     request: sessions.Request,
-    result: sessions.Snippet | sessions.Started | sessions.Ended,
+    result: agents.AgentPrompt | sessions.Started | sessions.Ended,
     colour: bool,
 ) -> str:
     """Format the context of a session, the instructions for agents, or the end of a session."""
-    from memrepo.actions.lifecycle.session import Ended, Refreshed, Snippet
+    from memrepo.actions.lifecycle.session import Ended, Refreshed
+    from memrepo.actions.setup.agent import AgentPrompt
 
-    if isinstance(result, Snippet):
+    if isinstance(result, AgentPrompt):
         return result.prompt
     if isinstance(result, Ended):
         if request.dry_run:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -25,6 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from memrepo.actions.pending import REMOVALS
 from memrepo.actions.request import checked
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
@@ -157,18 +158,38 @@ class FormResult(msgspec.Struct, frozen=True, kw_only=True):
     draft: str = ""
 
 
-_OUTCOMES = {
-    "accept": "Accepted: it is in effect now.",
-    "discard": "Discarded: nothing of it takes effect, and it is not proposed again.",
-    "revert": "Reverted: the memory is as it was before. What came later stays.",
-    "edit": "Saved in your words.",
-    "forget": "Forgotten: search no longer finds it. `memrepo restore` brings it back.",
-    "reject": "Rejected for good: it does not come back.",
-    "accept removals": "Archived: search no longer finds them. `memrepo restore` brings one back.",
-    "discard removals": "Kept: search finds them as before.",
-    "confirm": "Confirmed: you marked it as right.",
-    "resolve": "Decided: the contradiction is settled.",
+class Deed(NamedTuple):
+    """A verb that pages offer: what it did in a sentence, and the fields of its request."""
+
+    outcome: str
+    """Empty if the first line of the verb's own text says it."""
+    fields: tuple[str, ...]
+
+
+_DEEDS: Mapping[str, Deed] = {
+    "accept": Deed("Accepted: it is in effect now.", ("run",)),
+    "discard": Deed(
+        "Discarded: nothing of it takes effect, and it is not proposed again.", ("run", "reason")
+    ),
+    "revert": Deed(
+        "Reverted: the memory is as it was before. What came later stays.", ("target", "reason")
+    ),
+    "edit": Deed("Saved in your words.", ("id", "text", "reason")),
+    "pin": Deed("", ("id", "off")),
+    "forget": Deed(
+        "Forgotten: search no longer finds it. `memrepo restore` brings it back.", ("id", "reason")
+    ),
+    "reject": Deed("Rejected for good: it does not come back.", ("id", "reason")),
+    "confirm": Deed("Confirmed: you marked it as right.", ("id",)),
+    "resolve": Deed("Decided: the contradiction is settled.", ("id", "keep", "both")),
 }
+"""The verbs that pages offer. Other verbs are ignored."""
+_REMOVALS = {
+    "accept": "Archived: search no longer finds them. `memrepo restore` brings one back.",
+    "discard": "Kept: search finds them as before.",
+}
+"""What deciding about marked memories did."""
+_FLAGS = ("off", "both")
 
 
 def do(work: Work, form: Mapping[str, str]) -> FormResult:
@@ -177,7 +198,8 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     verb = given.get("deed", "")
     if verb not in _DEEDS:
         return FormResult(message="nothing to do: no decision was made")
-    first, *rest = _DEEDS[verb]
+    deed = _DEEDS[verb]
+    first, *rest = deed.fields
     named = {name: given[name] for name in rest if given.get(name)}
     fields = {name: name in _FLAGS or value for name, value in named.items()}
     try:
@@ -191,27 +213,10 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     for name, value in named.items():
         line += [f"--{name}", *([] if name in _FLAGS else [value])]
     text = text_of(verb, request, answer)
-    outcome = _OUTCOMES.get(f"{verb} {line[0]}") or _OUTCOMES.get(verb)
+    outcome = _REMOVALS.get(verb, "") if line[0] == REMOVALS else deed.outcome
     message = outcome or text.partition("\n")[0]
     message, command = concealed([message, f"memrepo {verb} {shlex.join(line)}\n{text}"])
     return FormResult(message=message, command=command)
-
-
-_DEEDS: Mapping[str, tuple[str, ...]] = {
-    "accept": ("run",),
-    "discard": ("run", "reason"),
-    "revert": ("target", "reason"),
-    "edit": ("id", "text", "reason"),
-    "pin": ("id", "off"),
-    "forget": ("id", "reason"),
-    "reject": ("id", "reason"),
-    "confirm": ("id",),
-    "resolve": ("id", "keep", "both"),
-}
-"""Verbs that pages offer in addition to decisions about a run, with the fields of their requests.
-
-Other verbs are ignored."""
-_FLAGS = ("off", "both")
 
 
 @cache

@@ -29,6 +29,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
+from memrepo.text.words import content_words
 from memrepo.views.hot import condensed, plain, sections
 from memrepo.views.html import Mark, rendered, rendered_line, shown, side
 from memrepo.views.report import in_words
@@ -151,6 +152,7 @@ def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str,
 
 _CHANGES: Mapping[str, str] = {
     "added": "new",
+    "standing": "in doubt",
     "reworded": "reworded",
     "superseded": "replaced",
     "restored": "back",
@@ -204,15 +206,16 @@ def _left_out(found: status.Result, last: RunResult | None) -> Iterator[tuple[st
         )
 
 
-MAX_OVERTAKEN = 5
-"""Maximum memories that are listed with a later line about the same."""
+MAX_OVERTAKEN, MIN_SHARED = 5, 2
+"""Maximum memories that are listed with a later line, and the words that both must share."""
 
 
 def _overtaken(work: Work, hot: Sequence[Memory]) -> Iterator[tuple[str, str, Later]]:
     """Yield the memories of the first page about whose subject a later line exists."""
     index = index_of(work, passages=True)
     for memory in hot:
-        if later := later_than(work, index, memory, work.call.now):
+        later, words = later_than(work, index, memory, work.call.now), content_words(memory.body)
+        if later and len(words & content_words(later.text)) >= MIN_SHARED:
             yield memory.id, cut(plain(memory), LABEL), later
 
 
@@ -313,7 +316,7 @@ def _sentence(change: Change) -> str:
     fresh = change.new_sources or change.difference.memory.sources
     if own and own[-1].reason:
         return _sentence_of(own[-1].reason)
-    if change.kind in (*LEAVING, "marked") or not fresh:
+    if change.kind in (*LEAVING, "marked", "standing") or not fresh:
         return _sentence_of(change.why)
     source = fresh[0]
     place = source.resource.removeprefix("sources/")

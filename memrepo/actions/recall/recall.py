@@ -32,7 +32,7 @@ from memrepo.policies.standing import (
     newer_of,
     trust_of,
 )
-from memrepo.store import history, vectors
+from memrepo.store import vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
@@ -206,6 +206,8 @@ def index_of(
 
     def changed(paths: Collection[str]) -> Mapping[str, str]:
         """Return the days of the last changes, except those of the day of the import."""
+        from memrepo.store import history  # needed only if sources changed
+
         times = history.last_changed(store.repo, tree.commit, paths)
         days = {path: local_day(when, config.zone) for path, when in times.items()}
         first = history.first_commit(store.repo, tree.commit, tree.layout.config) if days else ""
@@ -215,7 +217,7 @@ def index_of(
 
     wanted = Indexed(
         tree=tree,
-        rules=config.lexicon.rule,
+        rules="levels" if config.is_classic else "sum",  # the lexicon takes time to build
         importance=importance,
         blob_id=store.work.blob_id,
         tick=tick,

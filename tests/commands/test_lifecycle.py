@@ -296,7 +296,7 @@ def test_tiers_show_what_moves_next(small_repo: Path) -> None:
     assert found["tiers"] == {"hot": 0, "warm": count, "gist": 0, "forgotten": 0}
     assert {row["to"] for row in found["owed"]} == {"warm"}
     said = memrepo(small_repo, "tiers", now=after(hours=3), as_json=False).out
-    assert "█" in said
+    assert f"warm       {count:>6}  high\n" in said
     assert "hot → warm" in said
 
 

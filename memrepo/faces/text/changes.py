@@ -170,13 +170,8 @@ def nominate(request: ageing.NominateRequest, result: ageing.Nominated, colour: 
 
 
 def tiers(request: object, result: ageing.Spread, colour: bool) -> str:
-    """Format a bar chart of the notes per tier, and list the notes that will move next."""
-    most = max(result.tiers.values(), default=0)
-    wide = len(str(most))
-    lines = [
-        f"{tier:<9}  {count:>{wide}}  {CONFIDENCE[tier]:<8}  {bar(count, most)}".rstrip()
-        for tier, count in result.tiers.items()
-    ]
+    """Format the number of notes per tier, and list the notes that will move next."""
+    lines = [f"{tier:<9}  {n:>6}  {CONFIDENCE[tier]}" for tier, n in result.tiers.items()]
     if result.due:
         lines.append(f"{counted(len(result.due), 'note moves', 'notes move')} at the next run:")
     for move in result.due[:10]:
@@ -185,15 +180,6 @@ def tiers(request: object, result: ageing.Spread, colour: bool) -> str:
     if len(result.due) > 10:
         lines.append(f"  and {len(result.due) - 10} more")
     return "\n".join(lines)
-
-
-def bar(count: int, most: int, width: int = 40) -> str:
-    """Render a count as a bar. Any count above zero gets at least an eighth of a block."""
-    if not count or not most:
-        return ""
-    eighths = max(1, round(count * width * 8 / most))
-    parts: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
-    return "█" * (eighths // 8) + parts[eighths % 8]
 
 
 def decay(request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, colour: bool) -> str:

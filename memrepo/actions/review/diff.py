@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -14,7 +14,7 @@ from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
-from memrepo.core.state import EMPTY, differences
+from memrepo.core.state import EMPTY, ChangeKind, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
 from memrepo.views.review import Change, Reason, Review, Stage
@@ -41,31 +41,40 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """The changes, grouped by memory."""
 
-    review: Review
-    is_stat: bool = False
-    """Whether only the totals were requested."""
+    unlisted: ClassVar = ("review",)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the review as JSON-compatible values. Each memory is counted once."""
-        review = self.review
-        found: dict[str, Any] = {
-            "run": review.run,
-            "state": review.state,
-            "base": review.base,
-            "head": review.tip,
-            "reason": review.reason,
-            "totals": review.totals,
-            "memories": len(review.changes),
-            "files": dict(review.files),
-        }
-        if not self.is_stat:
-            found["changes"] = msgspec.to_builtins([one.record() for one in review.changes])
-        return found
+    run: str
+    state: Stage
+    base: str
+    head: str
+    reason: str
+    totals: Mapping[ChangeKind, int]
+    """The number of memories by main kind of change. Each memory is counted once."""
+    memories: int
+    files: Mapping[str, int]
+    """The number of other changed files, by folder."""
+    changes: tuple[Mapping[str, Any], ...] | msgspec.UnsetType = msgspec.UNSET
+    """Unset if only the totals were requested."""
+    review: Review
+    """The review from which the text output is rendered."""
 
 
 def do(work: Work, request: Request) -> Result:
     """Compare the trees before and after a run, a commit or a range of commits."""
-    return Result(review=review_of(work, span_of(work, request.words)), is_stat=request.stat)
+    review = review_of(work, span_of(work, request.words))
+    changes = tuple(change.record() for change in review.changes)
+    return Result(
+        run=review.run,
+        state=review.state,
+        base=review.base,
+        head=review.tip,
+        reason=review.reason,
+        totals=review.totals,
+        memories=len(review.changes),
+        files=dict(review.files),
+        changes=msgspec.UNSET if request.stat else changes,
+        review=review,
+    )
 
 
 class NothingToCompare(MemrepoError):

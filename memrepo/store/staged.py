@@ -110,11 +110,9 @@ class StagedFiles(Around):
         return {other for other, _, _ in found if folded(other) in wanted} - {*paths}
 
     def below(self, folder: str) -> Mapping[str, bytes]:
-        """Return {path: bytes} of the files in the index below a folder."""
-        if folder == self.layout.area("tombstones"):
-            known = self.known.blobs.items()
-            return {path: self.git.read(blob) for path, blob in known if path.startswith(folder)}
-        return dict(self._matching([f":(top,literal){folder}"]))
+        """Return {path: bytes} of the tombstones in the index, which are read once."""
+        known = self.known.blobs.items()
+        return {path: self.git.read(blob) for path, blob in known if path.startswith(folder)}
 
     def _matching(self, patterns: Collection[str]) -> Iterator[tuple[str, bytes]]:
         for path, mode, blob in listed(self.git, *patterns):

@@ -22,7 +22,7 @@ from memrepo.merge.tombstones import path_of, tombstone_bytes, tombstone_of_chan
 from memrepo.policies.cadence import Timetable
 from memrepo.policies.standing import is_retired
 from memrepo.store import history
-from memrepo.store.errors import CannotWork, GitFailed
+from memrepo.store.errors import GitFailed, StoreError
 
 REQUEST = "request-in-text"
 """The rule of warnings about instructions in source texts."""
@@ -165,10 +165,10 @@ def the_waiting(work: Work, run: str) -> Waiting:
 
 
 def refuse_on_waiting(work: Work) -> None:
-    """Raise CannotWork if HEAD is on the branch of a pending run."""
+    """Raise StoreError if HEAD is on the branch of a pending run."""
     here = work.store.branch_or_none.removeprefix("refs/heads/")
     if here.startswith(PREFIX) and here in {w.branch for w in all_waiting(work)}:
-        raise CannotWork("on-pending-run", branch=here)
+        raise StoreError("on-pending-run", branch=here)
 
 
 def requests_waiting(work: Work) -> list[Problem]:
@@ -188,10 +188,10 @@ def requests_waiting(work: Work) -> list[Problem]:
 
 
 def refuse_no_room(work: Work) -> None:
-    """Raise CannotWork if a branch is named `run`, so that git cannot create `run/<run-id>`."""
+    """Raise StoreError if a branch is named `run`, so that git cannot create `run/<run-id>`."""
     name = PREFIX.rstrip("/")
     if work.store.repo.ref(f"refs/heads/{name}"):
-        raise CannotWork("branch-named-run", name=name)
+        raise StoreError("branch-named-run", name=name)
 
 
 def left_behind(

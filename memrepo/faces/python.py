@@ -191,7 +191,7 @@ def open_repository(
     `clock` returns the current time with its time zone and is called once per call. The default is
     the system clock. `actor` is the author of commits: a plain word is a program, `human:<email>`
     is a person. With a `scope`, calls see that scope and the memories of the whole repository, and
-    write only that scope. Raise NotARepository or CannotWork.
+    write only that scope. Raise NotARepository or StoreError.
     """
     with _open(Path(where).absolute()) as store:
         yield OpenRepository(

@@ -57,10 +57,6 @@ class NotARepository(StoreError):
     """Raised when a folder is in no git repository, or in one without memrepo.toml."""
 
 
-class CannotWork(StoreError):
-    """Raised when the repository is in a state that does not allow writes."""
-
-
 class Locked(StoreError):
     """Raised when another memrepo process holds the lock."""
 
@@ -86,20 +82,6 @@ class BeforeHistory(StoreError):
     """Raised when all commits on the branch are newer than the given date."""
 
     exit_code = Exit.USAGE
-
-
-class UnfitRemote(StoreError):
-    """Raised when sync does not support the name or address of a remote."""
-
-    exit_code = Exit.USAGE
-
-
-class HubUnreachable(StoreError):
-    """Raised when git could not communicate with the hub."""
-
-
-class PushRefused(StoreError):
-    """Raised when the hub rejected a push for a reason other than a moved ref."""
 
 
 class NoCrontab(StoreError):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memrepo.core.patterns import regex
-from memrepo.store.errors import CannotWork, GitFailed, Locked, NotARepository, StoreError
+from memrepo.store.errors import GitFailed, Locked, NotARepository, StoreError
 
 if TYPE_CHECKING:
     from memrepo.store.objects import ObjectReader
@@ -409,32 +409,32 @@ _MIDDLE_OF = {
 
 
 def branch_of(name: str) -> str:
-    """Return a full branch name unchanged. Raises CannotWork if it is empty (detached HEAD)."""
+    """Return a full branch name unchanged. Raises StoreError if it is empty (detached HEAD)."""
     if not name:
-        raise CannotWork("detached")
+        raise StoreError("detached")
     return name
 
 
 def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
-    """Raise CannotWork during a merge or similar, in a shallow clone, or on a detached HEAD."""
+    """Raise StoreError during a merge or similar, in a shallow clone, or on a detached HEAD."""
     git_dir = repo.git_dir
     for name, what in _MIDDLE_OF.items():
         if (git_dir / name).exists():
-            raise CannotWork("in-progress", what=what)
+            raise StoreError("in-progress", what=what)
     if unmerged:
-        raise CannotWork("unmerged")
+        raise StoreError("unmerged")
     if (repo.common_dir / "shallow").exists():
-        raise CannotWork("shallow")
+        raise StoreError("shallow")
     _refuse_second_checkout(repo, branch_of(branch))
 
 
 def _refuse_second_checkout(repo: Repo, branch: str) -> None:
-    """Raise CannotWork if another work tree uses the branch: its index would revert the write."""
+    """Raise StoreError if another work tree uses the branch: its index would revert the write."""
     if not (repo.common_dir / "worktrees").exists():
         return
     listed = repo.call("worktree", "list", "--porcelain", "-z").split("\0")
     if listed.count(f"branch {branch}") > 1:
-        raise CannotWork("second-checkout", branch=branch)
+        raise StoreError("second-checkout", branch=branch)
 
 
 _PAUSE_S = 0.02

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.merge.purging import Edit, File
-from memrepo.store.errors import CannotWork, GitFailed, StoreError
+from memrepo.store.errors import GitFailed, StoreError
 from memrepo.store.git import Git, git_alive, purged_folder, scratch
 
 if TYPE_CHECKING:
@@ -68,21 +68,21 @@ def folder_of(repo: Repo) -> Path:
 
 
 def refuse_unfit(store: Repository, edit: Edit) -> None:
-    """Raise CannotWork if a purge could miss objects or refs, or lose what is not committed."""
+    """Raise StoreError if a purge could miss objects or refs, or lose what is not committed."""
     common = store.repo.common_dir
     if (common / "objects" / "info" / "alternates").exists():
-        raise CannotWork("alternates")
+        raise StoreError("alternates")
     if any((common / "worktrees").glob("*")):
-        raise CannotWork("work-trees")
+        raise StoreError("work-trees")
     if not store.repo.branch:
-        raise CannotWork("detached")
+        raise StoreError("detached")
     if store.repo.ref("refs/stash"):
-        raise CannotWork("purge-stash")
+        raise StoreError("purge-stash")
     if named := [edit.path(name) for name in refs_of(store.repo) if edit.spans(name)]:
-        raise CannotWork("purge-refs", named=", ".join(named[:5]))
+        raise StoreError("purge-refs", named=", ".join(named[:5]))
     edited = [path for path, state in store.work.dirty().items() if state != "??"]
     if edited:
-        raise CannotWork("purge-edits", named=", ".join(sorted(edited)[:5]))
+        raise StoreError("purge-edits", named=", ".join(sorted(edited)[:5]))
 
 
 def refs_of(git: Git) -> dict[str, str]:

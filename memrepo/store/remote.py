@@ -23,7 +23,7 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.merge.versions import merge_text
-from memrepo.store.errors import GitFailed, HubUnreachable, PushRefused, UnfitRemote, one_line
+from memrepo.store.errors import GitFailed, StoreError, one_line
 from memrepo.store.objects import FILE, TreeEntry
 
 if TYPE_CHECKING:
@@ -114,13 +114,13 @@ class Hub(msgspec.Struct, frozen=True):
                 if why.startswith("[rejected]") or any(word in why for word in _RACES):
                     return False
                 raise self._refusal(ref, why)
-        raise HubUnreachable(name=self.name, cause=one_line(err))
+        raise StoreError("hub-unreachable", name=self.name, cause=one_line(err))
 
     def replace(self, ref: str, old: str, new: str) -> bool:
         """Replace a ref's object on the hub after a purge. Return False if the hub's ref moved.
 
         This is the only push that is not a fast-forward. It names the object to replace and pushes
-        nothing else. An empty `new` deletes the ref. Raises PushRefused.
+        nothing else. An empty `new` deletes the ref. Raises StoreError.
         """
         status, out, err = self._push(f"--force-with-lease={ref}:{old}", self.name, f"{new}:{ref}")
         if status == 0:
@@ -130,9 +130,9 @@ class Hub(msgspec.Struct, frozen=True):
             return False
         raise self._refusal(ref, text)
 
-    def _refusal(self, ref: str, text: str) -> PushRefused:
-        return PushRefused(
-            "checked-out" if "checked out" in text else "other",
+    def _refusal(self, ref: str, text: str) -> StoreError:
+        return StoreError(
+            "push-checked-out" if "checked out" in text else "push-refused",
             name=self.name,
             ref=ref,
             cause=one_line(text),
@@ -157,11 +157,11 @@ class Hub(msgspec.Struct, frozen=True):
             yield partial(self.repo.call, env=env), tips
 
     def _call(self, *words: str, env: Mapping[str, str] | None = None) -> str:
-        """Call git against the hub. Raises HubUnreachable if git fails."""
+        """Call git against the hub. Raises StoreError if git fails."""
         try:
             return self.repo.call(*words, env={**self._unasked(), **(env or {})})
         except GitFailed as error:
-            raise HubUnreachable(name=self.name, cause=error.cause) from error
+            raise StoreError("hub-unreachable", name=self.name, cause=error.cause) from error
 
     def _unasked(self) -> dict[str, str]:
         """Return variables with which git asks for no password and no host key."""
@@ -177,38 +177,38 @@ class Hub(msgspec.Struct, frozen=True):
         try:
             return self.repo.ask(*setting, "push", *options, env=self._unasked())
         except GitFailed as error:
-            raise HubUnreachable(name=self.name, cause=error.cause) from error
+            raise StoreError("hub-unreachable", name=self.name, cause=error.cause) from error
 
 
 def hub_of(repo: Repo, word: str, branch: str) -> Hub:
     """Return the hub of a branch: the named remote, else the branch's upstream, else `origin`.
 
-    Raises UnfitRemote. `word` must be a remote's name, not an address. Addresses that
+    Raises StoreError. `word` must be a remote's name, not an address. Addresses that
     start a program are refused.
     """
     names = repo.call("remote").splitlines()
     short = branch.removeprefix("refs/heads/")
     upstream = repo.config.get(f"branch.{short}.remote")
     if not word and not names:
-        raise UnfitRemote("none")
+        raise StoreError("remote-none")
     name = word or (upstream if upstream in names else "origin")
     if name not in names:
         raise _unknown_remote(name, names)
     if not _NAME.fullmatch(name) or name.endswith(".lock"):
-        raise UnfitRemote("name", name=name)
+        raise StoreError("remote-name", name=name)
     for kind in ("--all", "--push"):
         for url in repo.call("remote", "get-url", kind, name).splitlines():
             if _HELPER.match(url):
-                raise UnfitRemote("helper", name=name, helper=url.partition("::")[0])
+                raise StoreError("remote-helper", name=name, helper=url.partition("::")[0])
     merged = repo.config.get(f"branch.{short}.merge") if name == upstream else ""
     return Hub(repo, name, merged.removeprefix("refs/heads/") or short)
 
 
-def _unknown_remote(name: str, names: list[str]) -> UnfitRemote:
+def _unknown_remote(name: str, names: list[str]) -> StoreError:
     known = f"; known remotes: {', '.join(names)}" if names else ""
     if re.search(r"[:/\\]", name):
-        return UnfitRemote("address", name=one_line(name), known=known)
-    return UnfitRemote("unknown", name=name, known=known)
+        return StoreError("remote-address", name=one_line(name), known=known)
+    return StoreError("remote-unknown", name=name, known=known)
 
 
 def pause(commit: str, turn: int) -> None:

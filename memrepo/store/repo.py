@@ -23,7 +23,6 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.store.errors import (
     BranchMoved,
-    CannotWork,
     GitFailed,
     NotARepository,
     StoreError,
@@ -103,7 +102,7 @@ class Repository:
 
     @property
     def branch(self) -> str:
-        """Return the full name of the current branch. Raises CannotWork if HEAD is detached."""
+        """Return the full name of the current branch. Raises StoreError if HEAD is detached."""
         return branch_of(self.branch_or_none)
 
     @property
@@ -216,7 +215,7 @@ class Repository:
     def _recover(self) -> None:
         if self._is_purge_ready():
             if self._resume is None:
-                raise CannotWork("purge-interrupted")
+                raise StoreError("purge-interrupted")
             self._resume(self)
         journal = load_journal(self.journals)
         if journal is not None:
@@ -230,7 +229,7 @@ class Repository:
     # -- writing -----------------------------------------------------------------------------
 
     def refuse_unfit(self, *, index: bool = True) -> None:
-        """Raise CannotWork during a merge, rebase or similar, or in a shallow clone.
+        """Raise StoreError during a merge, rebase or similar, or in a shallow clone.
 
         With `index`, also if the index has unmerged paths.
         """
@@ -263,7 +262,7 @@ class Repository:
         """Write a chain of commits, fast-forward the branch to it, and return the newest commit.
 
         Work tree files that already have the new content are accepted unchanged. Raises
-        BranchMoved, FilesInTheWay or CannotWork, in which case nothing has changed.
+        BranchMoved, FilesInTheWay or StoreError, in which case nothing has changed.
         """
         with self.writing():
             self._refuse_unready(chain.base, chain)
@@ -285,7 +284,7 @@ class Repository:
     def advance(self, base: str, tip: str, name: str) -> None:
         """Fast-forward the branch from `base` to a commit that is already in the repository.
 
-        Raises BranchMoved, FilesInTheWay or CannotWork, in which case nothing has changed.
+        Raises BranchMoved, FilesInTheWay or StoreError, in which case nothing has changed.
         """
         with self.writing():
             self._refuse_unready(base)
@@ -302,7 +301,7 @@ class Repository:
         commits = chain.commits if chain else ()
         paths = dict.fromkeys(path for commit in commits for path in commit.effect)
         for path, name in self.work.filtered(paths):
-            raise CannotWork("filter", path=path, name=name)
+            raise StoreError("filter", path=path, name=name)
 
     def _advance(self, base: str, tip: str, name: str) -> None:
         changed = self.work.changed(base, tip)
@@ -328,7 +327,7 @@ class Repository:
             self.refuse_unfit()
             tip = self.build(chain)
             if self.resolve(ref) not in ("", tip):
-                raise CannotWork("branch-exists", branch=branch)
+                raise StoreError("branch-exists", branch=branch)
             self.repo.call("update-ref", ref, tip)
         return tip
 
@@ -373,7 +372,7 @@ class Repository:
                 raise BranchMoved(branch=journal.branch) from error
             move = "move the files it names out of the way and run the command again"
             fix = error.fix if error.by_system else move
-            raise CannotWork("refused", cause=error.cause, fix=fix) from error
+            raise StoreError("refused", cause=error.cause, fix=fix) from error
 
     def _move_branch(self, journal: Journal) -> None:
         old, tip = journal.base or "0" * len(journal.tip), journal.tip
@@ -565,7 +564,7 @@ def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bo
     """Open the repository whose top folder is the given one, or create it if needed."""
     isolate()
     if (where / "HEAD").is_file() and (where / "objects").is_dir():
-        raise CannotWork("bare", where=where)
+        raise StoreError("bare", where=where)
     code, top, _ = Git(where).ask("rev-parse", "--show-toplevel") if where.is_dir() else (1, "", "")
     made = code != 0 or Path(top.removesuffix("\n")) != where.resolve()
     if made:

@@ -31,7 +31,6 @@ from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
 from memrepo.store.errors import (
     BranchMoved,
-    CannotWork,
     StoreError,
     problem,
 )
@@ -236,12 +235,12 @@ def join(
 ) -> tuple[Result, Chain | None]:
     """Merge this clone's HEAD onto the hub's tip. The side `taken` wins all conflicts.
 
-    Return no chain if a person must decide. Raises CannotWork or OtherFormat.
+    Return no chain if a person must decide. Raises StoreError or OtherFormat.
     """
     store, head = work.store, work.tree.commit
     bases = sorted(store.common_ancestors([head, hub]))
     if work.tree.layout.config not in store.snapshot(hub).files:
-        raise CannotWork("no-config", name=name, config=work.tree.layout.config)
+        raise StoreError("no-config", name=name, config=work.tree.layout.config)
     base, first, second = states = [store.snapshot(c).state() for c in (bases[0], hub, head)]
     changed = frozenset(store.work.changed(bases[0], head))
     picks, texts, open_ = _merge_others(work, bases, hub, taken)
@@ -297,7 +296,7 @@ def _merge_others(
     for path, versions in tree.open.items():
         base, first, second = versions
         if base is None and (first is None or second is None):
-            raise CannotWork("file-and-folder", path=visible(path))
+            raise StoreError("file-and-folder", path=visible(path))
         if is_own(path, versions):
             continue
         if (text := merge_texts(repo, base, first, second)) is not None:

@@ -98,14 +98,9 @@ def clone_id(repo: Repo) -> str:
     return id_
 
 
-def clone_name(repo: Repo) -> str:
-    """Return the clone's name from `git config memrepo.clone`, or else the clone's id."""
-    return get(repo, CLONE) or clone_id(repo)
-
-
-def is_called(repo: Repo, name: str) -> bool:
-    """Return whether a name is this clone's name or id."""
-    return name in (get(repo, CLONE), clone_id(repo))
+def clone_names(repo: Repo) -> list[str]:
+    """Return the clone's name from `git config memrepo.clone`, if it has one, and its id."""
+    return [name for name in (get(repo, CLONE), clone_id(repo)) if name]
 
 
 def _read_id(path: Path, here: dict[str, object]) -> str:

@@ -51,7 +51,7 @@ from memrepo.policies.rules import MODES, RunMode
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.store.run_files import SavedAnswers
-from memrepo.store.settings import clone_name, is_called
+from memrepo.store.settings import clone_names
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,10 +145,10 @@ def do(work: Work, request: Request) -> Result:
 
 def refuse_other_owner(work: Work) -> None:
     """Raise MayNotRun if another clone owns the runs."""
-    owner, repo = work.config.run.owner, work.store.repo
-    if owner and not is_called(repo, owner):
+    owner = work.config.run.owner
+    if owner and owner not in (names := clone_names(work.store.repo)):
         raise MayNotRun(
-            f"runs are {owner}'s (run.owner in memrepo.toml), and this clone is {clone_name(repo)}",
+            f"runs are {owner}'s (run.owner in memrepo.toml), and this clone is {names[0]}",
             fix="`memrepo sync` brings what it distils; to run here, name this clone as run.owner"
             " (`git config memrepo.clone NAME` gives it a name)",
         )

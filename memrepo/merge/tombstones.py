@@ -272,6 +272,10 @@ class Tombstones:
         yield from self.barring_whole(memory)
         yield from (stone for _, stone in self.stated_in(memory))
 
+    def rewording(self, text_hash: str) -> Tombstone | None:
+        """Return the decision by which a person reworded a statement of a source, or None."""
+        return self._former.get(text_hash)
+
     def barring_whole(self, memory: Memory) -> Iterator[Tombstone]:
         """Yield the decisions against a memory, its text or its title."""
         if not self:

@@ -498,7 +498,8 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit | NoteU
     draft = Memory.of(text.resource, fields, body=unit.text)
     if tombstones_in(state).near(draft):
         return False
-    against = decided_against(state).barring(draft)
+    decided = decided_against(state)
+    against = [*decided.barring(draft), *filter(None, [decided.rewording(unit.text_hash)])]
     return not any(binds(s, text.resource, unit.captured, whole=True) for s in against)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, NEXT_DAY, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo
 from purging import purged
 
 from memrepo.actions.work import Call
@@ -296,3 +296,16 @@ def test_a_day_to_come_makes_no_text_later(repo: Path) -> None:
     done(repo, "run", now=NEXT_DAY)
     found_ = done(repo, "search", "where does the ferry pass lie", now=NEXT_DAY)
     assert all((hit["later"] or {}).get("captured", "") < "2026-12" for hit in found_["hits"])
+
+
+def test_the_old_line_of_a_memory_that_a_person_edited_is_no_passage(tmp_path: Path) -> None:
+    folder = tmp_path / "agent"
+    folder.mkdir()
+    lines = "- The bread oven is heated to 230 degrees.\n- The pantry key hangs behind the door.\n"
+    (folder / "MEMORY.md").write_text(f"# Memory\n\n## Kitchen\n\n{lines}", encoding="utf-8")
+    repo = begin(tmp_path, folder)
+    found = done(repo, "search", "bread oven degrees", "--no-touch")["hits"]
+    done(repo, "edit", found[0]["id"], "--text", "The bread oven is heated to 250 degrees.")
+    for words in ("bread oven 230 degrees", "pantry key door"):
+        shown = memrepo(repo, "search", words, "--no-touch", as_json=False).out
+        assert "230" not in shown

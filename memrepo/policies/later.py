@@ -12,14 +12,17 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import msgspec
 
-from memrepo.policies.change import read
+from memrepo.core.memory import Memory
+from memrepo.policies.change import change_of, read
+from memrepo.policies.standing import contradicts, newer_of
 from memrepo.text.dates import find_date, is_time_heading, month_names
 from memrepo.text.languages import ENGLISH, entries, fold
 from memrepo.text.sentences import sentences
-from memrepo.text.words import asked_terms, index_terms, is_spaceless, stems, words
+from memrepo.text.words import asked_terms, index_terms, is_spaceless, stems, terms, words
 
 MAX_HOLDERS, MAX_SHARE = 8, 50
 """A telling word is in at most this many blocks, or one of this many of all blocks."""
@@ -209,3 +212,36 @@ def _is_next_state(old: Text, new: Text) -> bool:
 def _undated(heading: str) -> list[str]:
     months = month_names()
     return [word for word in words(heading) if not word.isdigit() and word not in months]
+
+
+_T = TypeVar("_T")
+
+
+def newer_first(
+    hits: Sequence[_T], memories: Sequence[Memory], asked: frozenset[str] = frozenset()
+) -> list[_T]:
+    """Reorder search hits: of two hits about the same, the newer one comes first.
+
+    The two hits swap positions. An older memory stays first if it has a query word that the newer
+    one lacks, unless the two contradict each other.
+    """
+    order = list(range(len(hits)))
+    for at, one in enumerate(memories):
+        for other in range(at + 1, len(memories)):
+            two = memories[other]
+            newer = newer_of(one.sources, two.sources)[0]
+            first, second = order.index(at), order.index(other)
+            new, old = (at, other) if newer == "first" else (other, at)
+            if newer == "unknown" or (first < second) != (new == other):
+                continue
+            is_contested = one.standing == two.standing == "contested" and contradicts(one, two)
+            only_old = asked.intersection(terms(memories[old].body)).difference(
+                terms(memories[new].body)
+            )
+            if is_contested or (not only_old and _follows(memories[new], memories[old])):
+                order[first], order[second] = other, at
+    return [hits[n] for n in order]
+
+
+def _follows(new: Memory, old: Memory) -> bool:
+    return not (new.is_note or old.is_note) and change_of(old, new) is not None

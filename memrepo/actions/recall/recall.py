@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,16 +19,14 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.change import read
-from memrepo.policies.later import Text, Topic, later_line
+from memrepo.policies.later import Text, Topic, later_line, newer_first
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import (
     contesting,
-    contradicts,
     doubts,
     is_retired,
-    newer_of,
     trust_of,
 )
 from memrepo.store import vectors
@@ -38,6 +35,7 @@ from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.text.paragraphs import Paragraph, paragraphs
+from memrepo.text.words import terms
 
 if TYPE_CHECKING:
     from memrepo.store.vectors import Embedder
@@ -305,7 +303,7 @@ class Recall:
         best = _last(kept, lambda memory: memory.standing in LOWERED)[: only.limit]
         if config.rules.tiers.last:
             best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
-        best = _newer_first(best)
+        best = newer_first(best, best, frozenset(terms(" ".join(words))))
         newer = NewerTexts(
             index=self.index,
             only=replace(only, limit=1),
@@ -485,18 +483,6 @@ def _last(memories: Sequence[Memory], goes: Callable[[Memory], bool]) -> list[Me
     successors = {memory.id: memory.superseded_by for memory in memories}
     last = with_replaced([memory.id for memory in memories if goes(memory)], successors)
     return sorted(memories, key=lambda memory: memory.id in last)
-
-
-def _newer_first(memories: Sequence[Memory]) -> list[Memory]:
-    """Return memories in order, but the newer of two that contest each other first."""
-    order = list(memories)
-    contested = [memory for memory in memories if memory.standing == "contested"]
-    for one, two in combinations(contested, 2):
-        first, second = order.index(one), order.index(two)
-        older_first = ("second", "first")[second < first]
-        if contradicts(one, two) and newer_of(one.sources, two.sources)[0] == older_first:
-            order[first], order[second] = two, one
-    return order
 
 
 MAX_COMPARED, MAX_LATER = 3, 300

@@ -44,8 +44,6 @@ BATCH = 50
 FILES_AT_ONCE = 200
 SOURCE, FORGOTTEN = "source", "forgotten"
 """Status of a block of a source, and of a memory that a person rejected, whatever its file says."""
-INERT = "inert"
-"""Type of a block of an archive or of a conflict copy."""
 FOLLOWS, REJECTED = "passages", "rejected"
 """Meta keys: the state that the blocks of sources reflect, and a hash of what they must not show.
 """
@@ -416,13 +414,17 @@ class _SourceBlock(NamedTuple):
 
 
 def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_SourceBlock]]:
-    """Yield the blocks of each source, without what was rejected or corrected."""
+    """Yield the blocks of each source, without what was rejected or corrected.
+
+    A copy, an archive or a template has none, unless the configuration sets another kind for it.
+    """
     if wanted.sources is None or not any(found.files.values()):
         return
     from memrepo.read.intake import Reader, SourceText
+    from memrepo.read.kinds import kinds, path_kind
     from memrepo.read.sources import kind_of
 
-    rules = wanted.sources()
+    rules, inert = wanted.sources(), kinds().groups["inert"]
     names = {path: wanted.tree.layout.source_name(path) for path, b in found.files.items() if b}
     days = wanted.changed([path for path in names if not date_of_path(path)])
     texts = (
@@ -435,6 +437,7 @@ def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_Sou
         )
         for path, name in names.items()
         if (kind := kind_of(name, rules))
+        and (rules.configured_kind(name) or path_kind(name)) not in inert
     )
     while some := list(islice(texts, FILES_AT_ONCE)):
         data = wanted.tree.files.many(text.blob for text in some)
@@ -511,13 +514,6 @@ def _context(text: SourceText, headings: Sequence[str], unit: Unit | NoteUnit | 
     return spelled_context((getattr(unit, "about", ""), name, *headings, lead))
 
 
-@lru_cache(maxsize=1)
-def _type_of(path: str) -> str:
-    from memrepo.read.kinds import kinds, path_kind
-
-    return INERT if path_kind(path) in kinds().groups["inert"] else ""
-
-
 def _source_block(
     text: SourceText, part: int, one: Paragraph, units: Sequence[Unit | NoteUnit]
 ) -> _SourceBlock:
@@ -529,7 +525,7 @@ def _source_block(
     above = index_terms(each_word_once(context)).terms
     terms, language = index_terms(f"{one.text} {date_words(stated)}")
     row = (
-        *(text.resource, part, text.blob, "", _type_of(text.resource), SOURCE),
+        *(text.resource, part, text.blob, "", "", SOURCE),
         *("", "", "", _seconds_of(stated), None, ""),
         *(first, "", day, cues_of(one.text), " ".join(above), " ".join(terms)),
         *(context, one.text, last),

@@ -31,7 +31,7 @@ from memrepo.policies.ranking import (
     rank,
 )
 from memrepo.policies.rules import Weights
-from memrepo.store.blocks import INERT, Indexed, begin_at
+from memrepo.store.blocks import Indexed, begin_at
 from memrepo.store.database import NAME, open_database, query, remove
 from memrepo.text.words import asked_terms, date_words, index_terms
 
@@ -444,7 +444,7 @@ class Queries:
             rows = self.base.execute(
                 f"""SELECT m.number FROM words
                 JOIN block AS m ON m.number = words.rowid WHERE words MATCH ? AND m.day > ?
-                AND m.type != '{INERT}' AND {self._condition}
+                AND {self._condition}
                 ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608
                 (expression(sorted(found)), day, *self._values, MAX_NEWER),
             ).fetchall()
@@ -452,7 +452,7 @@ class Queries:
             "m.number IN (SELECT value FROM json_each(?))", [json.dumps([n for (n,) in rows])]
         )
         here = f"ORDER BY m.day DESC, m.part LIMIT {MAX_NEWER}"
-        best += self._select(f"m.path = ? AND m.day > ? AND m.type != '{INERT}'", [path, day], here)
+        best += self._select("m.path = ? AND m.day > ?", [path, day], here)
         return self._in_effect([*{block.number: block for block in best}.values()])
 
     def _scored(self, corpus: Corpus, asked: Sequence[str], blocks: Sequence[Block]) -> list[Block]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, begin, configure, done, git, memories, memrepo
 from purging import purged
 
 from memrepo.actions.work import Call
@@ -146,15 +146,31 @@ def test_a_later_statement_about_the_same_is_shown_below_a_hit(repo: Path) -> No
     assert "Debian 12" in hits[0]["later"]["text"]
 
 
-def test_a_copy_of_a_sync_program_is_never_the_later_statement(repo: Path) -> None:
-    old = "# Host\n\n- 2026-01-05: The staging host Kestrel runs Debian 11.\n"
-    place(repo, "memory/host.md", old)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "memory/host.sync-conflict-20260209-120000-ABCDEFG.md",
+        "memory/host (Mara's conflicted copy 2026-02-09).md",
+        "other/host.bak.md",
+        "other/archive/host.md",
+        "other/host-template.md",
+    ],
+)
+def test_a_copy_an_archive_or_a_template_is_searched_only_if_its_kind_is_set(
+    repo: Path, name: str
+) -> None:
+    place(repo, "memory/host.md", "# Host\n\n- The staging host Kestrel runs Debian 12.\n")
     done(repo, "run", now=LATER)
-    copy = "memory/host.sync-conflict-20260209-120000-ABCDEFG.md"
-    place(repo, copy, old.replace("01-05", "02-09").replace("Debian 11", "Debian 10"))
+    place(repo, name, "# Host\n\n- The staging host Kestrel runs Debian 11 on a Pentium.\n")
     done(repo, "ingest", now=LATER)
-    hits = done(repo, "search", "Kestrel", "staging", "Debian", "11", now=LATER)["hits"]
-    assert hits[0]["later"] is None
+    answer_ = done(repo, "search", "Kestrel", "staging", "host", "Pentium", "-k", "1", now=LATER)
+    (hit,) = answer_["hits"]
+    assert hit["text"] == "The staging host Kestrel runs Debian 12."
+    assert hit["later"] is None
+    assert answer_["passages"] == []
+    configure(repo, "sources.kinds", [f"{name.replace('(', '[(]')} = page"])
+    (part,) = found(repo, "Pentium")
+    assert "Debian 11 on a Pentium" in part["text"]
 
 
 def test_a_passage_never_repeats_a_claim(repo: Path) -> None:

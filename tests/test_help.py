@@ -46,7 +46,6 @@ search hermes --explain
 search mail server hermes --layered
 show ID
 show ID --explain
-recent
 related ID
 thread
 topics

@@ -228,13 +228,13 @@ def test_a_workspace_of_any_shape_makes_a_repository_that_doctor_likes(
 
 def test_the_first_run_explains_itself_and_the_second_does_not(tmp_path: Path) -> None:
     given = dict(workspaces.SMALL)
-    given["README.md"] = b"Be kind.\n"
+    given["prose.txt"] = b"Be kind.\n"
     workspaces.write(tmp_path / "workspace", given)
-    done(tmp_path, "init", "repo", "--from", "workspace")
+    begun = memrepo(tmp_path, "init", "repo", "--from", "workspace", as_json=False).out
+    assert "not read: 1 text" in begun
     text = memrepo(tmp_path / "repo", "run", as_json=False).out
     count = len([m for m in memories(tmp_path / "repo").values() if not m.is_note])
     assert f"\n{count} memories of " in text
-    assert "1 text file is not read" in text
     assert text.count(" (fact, ") + text.count(" (lesson, ") >= 1
     assert "next: read MEMORY.md" in text
     with (tmp_path / "workspace" / "MEMORY.md").open("a") as memory:

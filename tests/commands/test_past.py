@@ -49,14 +49,15 @@ def move(repo: Path, path: str, to: str) -> str:
     return head(repo)
 
 
-def test_history_follows_the_file_to_other_layers_and_other_names(small_repo: Path) -> None:
+def test_history_follows_the_file_to_other_layers_and_names_with_its_id(small_repo: Path) -> None:
     memory = by_text(small_repo, "prune the roses")
     shown, first = git(small_repo, "log", "--format=%H", "--", memory.path).split()[-2:]
     layer = f"memories/decisions/2026-03/{memory.slug}.md"
     moved = move(small_repo, memory.path, layer)
-    named = move(small_repo, layer, "memories/decisions/any-name.md")
-    edited = write_by_hand(small_repo, "memories/decisions/any-name.md", "roses", "ivy", "reword")
-    back = move(small_repo, "memories/decisions/any-name.md", memory.path)
+    other = f"memories/decisions/any-name-{memory.slug.rpartition('-')[2]}.md"
+    named = move(small_repo, layer, other)
+    edited = write_by_hand(small_repo, other, "roses", "ivy", "reword")
+    back = move(small_repo, other, memory.path)
     rows = done(small_repo, "why", "--show", "history", memory.id)["entries"]
     assert [(r["commit"], r["change"]) for r in rows] == [
         (back, "moved"),

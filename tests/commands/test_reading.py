@@ -367,9 +367,10 @@ def test_of_a_long_hit_the_part_that_answers_is_shown(small_repo: Path) -> None:
 
 def test_the_weight_of_age_is_set_for_one_search_or_in_the_configuration(small_repo: Path) -> None:
     def recency(*argv: str) -> float:
-        (hit,) = done(small_repo, "search", "hoe", "-k", "1", "--no-touch", *argv)["hits"]
+        (hit,) = done(small_repo, "search", "zeppelin", "-k", "1", "--no-touch", *argv)["hits"]
         return float(hit["parts"]["recency"])
 
+    done(small_repo, "add", "The zeppelin is moored behind the mill.")
     usual = recency()
     assert usual > 0
     assert recency("--recency-weight", "0.5") == pytest.approx(2.5 * usual, abs=2e-3)

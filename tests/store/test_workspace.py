@@ -39,7 +39,8 @@ def test_allowed_files_are_read_and_others_are_of_no_concern(tmp_path: Path) -> 
             "README.md": b"no\n",
             "memory/x/deep.md": b"n",
             "memory/x/.cache/n.md": b"no\n",
-            "other/x.md": b"no\n",
+            "other/x.md": b"for search\n",
+            "other/skills/x.md": b"no\n",
             "runtime/x.md": b"no\n",
             "notes.txt": b"no\n",
             ".git/config.md": b"no\n",
@@ -56,6 +57,7 @@ def test_allowed_files_are_read_and_others_are_of_no_concern(tmp_path: Path) -> 
         "memory/x/deep.md",
         "episodes/d.md",
         ".gitlab.md",
+        "other/x.md",
     }
     assert found.problems == ()
     assert found.refused == frozenset()

@@ -196,30 +196,6 @@ def test_the_morning_names_what_was_left_out_and_how_to_read_it(
     assert "claims under [sources]" in left
 
 
-def test_the_morning_names_a_later_line_about_the_same(
-    tmp_path: Path, client_of: Callable[..., TestClient]
-) -> None:
-    (tmp_path / "ws/memory").mkdir(parents=True)
-    lines = (
-        "## Servers\n\n- The mill server runs Debian 11.\n- The build server has 32 GB of memory.\n"
-        "\n## People\n\n- Rui leads the billing team.\n- Vera lives in Porto.\n"
-    )
-    (tmp_path / "ws/MEMORY.md").write_text(f"# Memory\n\n{lines}")
-    done(tmp_path, "init", "repo", "--from", "ws", now="2026-02-20T09:00:00Z")
-    repo = tmp_path / "repo"
-    done(repo, "run", now="2026-02-20T09:00:00Z")
-    (tmp_path / "ws/memory/2026-03-01.md").write_text(
-        "# 2026-03-01\n\n- The mill server runs Debian 12 now.\n- Vera moved to Lisbon last week.\n"
-        "- Ordered 64 GB for the build server.\n"
-    )
-    done(repo, "run", now=NIGHT)
-    seen = text(client_of(repo).get(f"{HOME}morning").text)
-    doubt = seen[seen.index("Perhaps no longer true") : seen.index("What the agent reads first")]
-    assert "The build server has 32 GB of memory." in doubt
-    assert "Ordered 64 GB for the build server." in doubt
-    assert "Rui" not in doubt
-
-
 def test_a_night_without_news_names_the_run_that_the_page_shows(
     repo: Path, client_of: Callable[..., TestClient]
 ) -> None:

@@ -15,7 +15,6 @@ from memrepo.actions.lifecycle.session import MAX_TOKENS, context
 from memrepo.actions.past import why
 from memrepo.actions.recall import around
 from memrepo.actions.recall import show as showing
-from memrepo.actions.recall.recall import Later, index_of, later_than
 from memrepo.actions.request import checked
 from memrepo.actions.review import resolve
 from memrepo.actions.review.diff import review_of, span_of
@@ -29,7 +28,6 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
-from memrepo.text.words import content_words
 from memrepo.views.hot import condensed, plain, sections
 from memrepo.views.html import Mark, rendered, rendered_line, shown, side
 from memrepo.views.report import in_words
@@ -58,7 +56,6 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     memories = work.tree.state().memories
     last = last_record(work).last
     marked = [memories[id_] for id_ in found.marked]
-    page, hot = _first_page(work)
     return {
         "status": found,
         "recall": _in_recall(found),
@@ -68,9 +65,8 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
         "marked": [(memory.id, cut(plain(memory), LABEL)) for memory in marked],
         "disputes": _ask(work, "resolve", resolve.Request()).corrections,
         "left_out": list(_left_out(found, last)),
-        "overtaken": list(islice(_overtaken(work, hot), MAX_OVERTAKEN)),
         "todo": list(_todo(found)),
-        "page": page,
+        "page": _first_page(work),
     }
 
 
@@ -206,27 +202,14 @@ def _left_out(found: status.Result, last: RunResult | None) -> Iterator[tuple[st
         )
 
 
-MAX_OVERTAKEN, MIN_SHARED = 5, 2
-"""Maximum memories that are listed with a later line, and the words that both must share."""
-
-
-def _overtaken(work: Work, hot: Sequence[Memory]) -> Iterator[tuple[str, str, Later]]:
-    """Yield the memories of the first page about whose subject a later line exists."""
-    index = index_of(work, passages=True)
-    for memory in hot:
-        later, words = later_than(work, index, memory, work.call.now), content_words(memory.body)
-        if later and len(words & content_words(later.text)) >= MIN_SHARED:
-            yield memory.id, cut(plain(memory), LABEL), later
-
-
 _OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")
 
 
-def _first_page(work: Work) -> tuple[Shown, Sequence[Memory]]:
-    """Return what an agent reads when a session begins, by section, and the memories on it."""
+def _first_page(work: Work) -> Shown:
+    """Return what an agent reads when a session begins, by section."""
     packed, hot, *_ = context(work, "private", MAX_TOKENS)
     others = [line for line in packed.text.split("\n")[2:-1] if not _OF_MEMORY.fullmatch(line)]
-    page: Shown = {
+    return {
         "sections": [
             (name.capitalize(), [(rendered_line(condensed(m)), m.id) for m in mine])
             for name, mine in sections(hot, short=work.config.hot.composed)
@@ -238,7 +221,6 @@ def _first_page(work: Work) -> tuple[Shown, Sequence[Memory]]:
         "most_tokens": MAX_TOKENS,
         "left_out": packed.left_out,
     }
-    return page, hot
 
 
 def _todo(found: status.Result) -> Iterable[str]:

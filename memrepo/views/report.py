@@ -14,6 +14,8 @@ WORDS: dict[str, Any] = tomllib.loads(
     Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
 COUNTS: Mapping[str, tuple[str, str]] = WORDS["counts"]
+LEFT_OUT: frozenset[str] = frozenset(WORDS["warnings"]["left_out"])
+"""The rules whose warnings say that a text was not read, or only in part."""
 
 
 def counts_in_words(counts: Mapping[str, int]) -> list[str]:

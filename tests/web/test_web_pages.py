@@ -190,10 +190,51 @@ def test_the_morning_names_what_was_left_out_and_how_to_read_it(
     done(repo, "run", now=NIGHT)
     seen = text(client_of(repo).get(f"{HOME}morning").text)
     left = seen[seen.index("What was left out") : seen.index("What the agent reads first")]
-    assert "MEMORY.md, line 4: found a secret (password)" in left
-    assert "hunter2" not in seen
+    assert "secret" not in left
     assert "letters/" in left
     assert "claims under [sources]" in left
+
+
+def test_the_morning_tells_new_secrets_from_known_ones(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    (tmp_path / "ws/memory").mkdir(parents=True)
+    (tmp_path / "ws/MEMORY.md").write_text(
+        "# Memory\n\n- The mill is on the Ourthe.\n- The wifi password is hunter2-Xk9Q2.\n"
+    )
+    done(tmp_path, "init", "repo", "--from", "ws")
+    repo = tmp_path / "repo"
+    done(repo, "run", now=NIGHT)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    assert seen.count("1 secret was replaced by a placeholder in the copies") == 2
+    assert "MEMORY.md, line 4: found a secret (password)" in seen
+    assert "Earlier copies in git's history may still have it" in seen
+    assert "left out" not in seen
+    assert "hunter2" not in seen
+    (tmp_path / "ws/memory/2026-03-01.md").write_text("# Day\n\n- Ordered two lamps.\n")
+    done(repo, "run", now=MORNING)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    assert seen.count("1 secret was replaced by a placeholder in the copies") == 1
+    assert "MEMORY.md, line 4" not in seen
+    assert "1 in files that did not change last night" in seen
+
+
+def test_nothing_waits_only_where_the_page_asks_for_nothing(
+    tmp_path: Path, client_of: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws/MEMORY.md").write_text("# Memory\n\n- The mill is on the Ourthe.\n")
+    done(tmp_path, "init", "repo", "--from", "ws")
+    repo = tmp_path / "repo"
+    done(repo, "run", now=NIGHT)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    assert "No run is scheduled" in seen
+    assert "Nothing waits for you" not in seen
+    planned = Timetable(by="crontab", missed=0, failed=None, next=None)
+    monkeypatch.setattr(status, "timetable", lambda *_: planned)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    assert "Nothing waits for you" in seen
+    assert "At the command line" not in seen
 
 
 def test_a_night_without_news_names_the_run_that_the_page_shows(

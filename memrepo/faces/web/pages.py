@@ -28,9 +28,10 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
 from memrepo.views.hot import condensed, plain, sections
 from memrepo.views.html import Mark, rendered, rendered_line, shown, side
-from memrepo.views.report import in_words
+from memrepo.views.report import LEFT_OUT, in_words
 from memrepo.views.review import LEAVING, SUMMARIES, Change, ReviewGroup, change_lines
 
 Shown = dict[str, object]
@@ -56,6 +57,10 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     memories = work.tree.state().memories
     last = last_record(work).last
     marked = [memories[id_] for id_ in found.marked]
+    disputes = _ask(work, "resolve", resolve.Request()).corrections
+    secrets, todo = _secrets(work, last), list(_todo(found))
+    problems = last.warnings if last else ()
+    warnings = list(_listed(one for one in problems if one.rule not in (REDACTED, *LEFT_OUT)))
     return {
         "status": found,
         "recall": _in_recall(found),
@@ -63,9 +68,12 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
         "runs": list(_runs(work)),
         "waiting": waiting,
         "marked": [(memory.id, cut(plain(memory), LABEL)) for memory in marked],
-        "disputes": _ask(work, "resolve", resolve.Request()).corrections,
+        "disputes": disputes,
+        "secrets": secrets,
         "left_out": list(_left_out(found, last)),
-        "todo": list(_todo(found)),
+        "warnings": warnings,
+        "todo": todo,
+        "is_done": not any((waiting, marked, disputes, secrets.places, warnings, todo)),
         "page": _first_page(work),
     }
 
@@ -180,18 +188,41 @@ def _runs(work: Work) -> Iterator[RunRow]:
         yield RunRow(one.run, _when(one.entry.when, work), summary, one.in_effect)
 
 
-MAX_LEFT_OUT = 8
-"""Maximum texts left out that are listed."""
+REDACTED = "source-secret-redacted"
+MAX_LISTED = 8
+"""Maximum warnings of one sort that are listed."""
+
+
+class Secrets(NamedTuple):
+    """The secrets that a placeholder replaces in the copies of the workspace's files."""
+
+    total: int
+    places: Sequence[tuple[str, str]]
+    """The secrets in copies that came or changed since the run before."""
+    known: int
+    """The number of those in other copies."""
+
+
+def _secrets(work: Work, last: RunResult | None) -> Secrets:
+    found = [one for one in (last.warnings if last else ()) if one.rule == REDACTED]
+    before = [one.entry.commit for one in work.landed() if last and one.run != last.run][:1]
+    fresh = found
+    if found and before:
+        area, files = work.tree.layout.area("sources"), work.tree.files
+        old = work.store.snapshot(before[0]).files
+        fresh = [
+            one
+            for one in found
+            for path in (area + one.path, one.path)  # a warning may also name a memory
+            if files.regular(path) != old.regular(path)
+        ]
+    places = [(what, "") for what, _ in _listed(fresh)]
+    return Secrets(len(found), places, len(found) - len(fresh))
 
 
 def _left_out(found: status.Result, last: RunResult | None) -> Iterator[tuple[str, str]]:
     """Yield (what, how to change it) for each text that the last run read only in part, or not."""
-    problems = last.warnings if last else ()
-    for one in problems[:MAX_LEFT_OUT]:
-        place = f"{one.path}, line {one.line}" if one.line else one.path
-        yield f"{place}: {one.message}.", f"{one.fix[:1].upper()}{one.fix[1:]}." if one.fix else ""
-    if len(problems) > MAX_LEFT_OUT:
-        yield f"And {len(problems) - MAX_LEFT_OUT} more.", "`memrepo report` lists them."
+    yield from _listed(one for one in (last.warnings if last else ()) if one.rule in LEFT_OUT)
     if found.unmatched.count:
         yield (
             f"Not read: {found.unmatched.summary}.",
@@ -200,6 +231,16 @@ def _left_out(found: status.Result, last: RunResult | None) -> Iterator[tuple[st
                 " memrepo.toml (`memrepo config sources.claims` explains it)."
             ),
         )
+
+
+def _listed(problems: Iterable[Problem]) -> Iterator[tuple[str, str]]:
+    """Yield (what, how to change it) for each problem, and how many more there are."""
+    every = list(problems)
+    for one in every[:MAX_LISTED]:
+        place = f"{one.path}, line {one.line}" if one.line else one.path
+        yield f"{place}: {one.message}.", f"{one.fix[:1].upper()}{one.fix[1:]}." if one.fix else ""
+    if len(every) > MAX_LISTED:
+        yield f"And {len(every) - MAX_LISTED} more.", "`memrepo report` lists them."
 
 
 _OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")

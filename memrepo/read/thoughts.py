@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -612,13 +612,34 @@ _ENTRY_SIGN = "§"
 
 
 def _are_sentences(lines: Sequence[str]) -> bool:
-    """Return whether each of several lines is a sentence of its own, or a dated entry."""
+    """Return whether each of several lines is a statement of its own: a sentence, a dated entry, or
+    a line that its writer ended before it was full.
+    """
     if len(lines) < 2:
         return False
     if all(map(_STAMP.match, lines)):
         return True
-    begins = all(line[:1].isalnum() and not line[:1].islower() for line in lines)
-    return begins and all(line.rstrip(_MARKS).endswith(SENTENCE_ENDS) for line in lines)
+    if not all(line[:1].isalnum() and not line[:1].islower() for line in lines):
+        return False
+    if all(line.rstrip(_MARKS).endswith(SENTENCE_ENDS) for line in lines):
+        return True
+    return not any(map(_ends_open, lines)) and _are_broken_by_hand(lines)
+
+
+def _are_broken_by_hand(lines: Sequence[str]) -> bool:
+    """Return whether most lines end where the next word would have fitted: no editor wrapped them.
+
+    A line of one word is rather a label of the next one.
+    """
+
+    def begins(line: str) -> str:
+        return line[:1] if width(line[:1]) > 1 else line.split(" ", 1)[0]
+
+    if any(begins(line) == line for line in lines):
+        return False
+    most = max(map(width, lines))
+    fits = [width(line) + 1 + width(begins(after)) <= most for line, after in pairwise(lines)]
+    return sum(fits) * 2 > len(fits)
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block], int]]:

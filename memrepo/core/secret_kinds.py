@@ -161,6 +161,8 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
             return _are_random_groups(value)
         case _ if group and group.startswith("odd"):
             return len(value) >= 6 and _is_secret_word(value)
+        case _ if group == "paired":  # the user's name before it says that this is the password
+            return not is_placeholder(value)
         case "password" | "token" if _pattern("pointer").fullmatch(value):
             return False
         case _:

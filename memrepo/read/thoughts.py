@@ -612,8 +612,9 @@ _ENTRY_SIGN = "§"
 
 
 def _are_sentences(lines: Sequence[str]) -> bool:
-    """Return whether each of several lines is a statement of its own: a sentence, a dated entry, or
-    a line that its writer ended before it was full.
+    """Return whether each of several lines is a statement of its own.
+
+    It is a sentence, a dated entry, or a line that its writer ended before it was full.
     """
     if len(lines) < 2:
         return False
@@ -627,7 +628,7 @@ def _are_sentences(lines: Sequence[str]) -> bool:
 
 
 def _are_broken_by_hand(lines: Sequence[str]) -> bool:
-    """Return whether most lines end where the next word would have fitted: no editor wrapped them.
+    """Return whether half of the lines end where the next word would have fitted: by no editor.
 
     A line of one word is rather a label of the next one.
     """
@@ -639,7 +640,7 @@ def _are_broken_by_hand(lines: Sequence[str]) -> bool:
         return False
     most = max(map(width, lines))
     fits = [width(line) + 1 + width(begins(after)) <= most for line, after in pairwise(lines)]
-    return sum(fits) * 2 > len(fits)
+    return sum(fits) * 2 >= len(fits)
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block], int]]:

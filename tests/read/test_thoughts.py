@@ -241,6 +241,30 @@ def test_every_word_is_in_a_thought_on_its_lines(lines: list[str]) -> None:
         assert all(word in whole for word in re.findall(r"[^\W\d]{2,}", line)), line
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (
+            "Lives in Pune, works for a firm in Dublin\nVegetarian, no mushrooms\nGym on Mondays\n",
+            3,
+        ),
+        ("照片存在服务器，按年月分开放\n粉丝两万多\n稿子先给太太看一遍\n", 3),
+        (
+            (
+                "The miller keeps each receipt of the upper\n"
+                "Valley behind the door, and the sons of\nAna pay\n"
+            ),
+            1,
+        ),
+        ("Vegetarian\nGym on Mondays at six\n", 1),
+        ("The rules:\nNo flour after six\nNo dogs\n", 1),
+        ("Gym on Mondays\nand on Fridays, if the mill is closed by then\n", 1),
+    ],
+)
+def test_a_line_that_ends_before_it_is_full_is_a_thought(text: str, count: int) -> None:
+    assert len(texts(text)) == count
+
+
 def test_the_header_of_a_profile_is_a_card_if_it_names_somebody() -> None:
     head = "---\nname: Vesna Kranjc\ntimezone: Europe/Ljubljana\npronouns:\ntags: [farm]\n---\n"
     (card, line) = scan(

@@ -35,7 +35,7 @@ _QUOTED = regex(
 _SENTENCE_END = frozenset(".!?:;\n。！？：•·→")
 _NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f]\d+)*")
 _AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
-_ISO = regex(r"(?<!\d)(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
+_ISO = regex(r"(?<![A-Za-z\d])(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d|(?!T\d)[A-Za-z])")
 _DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
 _SHORT = regex(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(?!\d)")
 _EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
@@ -305,6 +305,8 @@ def _is_literal(chunk: str) -> bool:
             and any(len(part) > 2 for part in parts)
             and not chunk.replace(".", "").isdigit()
         )
+    if regex(r"\d+-[a-z]{3,}").fullmatch(chunk):  # `a 5-question quiz` is a figure and a word
+        return False
     if any(ch.isdigit() for ch in chunk):
         return any(ch.isalpha() for ch in chunk) and not unit_of(chunk.lstrip("0123456789-"))
     return any(ch.isupper() for ch in chunk[1:].replace("-", " ").split(" ", 1)[0])

@@ -313,9 +313,13 @@ def test_a_wording_refused_twice_becomes_the_lines() -> None:
         ("Exit at +0.8% TP and -0.5% SL", "Exit at +0.8% TP/-0.7% SL.", "number"),
         ("Exit at +0.8% and -0.5% SL", "Exit at +0.8% TP/-0.5% SL.", "identifier"),
         ("The shed is in Horten", "The shed is in Horten, see src/Rates/v2.", "identifier"),
+        ("A quiz with 5 questions", "It is a 5-question quiz.", ""),
+        ("A quiz with 5 questions", "It is a 6-question quiz.", "number"),
+        ("Account: 016B52-CC5865-3BDA82", "The account is 016B52-CC5865-3BDA82.", ""),
+        ("Account: 016B52-CC5865-3BDA82", "The account is 016B52-CC5865-3BDA83.", "identifier"),
     ],
 )
-def test_a_slash_between_values_joins_no_identifier(line: str, text: str, fault: str) -> None:
+def test_a_compound_of_values_is_checked_by_its_parts(line: str, text: str, fault: str) -> None:
     op = Operation(op="add", lines="F1:1", text=text)
     found = check(op, Cited(own=(line,)), {}, ())
     assert fault in found[0] if fault else not found, found

@@ -356,7 +356,7 @@ class _FileReader(msgspec.Struct):
         nodes: list[_Node] = []
         tables: dict[int, list[Block]] = {}
         for at, block in enumerate(blocks):
-            if block.kind in ("heading", "comment", "rule"):
+            if block.kind in ("heading", "comment"):
                 continue
             first, last = block.lines[0], max(_span(block))
             if block.kind == "row":
@@ -644,7 +644,10 @@ def _are_broken_by_hand(lines: Sequence[str]) -> bool:
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block], int]]:
-    """Yield each section as its headings, outermost first, its blocks, and its heading's line."""
+    """Yield each section as its headings, outermost first, its blocks, and its heading's line.
+
+    A rule ends a section, and what follows it is one of the same headings.
+    """
     path: list[tuple[int, str]] = []
     section: list[Block] = []
     line = 0
@@ -652,12 +655,15 @@ def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[B
         title, level = (block.text, block.level) if block.kind == "heading" else ("", 7)
         if block.kind == "paragraph" and at + 1 < len(blocks):
             title = _bold_title(block, blocks[at + 1])
-        if not title:
+        if not title and block.kind != "rule":
             section.append(block)
             continue
         if section:
             yield tuple(text for _, text in path), section, line
             section = []
+            line = 0  # behind a rule, a list is not the one that the heading announces
+        if not title:
+            continue
         while path and path[-1][0] >= level:
             path.pop()
         path.append((level, title.replace("**", "").strip(_MARKS + "`#")[:HEADING_LENGTH]))

@@ -38,6 +38,8 @@ LONG = "The miller of the upper valley keeps every receipt in the drawer by the 
         ("- Bread is sold out by noon on most days.\n\n1. Close it.\n2. Oil it.\n",
          ["Bread is sold out by noon on most days.", "1. Close it.\n2. Oil it."]),
         ("- **Owner:** Ana\n- **Phone:** 555\n", ["## Shop\n- **Owner:** Ana\n- **Phone:** 555"]),
+        ("- **Owner:** Ana\n- **Phone:** 555\n\n---\n\n- Save this page at the root.\n",
+         ["## Shop\n- **Owner:** Ana\n- **Phone:** 555", "Save this page at the root."]),
         ("Never grind wet corn.\n\nWhy: it clogs the stone.\n",
          ["Never grind wet corn.\nWhy: it clogs the stone."]),
         (f"Run this:\n\n{FENCE}\n", [f"Run this:\n{FENCE}"]),

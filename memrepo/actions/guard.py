@@ -218,10 +218,10 @@ def refuse_rejected(before: State, after: State) -> None:
         old = before.memories.get(memory.id)
         if memory.status == "forgotten":
             continue
-        stone = stones.bar(memory)
+        stone = stones.find_barring(memory)
         if stone is None:
             continue
-        if old is None or old.status == "forgotten" or known.bar(old) is None:
+        if old is None or old.status == "forgotten" or known.find_barring(old) is None:
             raise Rejected(memory, stone)
 
 

@@ -106,7 +106,7 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
     found = read_tombstones(stones, scene.layout)
     yield from (p for p in found.problems if p.path in scene.files)
     for memory in scene.memories:
-        stone = found.bar(memory) if memory.status != "forgotten" else None
+        stone = found.find_barring(memory) if memory.status != "forgotten" else None
         if stone is not None:
             yield report(
                 "rejected-value",

@@ -172,8 +172,8 @@ class _Import(msgspec.Struct):
         A memory similar to a rejection is left out too, because there is nobody to ask.
         """
         rejections = tombstones_in(self.state)
-        rejection = rejections.bar(memory)
-        update = None if rejections.bar_whole(memory) else rejections.shortening(memory)
+        rejection = rejections.find_barring(memory)
+        update = None if rejections.find_barring_whole(memory) else rejections.shortening(memory)
         rest = memory.with_fields(update.fields, update.body) if update and update.body else None
         rule, what, left = "rejected-left-out", "says", "it is left out"
         if rejection is None:

@@ -259,11 +259,11 @@ class Tombstones:
         """Return what was reverted or discarded, as `core.changes.traits` describes it."""
         return frozenset(one for stone in self.found.values() for one in stone.changes)
 
-    def bar(self, memory: Memory) -> Tombstone | None:
+    def find_barring(self, memory: Memory) -> Tombstone | None:
         """Return a decision against a memory or one of its statements, or None."""
         return next(self.barring(memory), None)
 
-    def bar_whole(self, memory: Memory) -> Tombstone | None:
+    def find_barring_whole(self, memory: Memory) -> Tombstone | None:
         """Return a decision against a memory as a whole, or None."""
         return next(self.barring_whole(memory), None)
 
@@ -470,7 +470,11 @@ def held_against(state: State) -> State:
     """Return a copy of a state in which all barred memories are forgotten. No file is changed."""
     stones = tombstones_in(state)
     suspected = [m for m in stones.suspected(state.every) if m.status != "forgotten"]
-    found = [(memory, stone) for memory in suspected if (stone := stones.bar(memory)) is not None]
+    found = [
+        (memory, stone)
+        for memory in suspected
+        if (stone := stones.find_barring(memory)) is not None
+    ]
     if not found:
         return state
     memories = dict(state.memories)
@@ -488,7 +492,7 @@ def sweep(state: State) -> Iterator[Update]:
     for memory in stones.suspected(state.every):
         if memory.status == "forgotten":
             continue
-        if stones.bar_whole(memory) is not None:
+        if stones.find_barring_whole(memory) is not None:
             yield Update(id=memory.id, fields={"status": "forgotten"})
         elif (update := stones.shortening(memory)) is not None:
             yield update

@@ -188,7 +188,7 @@ class RejectionCheck:
             tree = self.wanted.tree
             found = zip(self._stones, tree.files.each([*self._stones.items()]), strict=True)
             self._read = read_tombstones(dict(found), tree.layout)
-        return FORGOTTEN if self._read.bar(memory) is not None else memory.status
+        return FORGOTTEN if self._read.find_barring(memory) is not None else memory.status
 
 
 def _update_status(

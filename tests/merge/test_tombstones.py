@@ -62,7 +62,7 @@ OTHER = "mem-0000000000000002"
     ],
 )
 def test_another_text_is_not_the_same(text: str) -> None:
-    assert stones(fact()).bar(fact(text, OTHER)) is None
+    assert stones(fact()).find_barring(fact(text, OTHER)) is None
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,16 @@ def test_a_rejection_holds_in_its_scope_and_in_wider_ones(
 ) -> None:
     found = stones(fact(scope=rejected) if rejected else fact())
     memory = fact(SAID, OTHER, scope=said) if said else fact(SAID, OTHER)
-    assert (found.bar(memory) is not None) is barred
+    assert (found.find_barring(memory) is not None) is barred
 
 
 @given(st.lists(memories(), min_size=1, max_size=6), st.data())
 def test_whatever_is_barred_is_suspected(drawn: list[Memory], data: st.DataObject) -> None:
     barring = stones(data.draw(st.sampled_from(drawn)))
     suspected = [*barring.suspected(drawn)]
-    assert [one for one in suspected if barring.bar(one)] == [m for m in drawn if barring.bar(m)]
+    assert [one for one in suspected if barring.find_barring(one)] == [
+        m for m in drawn if barring.find_barring(m)
+    ]
 
 
 def test_most_memories_are_not_even_suspected() -> None:

@@ -160,7 +160,7 @@ def _jsonl(work: Work, state: State) -> Exported:
     shown = [
         memory
         for memory in state.memories.values()
-        if memory.status != "forgotten" and not (stones and stones.bar(memory))
+        if memory.status != "forgotten" and not (stones and stones.find_barring(memory))
     ]
     gone = len(state.memories) - len(shown)
     return Exported(

@@ -137,7 +137,7 @@ def _merge(work: Work, waits: Waiting, tip: State) -> tuple[MergeResult, tuple[M
     changed = frozenset(work.store.work.changed(waits.base, waits.tip))
     rejected = tombstones_in(ours)
     new = [m for m in tip.every if m.id not in base.memories and m.id not in ours.memories]
-    tip = apply(tip, [Remove(id=m.id) for m in new if rejected.bar(m) is not None])
+    tip = apply(tip, [Remove(id=m.id) for m in new if rejected.find_barring(m) is not None])
     return merge_states(base, ours, tip, changed=changed, settle=settle), tuple(conflicts)
 
 

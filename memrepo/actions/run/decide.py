@@ -172,7 +172,7 @@ def _take(plan: RunPlan, known: Known, one: Statement) -> tuple[str, str, str]:
     elif known.memory(target) is None:
         raise MemrepoError("its memory is gone")
     if one.text and one.op == "same" and known.is_active(target):
-        if _grow(known, target, one):
+        if _extend_memory(known, target, one):
             return target, "reworded", "grown"
         same, how = target, "restated"
     if not same:
@@ -429,7 +429,7 @@ def _end_after_edit(old: Memory, one: Statement) -> dict[str, object]:
     return {"valid_until": one.until or None} if one.until or was_stated else {}
 
 
-def _grow(known: Known, id_: str, one: Statement) -> bool:
+def _extend_memory(known: Known, id_: str, one: Statement) -> bool:
     """Give a memory the longer text of a statement. Return whether that is possible."""
     old = known.current(id_)
     grown = _reworded(known, old, one, merge_sources(old.sources, one.sources))
@@ -451,7 +451,7 @@ def take_notes(known: Known, placed: Sequence[PlacedNote]) -> None:
         if known.memory(id_) is not None or one.hash in copies:
             continue
         with known.attempt(one.hash):
-            old = _growing(known, one)
+            old = _note_to_extend(known, one)
             if old is not None:
                 former = tuple(dict.fromkeys((*old.former_hashes, old.sources[-1].text_hash)))
                 fields = {
@@ -476,7 +476,7 @@ def _copies(known: Known, placed: Sequence[PlacedNote]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _growing(known: Known, one: PlacedNote) -> Memory | None:
+def _note_to_extend(known: Known, one: PlacedNote) -> Memory | None:
     """Return the active note of the same section that a unit continues, or None.
 
     A section that has most of the note's lines continues it. A section that was overwritten is a

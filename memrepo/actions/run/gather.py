@@ -235,7 +235,9 @@ def _attributions(at: Work, state: State, revisions: str) -> list[Update]:
             memory, old = state.memories.get(id_), olds.get(id_)
             if memory is None or memory.body != edited.body or not _is_authored(edited, old):
                 continue
-            if memory.status == "forgotten" != edited.status and tombstones_in(state).bar(memory):
+            if memory.status == "forgotten" != edited.status and tombstones_in(state).find_barring(
+                memory
+            ):
                 continue
             earlier: Stamp | None = memory.fields.get("generated")
             if earlier is not None and earlier.at and stamp.at and earlier.at >= stamp.at:

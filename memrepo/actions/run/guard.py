@@ -241,7 +241,7 @@ def _decided(state: State, memory: Memory, *, whole: bool) -> tuple[Tombstone | 
         if isinstance(stone, Corrected) and all(binds(stone, *at, whole=whole) for at in dated):
             return stone, "corrected-left-out"
     stones = tombstones_in(state)
-    if (rejected := stones.bar(memory)) is not None:
+    if (rejected := stones.find_barring(memory)) is not None:
         return rejected, "rejected-left-out"
     return stones.near(memory), "rejected-similar"
 

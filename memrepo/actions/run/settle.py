@@ -40,9 +40,9 @@ from memrepo.policies.standing import (
 from memrepo.policies.upkeep import archive
 
 OUTDATED = "stale"
+"""The standing of a memory that was true until a newer statement."""
 MIN_CONFIDENCE = 0.9
 """The confidence above which the newer memory replaces the older one automatically."""
-"""The standing of a memory that was true until a newer statement."""
 PENDING = "pending"
 """A placeholder for the run's id until the run is planned."""
 
@@ -69,7 +69,7 @@ def settle(plan: RunPlan, known: Known, statements: Sequence[Statement]) -> None
     for one in statements:
         if one.op == "close":
             with known.attempt(one.memory):
-                _close(known, one)
+                _archive_ended(known, one)
     news = [id_ for id_ in known.made.values() if known.ops.get(id_) in ("create", "reword")]
     if news:
         memories = dict(compared_in(known.state))
@@ -202,7 +202,7 @@ def _shorten(known: Known, new: str, old: str, one: Statement) -> None:
     )
 
 
-def _close(known: Known, one: Statement) -> None:
+def _archive_ended(known: Known, one: Statement) -> None:
     """Archive a memory which its sources declare over."""
     memory = known.memory(known.made.get(one.memory, one.memory))
     if memory is None or memory.status != "active" or is_held_by_person(memory):
@@ -367,7 +367,7 @@ def end_contradictions(known: Known) -> None:
         sides = [m for id_ in case.memories if (m := known.memory(id_)) is not None]
         active = [memory for memory in sides if memory.status == "active"]
         if len(active) == len(case.sides) and find_change(*active) is None:
-            _close_case(known, case, active)
+            _record_both_valid(known, case, active)
         elif len(active) == 1:
             (left,) = active
             if uncontested(left, "", known.is_active):
@@ -400,7 +400,7 @@ def _end(known: Known, id_: str, reason: str) -> None:
     known.add(Step(op="resolve", reason=reason, changes=(change,)))
 
 
-def _close_case(known: Known, case: Correction, sides: Sequence[Memory]) -> None:
+def _record_both_valid(known: Known, case: Correction, sides: Sequence[Memory]) -> None:
     """Record both memories of a contradiction as valid."""
     reason = "a line was edited, and the two no longer contradict each other"
     updates: Iterator[Change] = (

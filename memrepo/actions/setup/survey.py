@@ -106,7 +106,7 @@ def uncommitted_rejected(work: Work) -> Iterator[Problem]:
         memory = codec.decode(path, data)[0] if data and layout.is_memory(path) else None
         if memory is None or memory.status == "forgotten":
             continue
-        if (stone := stones.bar(memory)) is not None:
+        if (stone := stones.find_barring(memory)) is not None:
             yield brought_back(memory, stone)
 
 

@@ -341,7 +341,7 @@ def _forgotten(result: MergeResult, *sides: State) -> Iterator[Problem]:
     for id_ in (id_ for id_ in result.both if id_ in known):
         former = {side.memories[id_].status for side in sides if id_ in side.memories}
         if known[id_].status == "forgotten" and former != {"forgotten"}:
-            barred = tombstones_in(result.state).bar(known[id_]) is not None
+            barred = tombstones_in(result.state).find_barring(known[id_]) is not None
             how = "rejected" if barred else ""
             yield problem("sync-forgotten", known[id_].path, how, id=id_)
 

@@ -142,7 +142,7 @@ def _updates(state: State, stone: Tombstone) -> list[Update]:
         if memory.status == "forgotten":
             continue
         update = only_this.shortening(memory)
-        if only_this.bar_whole(memory) is not None:
+        if only_this.find_barring_whole(memory) is not None:
             update = Update(id=memory.id, fields={"status": "forgotten"})
         found += [update] if update is not None else []
     return sorted(found, key=lambda one: (one.id != stone.memory, one.id))
@@ -167,7 +167,7 @@ def _lifted(work: Work, request: Request) -> Written:
         rest = Tombstones({key: stone for key, stone in found.items() if key not in keys})
         ids = dict.fromkeys(id_ for stone in lifted for id_ in stone.forgotten)
         known = (state.memories[id_] for id_ in ids if id_ in state.memories)
-        freed = [m for m in known if m.status == "forgotten" and rest.bar(m) is None]
+        freed = [m for m in known if m.status == "forgotten" and rest.find_barring(m) is None]
         changes: list[Change] = [
             *(Delete(path=path_of(state.layout, key)) for key in sorted(keys)),
             *map(back_in_recall, freed),
@@ -197,7 +197,7 @@ def tombstones_named(state: State, word: str) -> list[Tombstone]:
         s
         for s in found.values()
         if s.memory == (memory.id if memory else word)
-        or (memory is not None and Tombstones({"": s}).bar(memory) is not None)
+        or (memory is not None and Tombstones({"": s}).find_barring(memory) is not None)
     ]
     if not named:
         raise UsageError(

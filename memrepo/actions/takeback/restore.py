@@ -80,7 +80,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
         memory = find(state, request.id)
         if memory.status == "active":
             return unchanged(memory, "is in recall already")
-        if (stone := tombstones_in(state).bar(memory)) is not None:
+        if (stone := tombstones_in(state).find_barring(memory)) is not None:
             raise Rejected(memory, stone)
         stamp = Stamp(by=actor, at=work.call.now)
         changes = _changes(state, memory, stamp, request)

@@ -231,9 +231,9 @@ def condensed(memory: Memory) -> str:
         clean = head  # the description of a file for one memory says what is worth knowing
     stated = [line for line in clean.split("\n") if any(map(str.isalnum, line))]
     lines = _with_content(clean.split("\n")) or stated
-    text = _plain(lines[0]) if lines else without_secrets(memory.title) or memory.slug
+    text = unmarked(lines[0]) if lines else without_secrets(memory.title) or memory.slug
     for before, line in pairwise(lines):
-        text += _between(before, line) + _plain(line)
+        text += _between(before, line) + unmarked(line)
     about = _about(memory, text)
     text = visible(f"{about}: {text}" if about else text)
     text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
@@ -268,7 +268,7 @@ def _is_item(line: str) -> bool:
     return line.startswith("|") or _MARKS.sub("", line.lstrip()) != line.lstrip()
 
 
-def _plain(line: str) -> str:
+def unmarked(line: str) -> str:
     """Return a line without list marks, heading marks and bold marks."""
     line = _MARKS.sub("", _BOLD.sub(r"\1", line.strip()))
     if line.startswith("|"):

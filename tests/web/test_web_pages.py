@@ -288,6 +288,22 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
     assert "no memory is called" in client.get(f"{HOME}memory/mem-0000").text
 
 
+def test_titles_and_contradictions_have_no_marks_of_markdown(
+    client: TestClient, repo: Path
+) -> None:
+    first = done(repo, "add", "### Kiln\n\nIt burns gas.", now=MORNING)["id"]
+    second = done(repo, "add", "**Kiln**: it burns wood.", now=MORNING)["id"]
+    done(repo, "link", first, "contradicts", second, now=MORNING)
+    page = client.get(f"{HOME}memory/{first}").text
+    assert '<h1 dir="auto">Kiln</h1>' in page
+    assert "<title>Kiln" in page
+    assert f'contradicts <a href="{second}">Kiln: it burns wood.</a>' in page
+    decide = text(client.get(f"{HOME}morning").text).partition("1 contradiction to decide")[2]
+    assert "Kiln" in decide
+    assert "###" not in decide.partition("What the agent reads first")[0]
+    assert "**" not in decide.partition("What the agent reads first")[0]
+
+
 def test_nothing_that_is_looked_at_counts_as_a_retrieval_or_writes(
     client: TestClient, repo: Path
 ) -> None:

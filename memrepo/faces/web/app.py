@@ -34,6 +34,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.secrets import concealed, without_secrets
 from memrepo.faces.text import text_of
 from memrepo.faces.web import pages
+from memrepo.views.hot import unmarked
 from memrepo.views.html import rendered, shown
 from memrepo.views.report import in_words
 
@@ -232,6 +233,7 @@ def _environment() -> Environment:
     environment.filters["coded"] = _coded
     environment.filters["rendered"] = lambda text: rendered(without_secrets(str(text)))
     environment.filters["plain"] = in_words
+    environment.filters["unmarked"] = unmarked
     return environment
 
 

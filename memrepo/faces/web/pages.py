@@ -29,7 +29,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.views.hot import condensed, plain, sections
+from memrepo.views.hot import condensed, plain, sections, unmarked
 from memrepo.views.html import Mark, rendered, rendered_line, shown, side
 from memrepo.views.report import LEFT_OUT, in_words
 from memrepo.views.review import LEAVING, SUMMARIES, Change, ReviewGroup, change_lines
@@ -404,7 +404,7 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
     return {
         "shown": found,
         "memory": found.memory,
-        "head": cut(found.memory.get("title") or head, HEADING),
+        "head": cut(unmarked(found.memory.get("title") or head), HEADING),
         "is_headed": text.strip() == head and len(head) <= HEADING,
         "fields": [(k, v) for k, v in found.memory.items() if k not in ("text", "id", "sources")],
         "why": _ask(work, "why", why.Request(id=id_, at=at)),
@@ -418,8 +418,8 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
 def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
     """Yield linked memories, then similar ones, as (relation, id, label) tuples."""
     linked = _ask(work, "related", around.RelatedRequest(id=id_)).related
-    yield from ((row.type, row.id, row.label) for row in linked)
     state, known = work.tree.state(), {row.id for row in linked}
+    yield from ((row.type, row.id, cut(plain(state.memories[row.id]), LABEL)) for row in linked)
     subject = state.memories[id_].subject.casefold()
     about = (m for m in state.active if m.id not in known | {id_} and subject)
     same = (m for m in about if m.subject.casefold() == subject)

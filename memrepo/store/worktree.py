@@ -219,6 +219,8 @@ class WorkTree:
         import shutil
 
         folder = self.root / _NEW_FILES
+        if os.path.lexists(folder.parent) and not _is_folder(folder.parent.lstat()):
+            folder = self.repo.git_dir / "memrepo" / "next"  # a file or a link is in the way
         shutil.rmtree(folder, ignore_errors=True)
         if not paths:
             return

@@ -622,9 +622,11 @@ def _are_sentences(lines: Sequence[str]) -> bool:
         return True
     if not all(line[:1].isalnum() and not line[:1].islower() for line in lines):
         return False
-    if all(line.rstrip(_MARKS).endswith(SENTENCE_ENDS) for line in lines):
+    ends = [line.rstrip(_MARKS) for line in lines]
+    if all(end.endswith(SENTENCE_ENDS) for end in ends):
         return True
-    return not any(map(_ends_open, lines)) and _are_broken_by_hand(lines)
+    runs_on = any(end.endswith((*SENTENCE_ENDS, *COLONS, ",", ";", "，", "；")) for end in ends)
+    return not runs_on and _are_broken_by_hand(lines)
 
 
 def _are_broken_by_hand(lines: Sequence[str]) -> bool:

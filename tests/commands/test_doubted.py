@@ -72,7 +72,7 @@ def test_what_a_person_confirmed_is_marked_and_comes_last_once_it_is_retired(rep
     ]
     assert done(repo, "status", now=LATER)["memories"]["retired"] == 1
     context = done(repo, "session", "start", now=LATER)["context"]
-    assert "1 memory is retired" in context
+    assert "1 memory is marked for removal" in context
 
 
 def test_what_nobody_says_any_more_is_in_the_archive_only(repo: Path) -> None:

@@ -126,10 +126,10 @@ def test_a_statement_is_dated_by_when_it_was_written_and_not_by_its_copy(tmp_pat
 
 @pytest.mark.parametrize(
     ("words", "moves", "newest"),
-    [((), 1, "Run"), (("--mode", "reconciliation"), 1, "Copy sources"), (("blocked",), 1, "Copy")],
+    [((), 2, "Run"), (("--mode", "reconciliation"), 1, "Copy sources"), (("blocked",), 1, "Copy")],
     ids=["lands", "waits", "fails"],
 )
-def test_a_run_moves_the_branch_once_and_keeps_the_copies(
+def test_a_run_lands_the_copies_by_themselves_and_keeps_them(
     small_repo: Path, words: tuple[str, ...], moves: int, newest: str
 ) -> None:
     with (workspace_of(small_repo) / "RTMEMORY.md").open("a") as file:

@@ -65,7 +65,6 @@ REASONED: dict[str, tuple[str, ...]] = {
     "decay": ("prune",),
     "sync": ("origin",),
     "import": ("obsidian", "."),
-    "purge": ("ID",),
 }
 
 

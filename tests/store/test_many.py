@@ -270,7 +270,7 @@ def test_dying_right_after_the_push_is_mended_by_the_next_sync(
     old = tip(repo)
 
     def act() -> None:
-        crashing.die_before("-u")  # of the work tree; the merge reads trees before the push
+        crashing.die_before("checkout-index")  # of the work tree; the merge is pushed before
         crashing.command(repo, "sync", now=LATER)()
 
     assert crashing.fork(act) == crashing.KILLED

@@ -17,7 +17,7 @@ if (verb === "mcp") {
   createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method, params } = JSON.parse(line);
     said({ method, params });
-    if (id === undefined || params?.name === "memory_recent") return;
+    if (id === undefined || params?.name === "memory_silent") return;
     if (params?.name === "memory_status") process.exit(3);
     const result = method === "initialize" ? {} : (results[params.name] ?? { content: [] });
     process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);

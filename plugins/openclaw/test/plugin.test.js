@@ -100,8 +100,8 @@ test("a server that ended is started again, and one that hangs is given up", asy
   await assert.rejects(asked.call("memory_status", {}), /ended \(3\)/);
   assert.ok((await asked.call("memory_get", {})).content);
   assert.equal(said().filter((line) => line.started).length, 2);
-  await assert.rejects(asked.call("memory_recent", {}, AbortSignal.timeout(100)));
-  await assert.rejects(asked.call("memory_recent", {}), /no answer/);
+  await assert.rejects(asked.call("memory_silent", {}, AbortSignal.timeout(100)));
+  await assert.rejects(asked.call("memory_silent", {}), /no answer/);
   await asked.call("memory_get", {}); // what was sent before it was read by now
   assert.equal(said().filter((line) => line.method === "notifications/cancelled").length, 2);
 });

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from memrepo.policies.importance import Lexicon
+    from memrepo.policies.rules import ImportanceRule
 
 FORMAT = 2
 """The repository format that this program reads and writes. A newer format is read-only."""
@@ -358,7 +359,12 @@ class Config(General, frozen=True, kw_only=True):
         """Return the words that decide the importance of a text, with the rule of the profile."""
         from memrepo.policies.importance import lexicon
 
-        return lexicon("levels" if self.is_classic else "sum")
+        return lexicon(self.importance_rule)
+
+    @property
+    def importance_rule(self) -> ImportanceRule:
+        """Return how importance is scored in this profile."""
+        return "levels" if self.is_classic else "sum"
 
     @property
     def weights(self) -> Weights:

@@ -227,7 +227,7 @@ def test_every_setting_of_a_clone_is_listed() -> None:
 def test_every_rule_of_a_problem_is_explained_and_no_other() -> None:
     listed = {k for k in cells(text("docs/rules.md")) if re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", k)}
     literals = {n.value for t in trees() for n in ast.walk(t) if isinstance(n, ast.Constant)}
-    joined = {"corrected-left-out", "rejected-left-out", "gist-offline", "summary-offline"}
+    joined = {"corrected-left-out", "rejected-left-out"}
     assert sorted(rules() - listed) == []
     assert sorted(listed - rules() - literals - joined) == []
 

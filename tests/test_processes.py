@@ -75,8 +75,7 @@ def arguments(tool: Tool, repo: Path, turn: int) -> dict[str, Any]:
         "run": "none",
         "target": id_,
     }
-    needed = {"memory_get": ("id",), "memory_store": ("text", "reason")}  # or several at once
-    return {name: known[name] for name in needed.get(tool.name, tool.required)}
+    return {name: known[name] for name in tool.required}
 
 
 @pytest.mark.usefixtures("uncollected")

@@ -152,7 +152,7 @@ class Writes(Protocol):
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of a write for Python callers that do not use a verb's own request."""
+    """The options of a write that has no request of its own."""
 
     dry_run: bool = False
     reason: str = ""

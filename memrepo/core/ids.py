@@ -43,8 +43,8 @@ def visible(text: str) -> str:
 
 
 _DECEPTIVE = regex(
-    "(?P<bidi>[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f])"
-    "|[\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb]"
+    "[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
+    "\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb]"
 )
 """Characters that hide text or show it in another order. Written as escapes: they deceive here too.
 """

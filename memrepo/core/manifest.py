@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
@@ -30,19 +29,6 @@ LOGIC_VERSION = 1
 again."""
 _RUN = regex(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
 _BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
-
-
-class MayNotRun(MemrepoError):
-    """Raised when a person must decide something before a run."""
-
-    exit_code = Exit.DECIDE
-
-
-class UpgradeRequired(MayNotRun):
-    """Raised when the last run used an older version of the logic or of the manifest schema.
-
-    Everything must be judged again.
-    """
 
 
 class Consumed(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):

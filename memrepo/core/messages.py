@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUBJECT_LENGTH = 72
 REASON_LENGTH = 500
-MAX_LISTED = 50
+MAX_MEMORIES = 50
 """The maximum number of memories listed in a message."""
 MAX_STEPS = 40
 """The maximum number of commits listed in the merge message of a run."""
@@ -272,6 +272,6 @@ def _listed(found: Sequence[Memory]) -> list[str]:
     """Return a line for each of several memories, or an empty list for a single one."""
     if len(found) < 2:
         return []
-    shown, rest = found[:MAX_LISTED], len(found) - MAX_LISTED
+    shown, rest = found[:MAX_MEMORIES], len(found) - MAX_MEMORIES
     lines = [f"- {m.type}: {words_of(m, 60)} ({fold(m.path, 200)})" for m in shown]
     return [*lines, *([f"- and {rest} more"] if rest > 0 else [])]

@@ -1,7 +1,8 @@
-"""Turn the records of a reader into memories. An import adds memories and never changes one.
+"""Turn the records of a reader into memories. Repeating an import changes nothing.
 
 A record that is already a memory is not created again. It is recognised by its id in the other
-program, its memory id or its text. If it states something else by now, that is reported. Rejected
+program, its memory id or its text. If a record with an id states something else by now, its memory
+gets that text, or a problem is reported if somebody edited or confirmed the memory here. Rejected
 statements are left out. So are memories that an earlier import created and that were removed since.
 """
 
@@ -84,17 +85,20 @@ def take(state: State, found: Iterable[Found], terms: ImportTerms) -> Imported:
     work.link()
     changes = work.changes()
     counts = {"memories_new": len(work.fresh), **work.counts}
+    if work.updated:
+        counts["memories_changed"] = len(work.updated)
     counts["unreadable"] = sum(p.severity == "error" for p in work.problems)
     return Imported(changes=changes, counts=counts, problems=tuple(work.problems))
 
 
 class _Import(msgspec.Struct):
-    """An import under construction, with its new memories."""
+    """An import under construction, with its new and updated memories."""
 
     state: State
     terms: ImportTerms
     problems: list[Problem] = msgspec.field(default_factory=list)
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
+    updated: dict[str, Update] = msgspec.field(default_factory=dict)
     records: dict[str, ImportRecord] = msgspec.field(default_factory=dict)
     """The record of each new memory."""
     names: dict[str, str] = msgspec.field(default_factory=dict)
@@ -148,7 +152,7 @@ class _Import(msgspec.Struct):
         return True
 
     def _compare(self, id_: str, memory: Memory, record: ImportRecord) -> None:
-        """Add the evidence of a repeated record, and report one that differs from its memory."""
+        """Add the evidence of a repeated record, and follow or report one that changed."""
         existing = self.state.memories.get(id_)
         if existing is None:
             if record.places:  # one statement with several homes is one memory with all evidence
@@ -158,13 +162,36 @@ class _Import(msgspec.Struct):
         update = tombstones_in(self.state).shortening(memory)
         bodies = [memory.body, *([update.body] if update and update.body else [])]
         known = (text_hash(existing.body), *existing.former_hashes)
-        if existing.status == "active" and not any(text_hash(body) in known for body in bodies):
+        if existing.status != "active" or any(text_hash(body) in known for body in bodies):
+            return
+        if self._is_unedited(existing) and not record.is_own:
+            self._follow(existing, self._screened(memory, record))
+        else:
             self._warn(
                 record,
                 "import-changed",
                 f"differs from {id_}, which was imported from it: the memory is unchanged",
                 fix=f"`memrepo edit {id_}`, if the other program is right",
             )
+
+    def _is_unedited(self, existing: Memory) -> bool:
+        """Return whether an imported memory was neither edited nor confirmed since."""
+        made = existing.generated
+        by = f"{self.terms.format}/unknown"
+        is_imported = existing.origin == "import" and made is not None and made.by == by
+        return is_imported and not existing.verified
+
+    def _follow(self, existing: Memory, memory: Memory | None) -> None:
+        """Give a memory the other program's present text, without what was rejected of it."""
+        if memory is None or text_hash(memory.body) == text_hash(existing.body):
+            return
+        names = ("generated", "sources", *_TEXT_FIELDS)
+        fields = {
+            k: memory.fields.get(k) for k in names if memory.fields.get(k) != existing.fields.get(k)
+        }
+        former = (*existing.former_hashes, text_hash(existing.body))
+        fields["former"] = tuple(dict.fromkeys(former))
+        self.updated[existing.id] = Update(id=existing.id, fields=fields, body=memory.body)
 
     def _screened(self, memory: Memory, record: ImportRecord) -> Memory | None:
         """Remove rejected statements from a memory. Return None if nothing remains.
@@ -382,10 +409,10 @@ class _Import(msgspec.Struct):
         )
 
     def changes(self) -> tuple[Change, ...]:
-        """Return the import's creations, with references fixed, and the updates that fix others."""
+        """Return the import's creations and updates, with the updates that fix references."""
         creates = [Create(memory=memory) for memory in self.fresh.values()]
         before = {finding.name for finding in findings(self.state)}
-        updates, fixed = close(apply(self.state, creates), before)
+        updates, fixed = close(apply(self.state, [*creates, *self.updated.values()]), before)
         self.problems += [
             replace(
                 finding.problem,
@@ -396,14 +423,17 @@ class _Import(msgspec.Struct):
             )
             for finding in fixed
         ]
-        others: list[Update] = []
         for update in updates:
             if update.id in self.fresh:
                 self.fresh[update.id] = self.fresh[update.id].with_fields(update.fields)
             else:
-                others.append(update)
-        created = (Create(memory=memory) for _, memory in sorted(self.fresh.items()))
-        return (*created, *sorted(others, key=lambda update: update.id))
+                one = self.updated.get(update.id, update)
+                fields = {**one.fields, **update.fields}
+                self.updated[update.id] = replace(one, fields=fields)
+        return (
+            *(Create(memory=memory) for _, memory in sorted(self.fresh.items())),
+            *(update for _, update in sorted(self.updated.items())),
+        )
 
 
 def _node(value: Any) -> Node:

@@ -140,7 +140,7 @@ def cite(lines: str, batch: Batch) -> Cited:
         own=tuple(own),
         under=tuple(dict.fromkeys(under)),
         above=tuple(dict.fromkeys((*under, *above))),
-        topics=tuple(line for p in places for line in filter(is_heading, p.document.lines)),
+        topics=tuple(dict.fromkeys(x for p in places for x in p.document.lines if is_heading(x))),
         around=tuple(dict.fromkeys(around)),
         days=tuple(sorted({day for day in days if day})),
     )
@@ -232,9 +232,11 @@ def find_later(op: Operation, cited: Cited, batch: Batch) -> Iterator[str]:
     if op.op not in ("add", "replace") or not cited.places:
         return
     order = list(batch.files.values())
-    last = max((order.index(p.document), p.last) for p in cited.places)
-    is_of_page = order[last[0]].kind != "log"
-    old, words = _statement(op.text, cited.under), content_words(op.text)
+    place = max(cited.places, key=lambda p: (order.index(p.document), p.last))
+    last = (order.index(place.document), place.last)
+    is_of_page = place.document.kind != "log"
+    old = _statement(op.text, place.document.headings(place.first))
+    words = content_words(op.text)
     for at, (document, rows) in enumerate(batch.parts):
         for number, _ in rows if document.kind == "log" else ():
             line = document.lines[number - 1]

@@ -20,6 +20,7 @@ from functools import lru_cache
 import msgspec
 
 from memrepo.core.patterns import regex
+from memrepo.read.documents import read_lines
 from memrepo.read.learned import line_hash, weights
 
 FIRST = (
@@ -136,13 +137,7 @@ def is_heading(line: str) -> bool:
 @lru_cache(maxsize=64)
 def _code_lines(lines: tuple[str, ...]) -> frozenset[int]:
     """Return the numbers of the lines in fenced blocks, with their marks."""
-    found: set[int] = set()
-    is_open = False
-    for number, line in enumerate(lines, start=1):
-        is_mark = line.lstrip().startswith(("```", "~~~"))
-        found |= {number} if is_open or is_mark else set()
-        is_open ^= is_mark
-    return frozenset(found)
+    return read_lines("", "\n".join(lines).encode()).fenced
 
 
 def _depth(line: str) -> int:

@@ -381,9 +381,10 @@ class TierPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Move(TierPlace, frozen=True, kw_only=True):
-    """A due move of a note from the tier that its file states."""
+    """A due move of a note from the tier that its file states. It always has its due time."""
 
     source: str
+    since: datetime
 
     @property
     def is_ageing(self) -> bool:
@@ -400,7 +401,7 @@ def _stored_place(note: Memory, access: Access, rules: TierRules) -> TierPlace |
     created = note.created
     if created is None:
         return None
-    tier, since = note.tier or "hot", note.tier_since
+    tier, since = note.tier, note.tier_since
     touched = created if since is None else max(created, since - rules.after(tier))
     if tier == "warm" and since is not None:
         # The note either aged from hot, or was recovered from forgotten at the time of the stamp.
@@ -425,7 +426,8 @@ def place_of(note: Memory, access: Access, now: datetime, rules: TierRules) -> T
     if place.tier == "warm" and place.since is not None:
         floor = max(floor, place.since)
     times = [place.touched, *sorted({at for at in _times(access) if floor < at <= now})]
-    recoveries = [late - early > rules.forgotten_after for early, late in pairwise(times)]
+    is_ageing = not note.pinned or place.tier == "forgotten"
+    recoveries = [is_ageing and b - a > rules.forgotten_after for a, b in pairwise(times)]
     marked, last = any(recoveries), times[-1]
     if recoveries and (place.tier != "hot" or marked):
         why = f"retrieved at {format_time(last)}"
@@ -447,7 +449,7 @@ def place_of(note: Memory, access: Access, now: datetime, rules: TierRules) -> T
 
 def move_of(note: Memory, access: Access, now: datetime, rules: TierRules) -> Move | None:
     """Return the move of a note to the tier that it has at `now`, or None if none is due."""
-    place, source = place_of(note, access, now, rules), note.tier or "hot"
+    place, source = place_of(note, access, now, rules), note.tier
     if place is None or (place.tier == source and (note.user_marked or not place.marked)):
         return None
     return Move(source=source, **asdict(place))
@@ -456,7 +458,7 @@ def move_of(note: Memory, access: Access, now: datetime, rules: TierRules) -> Mo
 def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> str:
     """Return the current tier of a note, counting a due move that no run has written yet."""
     place = place_of(note, access, now, rules)
-    return place.tier if place else note.tier or "hot"
+    return place.tier if place else note.tier
 
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:

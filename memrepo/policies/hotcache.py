@@ -45,7 +45,7 @@ _BY_USE = regex(r"\d+ sessions")
 
 def hot_of(memory: Memory) -> Hot | None:
     """Return when and why a memory was added to the hot cache, or None if it is not there."""
-    hot: Hot | None = memory.fields.get("hot") if (memory.hot is not None) else None
+    hot: Hot | None = memory.hot
     if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
         return None
     return hot
@@ -123,9 +123,6 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
         return f"it was true until {until}"
     over = is_over(memory, retention_of(memory, accesses.of(memory.id), now, decay))
     return "its time is over" if over else ""
-
-
-_MARKED = frozenset(("hot", "critical"))
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -244,7 +241,7 @@ def _by_use(
     steps: list[Step] = []
     used = accesses.by_memory
     for memory in memories:
-        if memory.id not in used and not any(getattr(memory, key) for key in _MARKED):
+        if memory.id not in used and memory.hot is None and not memory.critical:
             continue
         hot = hot_of(memory)
         if hot is None or hot.since is None:
@@ -288,7 +285,7 @@ def session_page(
         ids = {memory.id for memory in shown}
         rest = (m for m in hot if m.id not in ids and not why_over(m, accesses, now, decay))
         return (*shown, *rest)
-    new = [m for m in memories if m.is_stored and not (m.hot is not None)]
+    new = [m for m in memories if m.is_stored and m.hot is None]
     found = [*new[: max(0, rules.budget - len(hot))], *hot]
     return tuple(m for m in found if may_be_hot(m, accesses, now, decay))
 

@@ -23,15 +23,13 @@ from memrepo.core.memory import LAYERS, Link, Memory
 from memrepo.core.patterns import regex
 
 _WIKILINK = regex(
-    r"(?P<embed>!?)\[\[ *+(?P<name>[^\[\]|#\n]{1,200}?)\\? *"
-    r"(?P<part>#[^\[\]|\n]{0,200})?(?:\|(?P<shown>[^\[\]\n]{0,200}))?\]\]"
+    r"\[\[ *+(?P<name>[^\[\]|#\n]{1,200}?)\\? *"
+    r"(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]"
 )
 _FILE_LINK = regex(
     r"(?<!!)\[[^\[\]\n]{0,300}\]"
-    r"\( *(?P<to><?(?P<path>[^()<>\s#]{1,400}\.md)(?P<part>#[^()<>\s]{0,200})?>?)(?=[ )])"
+    r"\( *<?(?P<path>[^()<>\s#]{1,400}\.md)(?:#[^()<>\s]{0,200})?>?(?=[ )])"
 )
-_ABROAD = regex(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_ODD = regex(r"[\s()<>%\"'#?]")
 _FENCE = r"^ {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<waves>~{3,})[^\n]*)$"
 _FENCE_END = r"(?:^ {0,3}(?:(?P=ticks)`*|(?P=waves)~*)[ \t]*\r?$|\Z)"
 _CODE_SPAN = r"(?P<span>`+)(?!`)[^\n]*?(?<!`)(?P=span)(?!`)"
@@ -77,19 +75,18 @@ class Names:
 
 def body_references(memory: Memory, names: Names) -> tuple[str, ...]:
     """Return the distinct ids of the memories that another memory's body refers to, in order."""
-    found = [names.find(name) for _, name in (*wikilinks(memory), *file_links(memory))]
+    found = [names.find(name) for name in (*wikilinks(memory), *file_links(memory))]
     return tuple(id_ for id_ in dict.fromkeys(found) if id_ and id_ != memory.id)
 
 
-def wikilinks(memory: Memory) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the target name of each wikilink in a memory's body."""
-    return ((match.end("embed"), match["name"]) for match in _WIKILINK.finditer(memory.body))
+def wikilinks(memory: Memory) -> Iterator[str]:
+    """Yield the target name of each wikilink in a memory's body."""
+    return (match["name"] for match in _WIKILINK.finditer(memory.body))
 
 
-def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the target path of each link to a markdown file in a memory's body."""
-    for match in _FILE_LINK.finditer(memory.body):
-        yield match.start(), _target_of(match, memory.path)
+def file_links(memory: Memory) -> Iterator[str]:
+    """Yield the target path of each link to a markdown file in a memory's body."""
+    return (_target_of(match, memory.path) for match in _FILE_LINK.finditer(memory.body))
 
 
 def _target_of(match: re.Match[str], here: str) -> str:

@@ -93,8 +93,8 @@ def interlock(state: State, changes: Iterable[Change], max_change_pct: float) ->
     return f"it would remove {lost} of {total} claims from recall (more than {max_change_pct:g} %)"
 
 
-LEAST, PACE = 20, 0.05
-"""A run may prune and archive this share of the memories, and always this many."""
+PACE = 0.05
+"""The share of all memories that one run may prune and archive, or FREE if that is more."""
 
 
 Allowed = Callable[[Step], bool]
@@ -130,7 +130,7 @@ def upkeep(
     moving = due_tier_moves(state, accesses, now, rules)
     steps = tier_steps(moving, now, rules.tiers) if moving else ()
     after = _apply_steps(state, steps)
-    pace = max(LEAST, int(len(after.memories) * PACE)) - spent
+    pace = max(FREE, int(len(after.memories) * PACE)) - spent
     leaving = tuple(islice(_leaving(after, accesses, now, rules, allowed), max(0, pace)))
     after = _apply_steps(after, leaving)
     hot = compose_hot(after.active, accesses, now, rules.hot, rules.decay)

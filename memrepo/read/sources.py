@@ -155,7 +155,7 @@ MAX_PAGES = 150
 def distilled(paths: Iterable[str], rules: SourceRules, known: Collection[str]) -> dict[str, str]:
     """Return how runs distil files, by path: as "claims" or "notes".
 
-    Of the pages, those in folders with the fewest come first, up to MAX_PAGES. The `known` files,
+    There are at most MAX_PAGES pages, those in folders with the fewest first. The `known` files,
     which a run has read, stay distilled, so that no memory ends because a folder has grown.
     """
     kinds = {path: kind_of(path, rules) for path in paths}
@@ -163,10 +163,11 @@ def distilled(paths: Iterable[str], rules: SourceRules, known: Collection[str]) 
     folders: dict[str, list[str]] = {}
     for path in (path for path, kind in kinds.items() if kind == "page"):
         folders.setdefault(path.rpartition("/")[0], []).append(path)
-    count = 0
+    room = MAX_PAGES - sum(page in known for pages in folders.values() for page in pages)
     for _, pages in sorted(folders.items(), key=lambda item: (len(item[1]), item[0])):
-        count += len(pages)
-        found |= {page: "claims" for page in pages if count <= MAX_PAGES or page in known}
+        fresh = sorted(page for page in pages if page not in known)[: max(0, room)]
+        room -= len(fresh)
+        found |= dict.fromkeys([page for page in pages if page in known] + fresh, "claims")
     return found
 
 

@@ -60,7 +60,8 @@ class Ledger:
             return
         with lock(self.folder, "access", wait_s=WAIT_S):
             with (self.folder / BUFFER).open("ab") as buffer:
-                os.write(buffer.fileno(), b"\n" + data)  # a crash may have left half a line
+                # The line end first: a crash may have left half a line, and empty ones are skipped.
+                os.write(buffer.fileno(), b"\n" + data)
                 is_full = buffer.seek(0, os.SEEK_END) >= FULL_BYTES
             if is_full:
                 self._close()

@@ -120,7 +120,7 @@ class Hub(msgspec.Struct, frozen=True):
         """Replace a ref's object on the hub after a purge. Return False if the hub's ref moved.
 
         This is the only push that is not a fast-forward. It names the object to replace and pushes
-        nothing else. An empty `new` deletes the ref. Raises StoreError.
+        nothing else. Raises StoreError.
         """
         status, out, err = self._push(f"--force-with-lease={ref}:{old}", self.name, f"{new}:{ref}")
         if status == 0:

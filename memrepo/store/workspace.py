@@ -150,7 +150,7 @@ def _rules_in(folder: Path, rules: SourceRules, *, is_root: bool = False) -> Sou
 def within_limits(sizes: Mapping[str, int]) -> tuple[frozenset[str], tuple[UnreadFile, ...]]:
     """Split files that no pattern names into those that runs read, and the others.
 
-    Of all folders, those with the fewest files come first, until a limit is reached.
+    Folders with the fewest files come first. One that would exceed a limit is left out as a whole.
     """
     folders: dict[str, dict[str, int]] = {}
     unread = []

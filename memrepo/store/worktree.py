@@ -226,8 +226,10 @@ class WorkTree:
             return
         folder.mkdir(parents=True)
         words = ("checkout-index", "-q", "-z", "--stdin", f"--prefix={folder}/")
-        lines = (f"{path}\0" for path in paths)
-        self.repo.call(*words, lines=lines, inherited=held, env=self._env, accepted=1)
+        listed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        code, _, err = self.repo.ask(*words, input=listed, pass_fds=held, env=self._env)
+        if code and (code != 1 or err.strip()):  # silent for paths left out by a sparse checkout
+            raise GitFailed("checkout-index", err, code)
         written = [path for path in paths if os.path.lexists(folder / path)]
         if missing := {*paths}.difference(written):
             hidden = self.index(missing)

@@ -70,7 +70,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lost_sources(self) -> tuple[Source, ...]:
-        """Return the sources that the memory had before."""
+        """Return the sources that the memory had before and has no more."""
         before, after = self.difference.before, self.difference.after
         return (
             tuple(s for s in before.sources if s not in after.sources) if before and after else ()
@@ -261,6 +261,8 @@ def _fields(found: Difference) -> Iterator[Line]:
 
 def _field_in_words(name: str, old: str, new: str) -> str:
     """Return what changed in a field as a phrase. The table has phrases for (set, removed)."""
+    if name == "hot" and old.startswith("until") and not new:
+        return "may be on the first page again"
     if name == "hot" and new.startswith("until"):  # the time of leaving the first page
         old, new = new, ""
     if name in WORDS["fields"]:

@@ -115,10 +115,20 @@ def test_a_secret_is_replaced_and_named(repo: Path, tmp_path: Path) -> None:
     assert done(repo, "import", "obsidian", vault, now=LATER)["commit"] == ""
 
 
-def test_a_record_that_says_something_else_by_now_is_named(repo: Path, tmp_path: Path) -> None:
+def test_a_changed_record_is_followed_unless_a_person_confirmed_the_memory(
+    repo: Path, tmp_path: Path
+) -> None:
     where = folder(tmp_path, "obsidian")
     done(repo, "import", "obsidian", where)
     (where / "Plot map.md").write_text("South is up on the new map of the plot.\n")
+    answer = done(repo, "import", "obsidian", where, now=LATER)
+    assert answer["counts"]["memories_changed"] == 1
+    assert "1 reworded" in subjects(repo)[0]
+    assert "Import" in memrepo(repo, "log", as_json=False).out
+    (memory,) = [m for m in memories(repo).values() if m.title == "Plot map"]
+    assert memory.body == "South is up on the new map of the plot."
+    done(repo, "confirm", memory.id, now=LATER)
+    (where / "Plot map.md").write_text("East is up on the newest map of the plot.\n")
     answer = done(repo, "import", "obsidian", where, now=LATER)
     assert (answer["commit"], rules(answer)) == (
         "",

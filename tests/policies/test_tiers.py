@@ -35,7 +35,7 @@ def read(*times: datetime) -> Access:
 
 def owed(of: Memory, now: datetime, *times: datetime) -> list[tuple[str, str, datetime]]:
     move = move_of(of, read(*times), now, RULES)
-    return [(move.source, move.tier, move.since)] if move and move.since else []
+    return [(move.source, move.tier, move.since)] if move else []
 
 
 def written(of: Memory, now: datetime, *times: datetime) -> Memory:

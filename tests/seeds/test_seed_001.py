@@ -63,7 +63,7 @@ def note(repo: Path) -> Any:
 def tier(repo: Path, span: timedelta) -> str:
     """Return the tier of the note once a run at that moment is over."""
     done(repo, "run", now=at(span))
-    return str(note(repo).tier or "hot")
+    return str(note(repo).tier)
 
 
 def retrieve(repo: Path, span: timedelta) -> None:

@@ -211,8 +211,14 @@ def test_the_morning_tells_new_secrets_from_known_ones(
     assert "Earlier copies in git's history may still have it" in seen
     assert "left out" not in seen
     assert "hunter2" not in seen
-    (tmp_path / "ws/memory/2026-03-01.md").write_text("# Day\n\n- Ordered two lamps.\n")
+    with (tmp_path / "ws/MEMORY.md").open("a") as file:
+        file.write("- The sluice is opened on Mondays.\n")
     done(repo, "run", now=MORNING)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    assert seen.count("MEMORY.md, line 4") == 1
+    assert "in files that did not change" not in seen
+    (tmp_path / "ws/USER.md").write_text("# User\n\n- Name: Ana Pires\n- City: Porto\n")
+    done(repo, "run", now="2026-03-04T04:05:00Z")
     seen = text(client_of(repo).get(f"{HOME}morning").text)
     assert seen.count("1 secret was replaced by a placeholder in the copies") == 1
     assert "MEMORY.md, line 4" not in seen
@@ -434,9 +440,8 @@ def test_read_only_offers_no_deed_and_does_none(
     one = ids(repo)["The mail server is called hermes."]
     for path in ("morning", f"memory/{one}"):
         page = client.get(f"{HOME}{path}").text
-        assert 'method="post" action="/do"' not in page.replace('id="f-', "") or (
-            "<button" not in page
-        )
+        assert 'action="/do"' not in page
+        assert "<button" not in page
         assert "<fieldset" not in page
     head = git(repo, "rev-parse", "HEAD")
     answer = post(client, deed="forget", id=one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -143,7 +144,7 @@ def _unwritten(path: Path, why: str) -> Problem:
         rule="live-unwritten",
         severity="warning",
         message=f"was not written: {why}",
-        fix="reduce the other layers, or leave the profile `classic`",
+        fix='reduce the other layers, or set `lifecycle.profile = "evidence"`',
     )
 
 
@@ -162,11 +163,15 @@ def _jsonl(work: Work, state: State) -> Exported:
         for memory in state.memories.values()
         if memory.status != "forgotten" and not (stones and stones.find_barring(memory))
     ]
-    gone = len(state.memories) - len(shown)
+    left = Counter(
+        "forgotten" if memory.status == "forgotten" else "rejected"
+        for memory in state.memories.values()
+        if memory.status == "forgotten" or (stones and stones.find_barring(memory))
+    )
     return Exported(
         files=jsonl(shown),
         counts={"memories": len(shown)},
-        left_out={"forgotten": gone} if gone else {},
+        left_out=dict(left),
     )
 
 

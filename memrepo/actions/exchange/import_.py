@@ -99,7 +99,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Import the records of a path. Existing memories are not changed."""
+    """Import the records of a path. A changed record that nobody edited here is followed."""
     if request.format not in FORMATS:
         raise UsageError(
             f"import {request.format}: invalid choice, there is no such format",
@@ -151,6 +151,8 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     if request.dry_run or not found.changes:
         return done
     pages = derived_files(work, apply(state, found.changes))
+    changed = counts.get("memories_changed", 0)
+    reworded = f", {changed} reworded" if changed else ""
     created = [change.memory.id for change in found.changes if isinstance(change, Create)]
     what, layout = counted(len(created), "memory", "memories"), work.tree.layout
     stamp = run_stamp(work.call.now, [run.run for run in runs])
@@ -169,7 +171,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     )
     step = Step(
         op="import",
-        what=f"Import {what} from {request.format}",
+        what=f"Import {what} from {request.format}{reworded}",
         reason=request.reason or f"kept as {request.format} before",
         changes=(
             *found.changes,

@@ -215,7 +215,7 @@ def tiers(work: Work, request: TiersRequest) -> Spread:
                 path=note.path,
                 from_=move.source,
                 to=move.tier,
-                since=format_time(move.since) if move.since else "",
+                since=format_time(move.since),
                 why=move.why,
                 label=note.label,
                 retrievals=accesses.of(note.id).total,

@@ -150,7 +150,8 @@ def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
     if detailed(request):
         return history.entries(repo, head)
     bound = [] if request.since or request.until else [f"--max-count={request.n}"]
-    others = ("--invert-grep", f"--grep=^{PREFIX}Run: ", *bound)
+    # The id of an import has a third part, and its only commit has no merge.
+    others = ("--invert-grep", f"--grep=^{PREFIX}Run: [^-]*-[^-]*$", *bound)
     found = [*(run.entry for run in work.landed()), *history.entries(repo, *others, head)]
     return sorted(found, key=lambda entry: entry.when, reverse=True)
 

@@ -23,12 +23,7 @@ from memrepo.policies.later import Text, Topic, later_line, newer_first
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
-from memrepo.policies.standing import (
-    contesting,
-    doubts,
-    is_retired,
-    trust_of,
-)
+from memrepo.policies.standing import contesting, doubts, is_retired, trust_of
 from memrepo.store import vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
@@ -215,7 +210,7 @@ def index_of(
 
     wanted = Indexed(
         tree=tree,
-        rules="levels" if config.is_classic else "sum",  # the lexicon takes time to build
+        rules=config.importance_rule,  # building the lexicon takes time
         importance=importance,
         blob_id=store.work.blob_id,
         tick=tick,

@@ -36,6 +36,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp, differing
 from memrepo.core.messages import Context, counted, message
 from memrepo.core.state import State, apply, play
+from memrepo.merge import closure
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import MergeConflict, Side
@@ -64,7 +65,7 @@ class Decided(VerbResult, frozen=True, kw_only=True):
     run: str = ""
     """The waiting run; empty for marked memories."""
     memories: tuple[str, ...]
-    """The memories that changed as the run proposed, would have, or were marked."""
+    """The memories that were decided about; of an accepted run, those that changed as proposed."""
     left_out: tuple[str, ...] = ()
     """Memories whose changes are not in effect and are not proposed again."""
     conflicts: tuple[MergeConflict, ...] = ()
@@ -99,7 +100,13 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
         if tip.memories[id_].status != "forgotten"
         if id_ not in known or known[id_].status == "forgotten"
     }
-    left = changed & {*barred, *(one.id for one in conflicts)}
+    # What a rejected memory would have replaced stays as it is.
+    undone = {
+        id_
+        for id_ in changed & tip.memories.keys() & known.keys()
+        if known[id_].status == "active" and tip.memories[id_].status == "superseded"
+    }
+    left = changed & {*barred, *undone, *(one.id for one in conflicts)}
     found = Decided(
         verdict="accepted",
         run=waits.run,
@@ -138,6 +145,8 @@ def _merge(work: Work, waits: Waiting, tip: State) -> tuple[MergeResult, tuple[M
     rejected = tombstones_in(ours)
     new = [m for m in tip.every if m.id not in base.memories and m.id not in ours.memories]
     tip = apply(tip, [Remove(id=m.id) for m in new if rejected.find_barring(m) is not None])
+    updates, _ = closure.close(tip, closure.known_in(base))  # what they replaced is active again
+    tip = apply(tip, updates)
     return merge_states(base, ours, tip, changed=changed, settle=settle), tuple(conflicts)
 
 

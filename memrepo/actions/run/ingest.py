@@ -310,7 +310,9 @@ def workspace_of(where: Path) -> Path:
 def texts_at(
     work: Work, cursor: Mapping[str, Cursor], blobs: Mapping[str, str] | None = None
 ) -> list[SourceText]:
-    """Return the sources that runs distil, in path order, then those removed since a run read them.
+    """Return the sources that runs distil, in path order, then those read before that are no more.
+
+    They are gone, or are no longer distilled.
 
     `blobs`, if given, replaces the blobs of the commit. Changed files are then dated now.
     """

@@ -26,9 +26,8 @@ from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, texts_at
 from memrepo.actions.work import Work, outside
 from memrepo.config import ConfigError
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.manifest import UpgradeRequired
 from memrepo.core.messages import counted, cut
 from memrepo.core.problems import Problem
 from memrepo.core.times import EARLIEST, format_time, parse_time
@@ -47,6 +46,19 @@ Report: TypeAlias = Literal["silent", "summary", "full"]
 REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
 MAX_ISSUES = 20
 """Maximum number of warnings that the report of a run lists."""
+
+
+class MayNotRun(MemrepoError):
+    """Raised when a person must decide something before a run."""
+
+    exit_code = Exit.DECIDE
+
+
+class UpgradeRequired(MayNotRun):
+    """Raised when the last run used an older version of the logic or of the manifest schema.
+
+    Everything must be judged again.
+    """
 
 
 class Landed(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,8 +30,10 @@ from memrepo.actions.run.maintain import add_upkeep
 from memrepo.actions.run.record import (
     REPORTS,
     Landed,
+    MayNotRun,
     Report,
     Result,
+    UpgradeRequired,
     collides_with_reconciliation,
     explain_first,
     is_first,
@@ -40,9 +42,9 @@ from memrepo.actions.run.record import (
 from memrepo.actions.setup.survey import unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, UsageError
 from memrepo.core.judge import Usage
-from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, MayNotRun, UpgradeRequired
+from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
@@ -117,8 +119,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result:
     """Run once and report the result. Raise immediately if another run is active."""
     work.require_writable()
-    refuse_other_owner(work)
     if request.scheduled:
+        if request.mode or request.estimate:
+            raise UsageError(
+                "run --scheduled: the schedule chooses the run",
+                fix="leave out --mode and --estimate",
+            )
         schedule, zone, now = work.config.schedule, work.config.zone, work.call.now
         found = [mode for mode in reversed(MODES) if due(now, schedule, zone, mode)]
         if not found:
@@ -128,6 +134,7 @@ def do(work: Work, request: Request) -> Result:
             )
         level = request.report or work.config.reporting.mode
         request = replace(request, mode=found[0], report=level)
+    refuse_other_owner(work)
     mode = request.mode or "incremental"
     if request.estimate:
         return _estimated(work, request)

@@ -366,7 +366,9 @@ def end_contradictions(known: Known) -> None:
     for case in cases:
         sides = [m for id_ in case.memories if (m := known.memory(id_)) is not None]
         active = [memory for memory in sides if memory.status == "active"]
-        if len(active) == len(case.sides) and find_change(*active) is None:
+        rivals = {doubt.old for id_ in case.memories for doubt in _find_rivals(known, id_)}
+        is_rivalry = not rivals.isdisjoint(case.memories)  # only a person can end it
+        if len(active) == len(case.sides) and not is_rivalry and find_change(*active) is None:
             _record_both_valid(known, case, active)
         elif len(active) == 1:
             (left,) = active
@@ -402,7 +404,7 @@ def _end(known: Known, id_: str, reason: str) -> None:
 
 def _record_both_valid(known: Known, case: Correction, sides: Sequence[Memory]) -> None:
     """Record both memories of a contradiction as valid."""
-    reason = "a line was edited, and the two no longer contradict each other"
+    reason = "the two no longer contradict each other"
     updates: Iterator[Change] = (
         Update(id=memory.id, fields=reconciled(memory, other.id, known.is_active))
         for memory, other in (sides, sides[::-1])

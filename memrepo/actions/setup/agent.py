@@ -409,6 +409,11 @@ def _printed(work: Work, request: Request) -> Result:
             "memrepo agent: it never wrote into the files of another program",
             fix="`openclaw plugins uninstall memrepo`" if is_openclaw else own,
         )
+    if request.into or (is_openclaw and request.scope not in _UNBOUND):
+        unused = "--into" if request.into else "--scope"
+        raise UsageError(
+            f"memrepo agent: {unused} has no effect for {request.host}", fix=f"leave out {unused}"
+        )
     program = [*crontab.program(), "-C", str(work.store.root)]
     if is_openclaw:
         return Result(paste=_openclaw(program[0], work.store.root), next=_OPENCLAW_NEXT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -22,7 +22,6 @@ from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.survey import (
     Budgets,
     budgets,
-    open_merge,
     survey,
     uncommitted_rejected,
     unhooked_problems,
@@ -31,7 +30,7 @@ from memrepo.actions.setup.survey import (
 from memrepo.actions.work import Work, driver_notices
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
-from memrepo.core.layout import hot_path
+from memrepo.core.layout import Layout, hot_path
 from memrepo.core.manifest import Recorded
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
@@ -41,6 +40,7 @@ from memrepo.read.choice import shelf_size
 from memrepo.read.intake import Reader, cursors, take_in
 from memrepo.read.sources import is_text
 from memrepo.store import settings
+from memrepo.store.errors import problem
 from memrepo.store.history import newest_in_effect
 from memrepo.store.run_files import SavedAnswers
 
@@ -104,15 +104,22 @@ class Result(VerbResult, frozen=True, kw_only=True):
     hooks: str
     """The reason that the hooks do not run, or an empty string."""
     needs: tuple[str, ...] = ()
-    """The needs for a person: pending, failed or missed runs, contradictions, nearly spent
-    budgets."""
+    """What needs a person: waiting runs, marked memories, failed or missed runs, contradictions,
+    nearly spent budgets."""
+
+
+def _open_merge(layout: Layout, dirty: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield a warning for each memory that a merge by git left with a conflict."""
+    for path, state in sorted(dirty.items()):
+        if layout.owns(path) and ("U" in state or state in ("AA", "DD")):
+            yield problem("merge-open", path)
 
 
 def status(work: Work, request: StatusRequest) -> Result:
     """Collect the state of the repository."""
     store, layout, found = work.store, work.tree.layout, survey(work)
     manifests, damaged = work.tree.manifests
-    waits = all_waiting(work)
+    waits, dirty = all_waiting(work), store.work.dirty()
     problems = (
         *found.problems,
         *uncommitted_rejected(work),
@@ -121,7 +128,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         *found.cases,
         *(replace(p, severity="warning") for p in found.broken),
         *unhooked_problems(work),
-        *open_merge(work),
+        *_open_merge(layout, dirty),
         *driver_notices(work),
         *unknown_person(work),
         *broken_branches(work),
@@ -150,7 +157,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         waiting=tuple(w.branch for w in waits),
         marked=found.marked,
         answers=len(SavedAnswers(store.folder)),
-        uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
+        uncommitted=tuple(sorted(p for p in dirty if layout.owns(p))),
         runs=len(manifests),
         last_run=LastRun(
             run=last.run, when=format_time(last.entry.when), subject=last.entry.subject

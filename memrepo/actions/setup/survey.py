@@ -171,11 +171,3 @@ def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
         today_usd=today.cost_usd,
         today_tokens=today.total,
     )
-
-
-def open_merge(work: Work) -> Iterator[Problem]:
-    """Yield a warning for each memory that a merge by git left with a conflict."""
-    layout = work.tree.layout
-    for path, state in sorted(work.store.work.dirty().items()):
-        if layout.owns(path) and ("U" in state or state in ("AA", "DD")):
-            yield problem("merge-open", path)

@@ -95,12 +95,15 @@ def _memory(
     if len(ids) > 1:
         return ours, ["the two sides have different memories under one name"]
     joined = join_versions(old, mine, other)
-    if "body" in joined.lost and joined.version and mine and other:
-        return _with_both_texts(joined.version, mine, other, markers), [_TEXT]
     notes = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
+    data = joined.version.data if joined.version else ours
     if not notes:
-        notes = [f"both sides changed {key}: one wording is used" for key in joined.lost]
-    return joined.version.data if joined.version else ours, notes
+        lost = [key for key in joined.lost if key != "body"]
+        notes = [f"both sides changed {key}: one wording is used" for key in lost]
+        if "body" in joined.lost and joined.version and mine and other:
+            data = _with_both_texts(joined.version, mine, other, markers)
+            notes.append(_TEXT)
+    return data, notes
 
 
 def _with_both_texts(
@@ -108,7 +111,8 @@ def _with_both_texts(
 ) -> bytes:
     """Return a merged file with the texts of both sides between git's conflict markers."""
     texts = [side.memory.body if side.memory else "" for side in (mine, other)]
-    head = joined.data[: header.split(joined.data, joined.path).body_offset].decode("utf-8")
+    text = joined.data.decode("utf-8")
+    head = text[: header.read(text, joined.path).body_offset]
     both = ("<" * size + " ours", texts[0], "=" * size, texts[1], ">" * size + " theirs")
     return "\n".join((head, *both, "")).encode("utf-8", "surrogatepass")
 

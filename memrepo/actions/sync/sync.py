@@ -155,10 +155,10 @@ def _converge(first: Work, hub: Hub, request: Request) -> Result:
             with patient:
                 at = first.refreshed()
                 found, head = _merge(at, hub, tip, request), at.tree.commit
+                if found.commit and found.commit != tip:
+                    _refuse_broken(first, tip, found.commit)
                 if request.dry_run or not found.commit:
                     return found
-                if found.commit != tip:
-                    _refuse_broken(first, tip, found.commit)
                 if found.commit == tip or hub.push(found.commit, hub.head):
                     hub.remember(found.commit)
                     sent += found.pushed
@@ -342,8 +342,7 @@ def _forgotten(result: MergeResult, *sides: State) -> Iterator[Problem]:
         former = {side.memories[id_].status for side in sides if id_ in side.memories}
         if known[id_].status == "forgotten" and former != {"forgotten"}:
             barred = tombstones_in(result.state).find_barring(known[id_]) is not None
-            how = "rejected" if barred else ""
-            yield problem("sync-forgotten", known[id_].path, how, id=id_)
+            yield problem("sync-forgotten", known[id_].path, "rejected" if barred else "", id=id_)
 
 
 def _chain(work: Work, hub: str, result: MergeResult, commit: NewCommit, reason: str) -> Chain:

@@ -95,13 +95,19 @@ class Drafts:
         Raises UsageError, BadValue or SecretInText.
         """
         entry = self._within(entry)
+        for what, found, known in (("type", entry.type, BY_HAND), ("layer", entry.layer, LAYERS)):
+            if found and found not in known:
+                raise UsageError(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
         for memory in self._known.get(text_hash(entry.text), ()):
             if _same(memory, entry):
                 return memory, False
         return self.make(entry), True
 
     def make(self, entry: Entry) -> Memory:
-        """Return a new memory for an entry, even if an equal one exists. Raises as `take` does."""
+        """Return a new memory for an entry, even if an equal one exists.
+
+        Raises BadValue or SecretInText.
+        """
         memory = self._memory(self._within(entry))
         memory = replace(memory, path=free_path(self._state, self._paths, memory))
         self._ids.add(memory.id)
@@ -125,9 +131,6 @@ class Drafts:
         id_ = manual_id(
             created=now, text=entry.text, scope=entry.scope, type_=type_, taken=self._ids
         )
-        for what, found, known in (("type", type_, BY_HAND), ("layer", entry.layer, LAYERS)):
-            if found and found not in known:
-                raise UsageError(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
         refuse_tags(work, entry.tags)
         home = "" if type_ in ("note", "summary") else route(type_, work.config.profile)
         fields: dict[str, object] = {

@@ -221,7 +221,7 @@ class PersonDecides(MemrepoError):
         self.memories = memories
         super().__init__(
             f"{actor} may not take {memories[0].id}{more} out of recall or off the first page:"
-            " a person wrote or confirmed it, and must decide; nothing was changed",
+            " a person wrote or confirmed it, and must decide",
             fix="ask that person to do it, or allow it with `agents.removals` in memrepo.toml",
         )
 

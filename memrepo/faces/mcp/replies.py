@@ -26,8 +26,8 @@ _TEXTS = frozenset(
 """Keys of records whose values are texts of people and programs."""
 _CODES = frozenset(
     "answer_confidence branch captured change changes class commit commits contradictions count"
-    " derived due evidence expired hit hits id later left_out lines memories memory passages"
-    " related replaced_by replaces resource retrievals run runs score sources standing status"
+    " derived evidence expired hits id later left_out lines memories memory passages"
+    " related replaces resource retrievals run runs score sources standing status"
     " superseded_by supersedes tier tokens trust truncated type valid_from valid_until waiting"
     " waits way".split()
 ).union(STATUSES)

@@ -156,7 +156,6 @@ def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str,
 
 _CHANGES: Mapping[str, str] = {
     "added": "new",
-    "standing": "in doubt",
     "reworded": "reworded",
     "superseded": "replaced",
     "restored": "back",
@@ -208,14 +207,13 @@ def _secrets(work: Work, last: RunResult | None) -> Secrets:
     before = [one.entry.commit for one in work.landed() if last and one.run != last.run][:1]
     fresh = found
     if found and before:
-        area, files = work.tree.layout.area("sources"), work.tree.files
+        layout, files = work.tree.layout, work.tree.files
         old = work.store.snapshot(before[0]).files
-        fresh = [
-            one
-            for one in found
-            for path in (area + one.path, one.path)  # a warning may also name a memory
-            if files.regular(path) != old.regular(path)
-        ]
+        fresh = []
+        for one in found:  # a warning names a file of the workspace, or a memory
+            path = one.path if layout.is_memory(one.path) else layout.source(one.path)
+            if files.regular(path) != old.regular(path):
+                fresh.append(one)
     places = [(what, "") for what, _ in _listed(fresh)]
     return Secrets(len(found), places, len(found) - len(fresh))
 
@@ -266,8 +264,6 @@ def _first_page(work: Work) -> Shown:
 
 def _todo(found: status.Result) -> Iterable[str]:
     """Yield sentences that name what a person has to do at the command line."""
-    if found.schedule.failed:
-        yield "The last scheduled run failed: `memrepo doctor` says why."
     yield from (f"Scheduled runs: {message}." for message in found.schedule.complaints)
     if not found.schedule.by:
         yield "No run is scheduled: `memrepo schedule install` runs one each night."

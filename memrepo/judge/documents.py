@@ -226,10 +226,10 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
         for (id_, document), (_, rows) in zip(self.files.items(), self.parts, strict=True):
             kept = [(n, row) for n, row in rows if n in wanted.get(id_, ())]
             found += ["", _head(id_, document)] if kept else []
-            told = {document.lines[n - 1] for n, _ in kept}
+            shown = {document.lines[n - 1] for n, _ in kept}
             for n, row in kept:
-                above = [line for line in reversed(document.headings(n)) if line not in told]
-                told.update(above)
+                above = [line for line in reversed(document.headings(n)) if line not in shown]
+                shown.update(above)
                 found += (*above, row)
         return "\n".join(found).strip()
 

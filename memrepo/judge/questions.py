@@ -123,8 +123,8 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
 
 
 def _near(cited: Cited) -> list[str]:
-    told = {*cited.own, *cited.under}
-    lines = (line for line in cited.around if not is_heading(line) and line not in told)
+    shown = {*cited.own, *cited.under}
+    lines = (line for line in cited.around if not is_heading(line) and line not in shown)
     return [*lines][:MAX_NEAR]
 
 

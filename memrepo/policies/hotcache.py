@@ -121,8 +121,8 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
     until = memory.valid_until
     if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"
-    over = is_over(memory, retention_of(memory, accesses.of(memory.id), now, decay))
-    return "its time is over" if over else ""
+    retention = retention_of(memory, accesses.of(memory.id), now, decay)
+    return "its time is over" if is_over(memory, retention) else ""
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):

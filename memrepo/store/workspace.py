@@ -405,8 +405,8 @@ def find_unread(
                 why = why_denied(name, here)
                 denied = why not in (UNMATCHED, UNSEARCHED)
                 files.append(UnreadFile(name=name, size=_size(entry), why=why, denied=denied))
-    found, over = within_limits(others)
-    files += over
+    found, unread = within_limits(others)
+    files += unread
     files += [
         UnreadFile(name=name, size=size, why=why, denied=denied)
         for (name, why, denied), size in sizes.items()

@@ -294,7 +294,7 @@ def health(work: Work, request: HealthRequest) -> Health:
     flags = ((m, next((key for key in LABELS[:2] if getattr(m, key)), "")) for m in hot)
     labels = Counter(flag or heat(counts[m.id], rules.hot) for m, flag in flags)
     retained = ((m, retention_of(m, accesses.of(m.id), now, rules.decay)) for m in active)
-    over = sum(is_over(m, kept) for m, kept in retained)
+    over = sum(is_over(m, retention) for m, retention in retained)
     review = for_review(found, now, rules.archive)
     ailments = tuple(_ailments(len(hot), rules.hot.budget, over, len(review)))
     entries = list(history.entries(work.store.repo, work.tree.commit))

@@ -127,7 +127,7 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
 
 
 def _merge(work: Work, waits: Waiting, tip: State) -> tuple[MergeResult, tuple[MergeConflict, ...]]:
-    """Return HEAD with the changes of a run, and the conflicts, in which HEAD is kept."""
+    """Return HEAD with the changes of a run, and the conflicts, in which HEAD's side is taken."""
     base, ours = work.store.snapshot(waits.base).state(), work.tree.state()
     conflicts: list[MergeConflict] = []
 

@@ -88,7 +88,7 @@ check
 check --all
 hooks status
 hooks install
-agent install generic --into .. --dry-run
+agent install generic --dry-run
 completion bash
 """.splitlines()
 

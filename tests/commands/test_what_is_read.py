@@ -8,7 +8,7 @@ import pytest
 import workspaces
 from driving import NEXT_DAY, begin, configure, done, files, git, memories, memrepo
 
-from memrepo.read.sources import CLAIMS, MAX_PAGES
+from memrepo.read.sources import CLAIMS, MAX_PAGES, SourceRules, distilled
 
 LATER = "2026-03-03T09:00:00Z"
 OTHER = "- Rui repairs clocks in the cellar of the old school.\n"
@@ -111,12 +111,23 @@ def test_a_folder_of_many_pages_is_searched_and_what_was_read_stays(tmp_path: Pa
     repo = begun(tmp_path, {"MEMORY.md": OTHER, "notes/a/vesna.md": page})
     done(repo, "run", now=NEXT_DAY)
     for n in range(MAX_PAGES):
-        (tmp_path / "workspace/notes/a" / f"page {n}.md").write_text(f"- Field {n} lies fallow.\n")
+        (tmp_path / f"workspace/notes/a/page {n:03}.md").write_text(f"- Field {n} lies fallow.\n")
     done(repo, "run", now=LATER)
     assert "harvest sheets" in bodies(repo)
-    assert "fallow" not in bodies(repo)
-    assert len(done(repo, "sources")["searched"]) == MAX_PAGES
-    assert "Field 7 lies" in memrepo(repo, "search", "Field 7 fallow", as_json=False).out
+    assert "Field 148" in bodies(repo)
+    assert "Field 149" not in bodies(repo)
+    assert done(repo, "sources")["searched"] == [f"notes/a/page {MAX_PAGES - 1}.md"]
+    assert "Field 149 lies" in memrepo(repo, "search", "Field 149 fallow", as_json=False).out
+
+
+@pytest.mark.parametrize(("pages", "known", "count"), [(151, 0, 150), (300, 200, 200), (150, 0, 150)])
+def test_at_most_150_pages_are_distilled_beside_those_a_run_has_read(
+    pages: int, known: int, count: int
+) -> None:
+    paths = [f"notes/page {n:03}.md" for n in range(pages)]
+    found = distilled(paths, SourceRules(), set(paths[pages - known :]))
+    assert len(found) == count
+    assert set(paths[pages - known :]) <= set(found)
 
 
 def test_folders_with_few_files_come_first_and_the_others_are_named(

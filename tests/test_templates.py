@@ -15,6 +15,8 @@ from docs_parts import ROOT
 
 from memrepo.assets import asset
 from memrepo.config import DEFAULTS, KEYS, parse_config
+from memrepo.faces.cli.parser import COMMANDS, command_parser, globals_parser
+from memrepo.faces.mcp.tools import TOOLS
 from memrepo.read.sources import SourceRules
 
 VALUES = {
@@ -150,3 +152,36 @@ def test_a_package_of_the_lock_has_a_licence_that_fits(package: str) -> None:
     parts = re.split(r", | OR | AND ", said)
     assert said
     assert [part for part in parts if not FIT.fullmatch(part)] == []
+
+
+SHIPPED = [
+    path
+    for folder in ("plugins", "prompts", "templates")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.is_file() and not {"demo", "test", "node_modules"} & {*path.parts}
+]
+_CALLS = re.compile(r"""(?:[`$>]|:-)memrepo[}\\"]* (?:-C \S+ )?([a-z][a-z-]*)([^`|>\n]*)""")
+_SCRIPT_CALLS = re.compile(r"^ *(?:- run: )?memrepo (?:-C \S+ )?([a-z]+)(?= )([^|>\n]*)", re.M)
+_TOOL = re.compile(r"\bmemory_[a-z_]+[a-z]\b")
+_DIRECTIVE = re.compile(r"\[\[.*?\]\]")
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SHIPPED if path.suffix != ".js"], ids=lambda path: path.name
+)
+def test_a_shipped_file_names_only_commands_and_options_that_exist(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    calls = _CALLS.findall(text) + (_SCRIPT_CALLS.findall(text) if "forge" in path.parts else [])
+    for name, rest in calls:
+        assert name in COMMANDS, name
+        actions = (*globals_parser()._actions, *command_parser(name)._actions)
+        known = {option for action in actions for option in action.option_strings}
+        assert {*re.findall(r"(?<!\S)--?[A-Za-z][a-z-]*", rest)} <= known, name
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SHIPPED if "templates" not in path.parts], ids=lambda path: path.name
+)
+def test_a_shipped_file_names_only_tools_that_the_server_has(path: Path) -> None:
+    text = _DIRECTIVE.sub("", path.read_text(encoding="utf-8"))
+    assert {*_TOOL.findall(text)} <= {*TOOLS}

@@ -153,6 +153,17 @@ def test_for_any_other_program_the_parts_are_printed(repo: Path) -> None:
     assert memrepo(repo, "agent", "uninstall", "generic").exit == 2
 
 
+@pytest.mark.parametrize(
+    ("host", "option"), [("openclaw", "--scope"), ("openclaw", "--into"), ("generic", "--into")]
+)
+def test_an_option_without_effect_for_a_program_is_refused(
+    repo: Path, host: str, option: str
+) -> None:
+    answer = memrepo(repo, "agent", "install", host, option, "x")
+    assert answer.exit == 2
+    assert answer.error["fix"] == f"leave out {option}"
+
+
 def test_for_openclaw_the_commands_that_install_its_plugin_are_printed(repo: Path) -> None:
     told = done(repo, "agent", "install", "openclaw")
     lines = [shlex.split(line) for line in told["paste"].splitlines()]

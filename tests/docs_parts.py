@@ -19,7 +19,7 @@ from memrepo.config import KEYS
 from memrepo.core.fields import Field, expected_of
 from memrepo.core.memory import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
+from memrepo.faces.mcp.tools import TOOLS
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"<!-- ([a-z -]+):start -->\n(.*?)<!-- \1:end -->", re.DOTALL)
@@ -173,13 +173,10 @@ def _rows(actions: Iterable[argparse.Action]) -> list[tuple[str, str]]:
     return rows
 
 
-TOOLSETS = {"default": DEFAULT, "admin": ADMIN}
-
-
-def tool_table(tools: Iterable[Tool]) -> str:
-    """Render tools for agents with their arguments; those in brackets may be left out."""
+def tool_table() -> str:
+    """Render the tools for agents with their arguments; those in brackets may be left out."""
     rows = []
-    for tool in tools:
+    for tool in TOOLS.values():
         takes = (f"`{n}`" if n in tool.required else f"[`{n}`]" for n in tool.names)
         rows.append((f"`{tool.name}`", " ".join(takes), tool.description))
     return table(("tool", "takes", "what for"), rows)
@@ -201,8 +198,8 @@ def part(name: str) -> str:
             return command_entries()
         case "globals", "":
             return global_table()
-        case "tools", _:
-            return tool_table(TOOLSETS[rest])
+        case "tools", "":
+            return tool_table()
     raise KeyError(name)
 
 

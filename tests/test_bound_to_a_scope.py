@@ -16,12 +16,11 @@ from memrepo.actions.guard import OutOfScope
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.mcp.replies import ToolReply
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
+from memrepo.faces.mcp.tools import TOOLS, answer
 from memrepo.faces.memory_tool import MemoryTool
 from memrepo.faces.python import open_repository
 
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 OURS, THEIRS = "project:ours", "project:theirs"
 SECRET = "the lighthouse"
 """What only memories of the other scope say."""
@@ -122,11 +121,9 @@ def test_what_it_writes_is_of_its_scope_and_it_changes_nothing_beyond(repo: Path
     assert git(repo, "rev-parse", "HEAD") == before
 
 
-def test_the_admin_tools_are_not_served_to_a_scope(repo: Path) -> None:
-    assert memrepo(repo, "mcp", "--scope", OURS, "--toolset", "admin").exit == 2
+def test_a_tool_of_the_whole_repository_is_not_served_to_a_scope(repo: Path) -> None:
     assert memrepo(repo, "mcp", "--scope", " ").exit == 2  # what a shell makes of an unset variable
-    for name in (tool.name for tool in ADMIN if tool.verb in ("log", "doctor")):
-        assert tool(repo, name).failed
+    assert tool(repo, "memory_status").failed
 
 
 @pytest.mark.parametrize(

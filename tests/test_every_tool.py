@@ -17,19 +17,17 @@ from typing import Any, NamedTuple
 
 import jsonschema
 import pytest
-from driving import begin, done, git, memrepo
+from driving import begin, done, git
 from real_clients import installed
 from workspaces import small
 
 from memrepo.actions.work import Call
 from memrepo.faces.mcp.replies import ToolReply
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
+from memrepo.faces.mcp.tools import TOOLS, answer
 
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 NOW = datetime(2026, 3, 3, 9, tzinfo=UTC)
 WHY = "a person asked for it"
 OF_A_COMMAND_LINE = re.compile(r"standard input|[Uu]sage:|argparse|(^|\s)--?[a-z]|\bstdin\b")
-SERVER = ("mcp", "--toolset", "admin")
 Arguments = dict[str, Any]
 
 
@@ -41,18 +39,6 @@ def an_agents(repo: Path) -> str:
     """Return a memory that an agent wrote: what is a person's waits for that person."""
     said = {"text": "Tea is drunk at four.", "reason": WHY}
     return str(call(repo, "memory_store", said).data["id"])
-
-
-def a_waiting_run(repo: Path) -> str:
-    (repo.parent / "ws" / "MEMORY.md").write_text("- The new editor is helix.\n", encoding="utf-8")
-    memrepo(repo, "run", "--mode", "reconciliation", "--force", now="2026-03-02T09:00:00Z")
-    return str(done(repo, "status")["waiting"][0]).removeprefix("run/")
-
-
-def forgotten(repo: Path) -> str:
-    id_ = a_memory(repo)
-    done(repo, "forget", id_)
-    return id_
 
 
 EXAMPLES: dict[str, Callable[[Path], Arguments]] = {
@@ -72,12 +58,6 @@ EXAMPLES: dict[str, Callable[[Path], Arguments]] = {
     "memory_related": lambda repo: {"id": a_memory(repo)},
     "memory_thread_context": lambda _: {"max_tokens": 400},
     "memory_status": lambda _: {},
-    "memory_runs": lambda _: {"max_tokens": 400},
-    "memory_diff": lambda repo: {"run": a_waiting_run(repo)},
-    "memory_accept": lambda repo: {"run": a_waiting_run(repo), "reason": WHY},
-    "memory_revert": lambda repo: {"target": an_agents(repo), "reason": WHY},
-    "memory_restore": lambda repo: {"id": forgotten(repo), "reason": WHY},
-    "memory_doctor": lambda _: {},
 }
 
 
@@ -146,12 +126,12 @@ def sessions(begun: Path, folder: Path) -> Iterator[Session]:
         missing = [{k: v for k, v in good.items() if k != key} for key in TOOLS[name].required]
         missing += [{}] if TOOLS[name].required else []
         long = [{**good, key: "x" * 99_999} for key in TOOLS[name].required]
-        unknown = [{**good, key: "mem-0000000000000000"} for key in ("id", "run") if key in good]
+        unknown = [{**good, key: "mem-0000000000000000"} for key in ("id",) if key in good]
         other = [{**good, key: {"neither": "text", "nor": "number"}} for key in properties]
         closed = [{**good, key: "no-such"} for key, said in properties.items() if "enum" in said]
         yield Session(
             name,
-            (sys.executable, "-m", "memrepo", "-C", str(repo), *SERVER),
+            (sys.executable, "-m", "memrepo", "-C", str(repo), "mcp"),
             good,
             ({"nonsense": 1}, *missing, *long, *unknown, *other, *closed),
         )

@@ -28,10 +28,9 @@ from memrepo.faces.cli.parser import (
     command_parser,
     request_of,
 )
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
+from memrepo.faces.mcp.tools import TOOLS, Tool
 from memrepo.faces.text import wording
 
-TOOLS = (*DEFAULT, *ADMIN)
 METHODS = [
     name for name in VERBS if callable(getattr(OpenRepository, name, None)) and name != "add"
 ]
@@ -119,7 +118,7 @@ def test_a_result_has_a_wording_of_its_verb_s_name(name: str) -> None:
     assert callable(wording(name))
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 def test_a_tool_takes_fields_of_its_verb(tool: Tool) -> None:
     fields = {field: (type_, meta, known) for field, type_, meta, known in options(tool.verb)}
     schema = tool.input_schema()["properties"]

@@ -12,7 +12,7 @@ from driving import done, git, memrepo
 
 from memrepo.actions.work import Call
 from memrepo.core.secrets import harmless, harmless_data
-from memrepo.faces.mcp.tools import DEFAULT, answer
+from memrepo.faces.mcp.tools import TOOLS, answer
 from memrepo.faces.memory_tool import MemoryTool
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -90,7 +90,6 @@ def _texts(value: object) -> list[str]:
 
 def test_the_server_and_the_memory_tool_hand_out_nothing_of_it(repo: Path) -> None:
     call = Call(where=repo, now=NOW, actor="process:helper")
-    tools = {tool.name: tool for tool in DEFAULT}
     id_ = "mem-0123456789abcdef"
     for name, arguments in (
         ("memory_search", {"query": "lamps"}),
@@ -99,7 +98,7 @@ def test_the_server_and_the_memory_tool_hand_out_nothing_of_it(repo: Path) -> No
         ("memory_store", {"text": f"Say{HARM}", "reason": "x"}),
         ("memory_get", {"id": f"x{HARM}"}),
     ):
-        reply = answer(call, tools[name], arguments, "helper")
+        reply = answer(call, TOOLS[name], arguments, "helper")
         assert not SEEN.findall("".join([reply.text, *_texts(dict(reply.data))])), name
     memory = MemoryTool(repo, clock=lambda: NOW)
     memory.call({"command": "create", "path": "/memories/a.md", "file_text": "Lamps\x0c."})

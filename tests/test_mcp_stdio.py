@@ -32,7 +32,7 @@ def test_a_client_drives_every_tool(repo: Path, mode: str) -> None:
     async def work(client: Client) -> None:
         tools = (await client.list_tools()).tools
         wire = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
-        assert math.ceil(len(json.dumps(wire[:10])) / 4) <= 1500
+        assert math.ceil(len(json.dumps(wire)) / 4) <= 1500
         assert all(tool["title"] and "readOnlyHint" in tool["annotations"] for tool in wire)
         left = {tool.name for tool in tools}
 
@@ -41,7 +41,7 @@ def test_a_client_drives_every_tool(repo: Path, mode: str) -> None:
             return data(await client.call_tool(name, arguments))
 
         made = await call("memory_store", text=INJECTION, reason="to see")
-        id_, commit = made["id"], made["commit"]
+        id_ = made["id"]
         other = await call("memory_store", text="Ana drinks tea.", reason="said")
         new = await call("memory_supersede", id=other["id"], text="Ana drinks coffee.", reason="r")
         for name, arguments in {
@@ -51,21 +51,12 @@ def test_a_client_drives_every_tool(repo: Path, mode: str) -> None:
             "memory_related": {"id": new["id"]},
             "memory_thread_context": {},
             "memory_status": {},
-            "memory_runs": {},
-            "memory_doctor": {},
-            "memory_diff": {"run": commit},
         }.items():
             await call(name, **arguments)
         await call("memory_forget", id=new["id"], reason="r")
-        await call("memory_restore", id=new["id"], reason="r")
-        await call("memory_revert", target=new["commit"], reason="r")
-        refused = await client.call_tool(
-            "memory_accept", {"run": "20260101T000000Z-12345678", "reason": "r"}
-        )
-        assert refused.is_error
-        assert left == {"memory_accept"}
+        assert not left
 
-    with_client(repo, work, "--toolset", "admin", mode=mode)
+    with_client(repo, work, mode=mode)
     assert_sound(repo)
 
 
@@ -73,7 +64,7 @@ def test_what_names_nothing_is_an_error_and_the_session_goes_on(repo: Path) -> N
     async def work(client: Client) -> None:
         assert [t.name for t in (await client.list_tools()).tools][-1] == "memory_status"
         for failing in (
-            lambda: client.call_tool("memory_accept", {}),
+            lambda: client.call_tool("memory_nothing", {}),
             lambda: client.call_tool("x" * 9999, {}),
         ):
             with pytest.raises(MCPError) as caught:

@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, begin, done, git, memories, memrepo, subjects
+from driving import assert_sound, done, git, memories, subjects
 from envelopes import INJECTION, MARK, assert_inside, outside, strings
 from hostile_files import SECRETS
-from workspaces import small
 
 from memrepo.actions.setup import status
 from memrepo.actions.work import Call, as_program
 from memrepo.faces.mcp.replies import ToolReply
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
+from memrepo.faces.mcp.tools import TOOLS, Tool, answer
 from memrepo.store.repo import open_repository
 
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BOUNDS = {"additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern"}
 
@@ -46,7 +44,7 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path / "repo"
 
 
-def test_the_default_tools_take_few_tokens_of_a_context() -> None:
+def test_the_tools_take_few_tokens_of_a_context() -> None:
     told = [
         {
             "name": t.name,
@@ -55,9 +53,9 @@ def test_the_default_tools_take_few_tokens_of_a_context() -> None:
             "inputSchema": t.listed_schema(),
             "annotations": t.annotations(),
         }
-        for t in DEFAULT
+        for t in TOOLS.values()
     ]
-    assert len(DEFAULT) <= 10
+    assert len(TOOLS) <= 10
     assert math.ceil(len(json.dumps(told)) / 4) <= 1500
 
 
@@ -209,9 +207,6 @@ def test_a_tool_never_acts_for_a_person(repo: Path, actor: str, client: str, fou
         ("memory_store", {"text": "key " + SECRETS[0], "reason": "r"}),
         ("memory_store", {"text": "x", "reason": "key " + SECRETS[0]}),
         ("memory_forget", {"id": "mem-0000", "reason": "r", "expected_commit": "HEAD"}),
-        ("memory_diff", {"run": "--html=x"}),
-        ("memory_accept", {"run": "nothing", "reason": "r"}),
-        ("memory_revert", {"target": "HEAD~1", "reason": "r"}),
     ],
 )
 def test_what_does_not_fit_is_refused_in_few_words(
@@ -278,7 +273,6 @@ def test_a_refusal_names_tools_that_list_what_it_says(repo: Path) -> None:
         fix = call(repo, name, **arguments).data["error"]["fix"]
         assert "date" in fix
         assert "memrepo log" not in fix
-    assert "`memory_runs`" in call(repo, "memory_diff", run="nothing").data["error"]["fix"]
 
 
 # The envelope
@@ -293,15 +287,12 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
         "memory_search": {"query": "vault"},
         "memory_get": {"id": first["id"]},
         "memory_related": {"id": first["id"]},
-        "memory_diff": {"run": first["commit"]},
     }.items():
         reply = good(repo, name, **arguments)
         assert_inside(reply.text, reply.data)
     for name, arguments in {
         "memory_thread_context": {"id": first["id"]},
         "memory_status": {},
-        "memory_runs": {},
-        "memory_doctor": {},
         "memory_forget": {"id": second["id"], "reason": "r"},
         "memory_get": {"id": MARK},
         "memory_store": {"text": INJECTION, "reason": "again"},
@@ -310,22 +301,7 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
         assert [s for s in strings([reply.text, reply.data]) if MARK in outside(s)] == []
 
 
-# Runs, and others who write
-
-
-def test_a_waiting_run_is_reviewed_and_accepted_with_the_admin_tools(tmp_path: Path) -> None:
-    repo = begin(tmp_path, small(tmp_path / "ws"))
-    (tmp_path / "ws" / "MEMORY.md").write_text("- The new editor is helix.\n", encoding="utf-8")
-    memrepo(repo, "run", "--mode", "reconciliation", "--force", now="2026-03-02T09:00:00Z")
-    (run,) = good(repo, "memory_status").data["waiting"]
-    name = run.removeprefix("run/")
-    assert "helix" in good(repo, "memory_diff", run=name).data["report"]
-    assert name in good(repo, "memory_runs").data["report"]
-    good(repo, "memory_accept", run=name, reason="looks right")
-    assert good(repo, "memory_search", query="helix").data["hits"]
-    good(repo, "memory_revert", target=name, reason="it was wrong")
-    assert good(repo, "memory_search", query="helix").data["hits"] == []
-    assert_sound(repo)
+# Others who write
 
 
 def test_a_run_that_holds_its_lock_stops_neither_reading_nor_writing(repo: Path) -> None:
@@ -348,15 +324,3 @@ def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPa
     reply = answer(session(repo), TOOLS["memory_status"], {})
     assert reply.failed
     assert_inside(reply.text, reply.data, told=False)
-
-
-def test_the_ids_of_a_large_run_leave_room_for_its_report(tmp_path: Path) -> None:
-    workspace = tmp_path / "ws"
-    workspace.mkdir()
-    lines = [f"- {n} Main Street belongs to tenant {n * 7}." for n in range(40)]
-    (workspace / "MEMORY.md").write_text("# Houses\n\n" + "\n".join(lines) + "\n")
-    reply = good(begin(tmp_path, workspace), "memory_diff", max_tokens=400)
-    assert reply.tokens <= 400
-    assert reply.data["truncated"]
-    assert "Main Street" in reply.text
-    assert "Main Street" in reply.data["report"]

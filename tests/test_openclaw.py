@@ -20,7 +20,7 @@ from real_clients import bare_environment, installed
 from scripted_model import Model, Use, model
 
 from memrepo import __version__
-from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.faces.mcp.tools import TOOLS
 
 PLUGIN = ROOT / "plugins" / "openclaw"
 PROGRAM = f"{Path(sys.executable).parent}/memrepo"
@@ -38,9 +38,9 @@ def test_the_plugin_offers_the_tools_that_there_are() -> None:
             "description": tool.description,
             "parameters": tool.listed_schema(),
         }
-        for tool in DEFAULT
+        for tool in TOOLS.values()
     ]
-    assert read("openclaw.plugin.json")["contracts"]["tools"] == [tool.name for tool in DEFAULT]
+    assert read("openclaw.plugin.json")["contracts"]["tools"] == [*TOOLS]
 
 
 def test_the_plugin_is_of_this_version() -> None:

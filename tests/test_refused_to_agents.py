@@ -23,11 +23,10 @@ from msgspec.structs import replace
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.mcp.replies import ToolReply
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
+from memrepo.faces.mcp.tools import TOOLS, answer
 from memrepo.faces.memory_tool import MemoryTool
 from memrepo.faces.python import open_repository
 
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
 SAID = "Vera keeps the spare key under the third pot."
 REFUSED = "a person wrote or confirmed it"
@@ -125,12 +124,15 @@ def test_a_person_at_the_command_line_is_not_held_up(repo: Path) -> None:
     assert memories(repo)[id_].status == "superseded"
 
 
-def test_an_agent_reverts_no_memory_of_a_person(repo: Path) -> None:
+def test_an_agent_reverts_no_memory_of_a_person(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     id_ = written(repo)
     commit = git(repo, "rev-parse", "HEAD").strip()
-    reply = tool(repo, "memory_revert", target=commit, reason="off")
-    assert reply.failed
-    assert REFUSED in reply.text
+    monkeypatch.setenv("MEMREPO_ACTOR", "process:helper")
+    answer = memrepo(repo, "revert", commit)
+    assert answer.exit == 3
+    assert REFUSED in answer.error["message"]
     assert memories(repo)[id_].status == "active"
 
 

@@ -31,7 +31,7 @@ from memrepo import config
 from memrepo.actions.work import Call
 from memrepo.core.times import format_time
 from memrepo.faces import cli
-from memrepo.faces.mcp.tools import DEFAULT, answer
+from memrepo.faces.mcp.tools import TOOLS, answer
 
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."
@@ -144,7 +144,7 @@ class Stage:
 
     def _tool(self, name: str, arguments: str = "{}") -> str:
         """Call a tool as an agent does."""
-        tool = next(tool for tool in DEFAULT if tool.name == name)
+        tool = TOOLS[name]
         with self._environment():
             call = Call(where=self.where, now=self.now)
             return answer(call, tool, json.loads(arguments), "agent").text

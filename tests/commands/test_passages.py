@@ -12,7 +12,7 @@ from driving import LATER, NEXT_DAY, begin, configure, done, git, memories, memr
 from purging import purged
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.tools import DEFAULT, answer
+from memrepo.faces.mcp.tools import TOOLS, answer
 
 TIME = datetime(2026, 3, 1, 11, tzinfo=UTC)
 CLUB = """\
@@ -205,7 +205,7 @@ def test_a_search_that_is_limited_to_some_memories_finds_no_passage(
 
 
 def test_nothing_of_the_sources_is_found_for_a_bound_scope(repo: Path) -> None:
-    tool = next(tool for tool in DEFAULT if tool.name == "memory_search")
+    tool = TOOLS["memory_search"]
     arguments = {"query": " ".join(QUESTION)}
     free = answer(Call(where=repo, now=TIME), tool, arguments, "test")
     assert RED_TURKU in free.data["passages"][0]["text"]

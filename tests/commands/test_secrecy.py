@@ -14,7 +14,7 @@ from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo, standi
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.cli.parser import COMMANDS, command_parser
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
+from memrepo.faces.mcp.tools import TOOLS, answer
 from memrepo.faces.memory_tool import MemoryTool
 from memrepo.faces.python import Entry, open_repository
 
@@ -22,7 +22,6 @@ VALUE = "ghp_" + "Fake1234" * 5
 SECRET = f"The token is {VALUE}."
 MUCH_LATER = "2026-03-03T09:00:00Z"
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 LOVES, HATES = "She really loves dark mode in editors.", "She really hates dark mode in editors."
 
 

@@ -120,7 +120,9 @@ def test_a_folder_of_many_pages_is_searched_and_what_was_read_stays(tmp_path: Pa
     assert "Field 149 lies" in memrepo(repo, "search", "Field 149 fallow", as_json=False).out
 
 
-@pytest.mark.parametrize(("pages", "known", "count"), [(151, 0, 150), (300, 200, 200), (150, 0, 150)])
+@pytest.mark.parametrize(
+    ("pages", "known", "count"), [(151, 0, 150), (300, 200, 200), (150, 0, 150)]
+)
 def test_at_most_150_pages_are_distilled_beside_those_a_run_has_read(
     pages: int, known: int, count: int
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.guard import OutOfScope, narrowed
+from memrepo.actions.guard import narrowed
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.setup.agent import Request as AgentRequest
 from memrepo.actions.verbs import perform
@@ -183,14 +183,6 @@ def serve(work: Work, request: ServeRequest) -> VerbResult:
 class McpRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `mcp`."""
 
-    toolset: Annotated[
-        str,
-        option(
-            "admin adds tools to review, revert and restore",
-            "--toolset",
-            choices=("default", "admin"),
-        ),
-    ] = "default"
     scope: Annotated[
         str | None,
         option("serve only this scope and memories without a scope", "--scope", metavar="SCOPE"),
@@ -207,13 +199,11 @@ def mcp(work: Work, request: McpRequest) -> VerbResult:
         # The scope may come from an unset shell variable. An empty scope would serve all scopes.
         raise UsageError("--scope has no value", fix="name one, or leave the option out")
     if scope := narrowed(call.scope, request.scope or ""):
-        if request.toolset == "admin":
-            raise OutOfScope(scope, "the admin tools apply to the whole repository")
         call = replace(call, scope=scope)
     with uncollected():  # the thousands of types in the SDK are never garbage
         from memrepo.faces.mcp.server import serve, server_of
 
-    serve(server_of(call, admin=request.toolset == "admin"))
+    serve(server_of(call))
     return VerbResult()
 
 

@@ -156,7 +156,6 @@ def _shorter(value: Any) -> Any:
 _TOOLS = {
     "search": "memory_search",
     "show": "memory_get",
-    "log": "memory_runs",
     "status": "memory_status",
     "forget": "memory_forget",
     "thread": "memory_thread_context",

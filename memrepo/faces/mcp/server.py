@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from io import TextIOWrapper
 from itertools import count
@@ -31,7 +31,7 @@ from memrepo.actions.work import Call, nothing
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import harmless
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
+from memrepo.faces.mcp.tools import TOOLS, Tool, answer
 
 Context = ServerRequestContext[object, object]
 Paged = types.PaginatedRequestParams | None
@@ -53,15 +53,14 @@ INSTRUCTIONS = (
 )
 
 
-def server_of(session: Call, *, admin: bool) -> Server[object]:
-    """Create the SDK's server for a session. With `admin`, it offers the admin tools as well.
+def server_of(session: Call) -> Server[object]:
+    """Create the SDK's server for a session.
 
     A session of a scope gets no tool whose verb applies to the whole repository.
     """
     gc.set_threshold(_BETWEEN_COLLECTIONS)
-    offered = (*DEFAULT, *(ADMIN if admin else ()))
-    if session.scope:
-        offered = tuple(tool for tool in offered if tool.verb in SCOPED_VERBS)
+    scoped = bool(session.scope)
+    offered = [tool for tool in TOOLS.values() if tool.verb in SCOPED_VERBS or not scoped]
     return _Handlers(session, offered).server()
 
 
@@ -102,7 +101,7 @@ class _Lines(TextIOWrapper):
 class _Handlers:
     """The functions that the SDK calls for each kind of request."""
 
-    def __init__(self, session: Call, offered: tuple[Tool, ...]) -> None:
+    def __init__(self, session: Call, offered: Iterable[Tool]) -> None:
         self.session = session
         self.tools = {tool.name: tool for tool in offered}
         self.limiter = anyio.CapacityLimiter(THREADS)

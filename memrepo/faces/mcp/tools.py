@@ -57,7 +57,6 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     destructive: bool = False
     idempotent: bool = True
     reads: bool = False
-    admin: bool = False
 
     @property
     def writes(self) -> bool:
@@ -159,11 +158,10 @@ def _schema(name: str, argument: Argument, hint: object) -> Schema:
     return found
 
 
-TOOLS = tuple(msgspec.convert({"name": n, **t}, Tool) for n, t in _TABLE["tools"].items())
-DEFAULT = tuple(tool for tool in TOOLS if not tool.admin)
-"""The tools for every client."""
-ADMIN = tuple(tool for tool in TOOLS if tool.admin)
-"""Additional tools of `--toolset admin`: review and repair."""
+TOOLS: Mapping[str, Tool] = {
+    name: msgspec.convert({"name": name, **tool}, Tool) for name, tool in _TABLE["tools"].items()
+}
+"""The tools by name, in the order in which clients list them."""
 
 _LOG = logging.getLogger("memrepo")
 

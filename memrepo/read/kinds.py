@@ -251,6 +251,8 @@ def _has_shape(
             return bool(date_of_path(path)) and not is_record
         case "episode":
             return is_episode(path)
+        case "typed memory":  # so its agent has judged it, whatever its name says
+            return [bool(unit.hint) for unit in units if unit.kind == "memory"] == [True]
         case "one memory":
             return [unit.kind for unit in units][:1] == ["memory"]
         case "boxes":

@@ -33,7 +33,6 @@ from memrepo.text.dates import (
     is_time_heading,
 )
 from memrepo.text.languages import patterns, small_words
-from memrepo.text.words import content_words
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block, ParsedFile
@@ -54,8 +53,8 @@ FIELD_LENGTH, FIELDS_LENGTH = 64, 420
 LABEL_LENGTH, LABELLED_LENGTH = 32, 240
 """Maximum length of a bold label, and of its field, for fields of a section to be one statement."""
 LEAD_LENGTH = 240
-MEMORY_LENGTH, MEMORY_THOUGHTS = 600, 9
-"""Maximum length and number of statements for a file with a memory's header to be one statement."""
+MEMORY_LENGTH = 1600
+"""Maximum length of a statement that is a file with a memory's header."""
 MAX_TEXT = 20_000
 HEADING_LENGTH = 160
 MIN_CHARACTERS = 2
@@ -154,7 +153,7 @@ def scan(resource: str, data: bytes) -> Scan:
             reader.add_properties(data)
         reader.add_sections(document)
         if header is not None:
-            reader.make_memory(header)
+            reader.make_memory(header, document.blocks)
     return Scan(
         resource=resource,
         units=tuple(_with_distinct_hashes(reader.units)),
@@ -257,12 +256,6 @@ def _memory_header(resource: str, data: bytes) -> _Header | None:
     )
 
 
-def _repeats(description: str, text: str) -> bool:
-    """Return whether a paragraph says again what a description says."""
-    words = content_words(description)
-    return 2 * len(words & content_words(text)) > len(words)
-
-
 class _Node(msgspec.Struct, frozen=True, kw_only=True):
     """A markdown block with its text, and its rows if it is a table."""
 
@@ -321,34 +314,35 @@ class _FileReader(msgspec.Struct):
             if text.count("\n"):
                 self.add("section", text, (start.lines[0], end), ())
 
-    def make_memory(self, header: _Header) -> None:
-        """Combine the statements of a file with a memory header into a single statement."""
-        count = self.source.count
-        body = _EMPTY_END.sub("", self._verbatim(header.last + 1, count))
+    def make_memory(self, header: _Header, blocks: Sequence[Block]) -> None:
+        """Combine a file with a memory's header into one statement, up to MEMORY_LENGTH.
+
+        Of a longer file, the statement has the blocks at the start, and those after stay apart.
+        """
+        end = self._end_of_memory(header.last + 1, blocks)
+        body = _EMPTY_END.sub("", self._verbatim(header.last + 1, end))
+        is_said = normal_claim(header.description) in normal_claim(body)
+        rest = [unit for unit in self.units if unit.lines[0] > end]
+        self.units = []
+        text = body if is_said else f"{header.description}\n\n{body}".strip()
         heads = tuple(filter(None, (header.name,)))
-        units, self.units = self.units, []
-        parts = {unit.headings for unit in units}
-        is_one = len(body) <= MEMORY_LENGTH and len(units) <= MEMORY_THOUGHTS and len(parts) < 3
-        last, rest, description = count, units[len(units) :], header.description
-        if not is_one:  # a short description is a title, and a long one needs the text below
-            is_title = width(description) <= FIELD_LENGTH
-            first = next((u for u in units[:1] if u.kind == "paragraph" and not is_title), None)
-            body, last, rest = "", header.last, units
-            if first and not _ends_open(first.text):
-                is_same = _repeats(description, first.text)
-                if is_same and len(description) < len(first.text) <= LEAD_LENGTH:
-                    description = ""
-                if len(description) + len(first.text) < MEMORY_LENGTH or is_same:
-                    body, last, rest = first.text, first.lines[1], units[1:]
-                if is_same and description:
-                    body = ""
-        is_said = normal_claim(description) in normal_claim(body)
-        whole = body if is_said else f"{description}\n\n{body}"
-        if is_one or whole != f"{description}\n\n" or not is_title:
-            self.add("memory", whole.strip(), (1, last), heads, hint=header.hint)
+        self.add("memory", text, (1, end), heads, hint=header.hint)
         if header.hint == "identity":  # all of the file is about the person
             rest = [msgspec.structs.replace(unit, hint=header.hint) for unit in rest]
         self.units += rest
+
+    def _end_of_memory(self, first: int, blocks: Sequence[Block]) -> int:
+        """Return the last line of the text from `first` that fits, where a new thought begins."""
+        last = first - 1
+        for before, block in pairwise(blocks):
+            begins = block.kind in ("heading", "paragraph") and before.kind != "heading"
+            if begins and block.lines[0] > first and not _ends_open(before.text):
+                end = block.lines[0] - 1
+                if len(self._verbatim(first, end)) > MEMORY_LENGTH:
+                    return last
+                last = end
+        count = self.source.count
+        return count if len(self._verbatim(first, count)) <= MEMORY_LENGTH else last
 
     # -- composing -----------------------------------------------------------------------------
 
@@ -435,6 +429,11 @@ class _FileReader(msgspec.Struct):
                 self._add_joined(heads, nodes)
                 return
         for lead, run in _runs(nodes):
+            if self._is_bold(line, run) and _is_whole(None, run, heads, labelled=True):
+                self.add(
+                    "card", self._verbatim(line, run[-1].lines[1]), (line, run[-1].lines[1]), heads
+                )
+                continue
             if _is_whole(lead, run, heads):
                 self._add_joined(heads, [lead, *run] if lead else run)
                 continue
@@ -444,6 +443,11 @@ class _FileReader(msgspec.Struct):
             elif lead:
                 self.add("paragraph", lead.text, lead.lines, heads)
             self._add_run(heads, run, label)
+
+    def _is_bold(self, line: int, run: Sequence[_Node]) -> bool:
+        """Return whether the heading of a section is a bold line right above a list."""
+        is_near = bool(run) and 0 < line < run[0].lines[0] <= line + 2
+        return is_near and self.source.text[line - 1].lstrip().startswith(("**", "__"))
 
     def _add_run(self, heads: tuple[str, ...], run: Sequence[_Node], lead: str) -> None:
         """Add the nodes of a list one by one. Short fields that follow each other are joined."""
@@ -772,7 +776,7 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
         last = joined[-1] if joined else None
         is_reason = last is not None and last.kind in ("paragraph", "item")
         is_reason = is_reason and node.kind == "paragraph" and explains(node.text)
-        if last is None or not is_reason or len(last.text + node.text) > MEMORY_LENGTH:
+        if last is None or not is_reason or len(last.text + node.text) > WHOLE_LENGTH:
             joined.append(node)
         else:
             lines = (last.lines[0], node.lines[1])
@@ -859,8 +863,10 @@ def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
     return is_list and _names_a_thing(heads) and not _are_sentences_each(items)
 
 
-def _is_whole(lead: _Node | None, run: Sequence[_Node], heads: tuple[str, ...]) -> bool:
-    """Return whether a list is one statement with the node that introduces it, if one does."""
+def _is_whole(
+    lead: _Node | None, run: Sequence[_Node], heads: tuple[str, ...], *, labelled: bool = False
+) -> bool:
+    """Return whether a list is one statement with the node, or the label, that introduces it."""
     nodes = [*filter(None, (lead,)), *run]
     total = sum(len(n.text) for n in nodes)
     if len(nodes) < 2 or not run or total > WHOLE_LENGTH or _are_apart(run):
@@ -871,7 +877,8 @@ def _is_whole(lead: _Node | None, run: Sequence[_Node], heads: tuple[str, ...]) 
         is_plain = total <= CARD_LENGTH or run[0].kind != "item" or is_negative(lead.text)
         return is_plain or not _are_sentences_each(run)
     is_list = all(n.kind == "item" for n in run) and not _are_sentences_each(run)
-    return is_list and (lead is not None or (_names_a_thing(heads) and len(run) > 1))
+    is_headed = labelled or _names_a_thing(heads)
+    return is_list and (lead is not None or (is_headed and len(run) > 1))
 
 
 def _are_apart(nodes: Sequence[_Node]) -> bool:

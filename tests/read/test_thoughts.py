@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.read.kinds import signs_of
-from memrepo.read.thoughts import Unit, scan
+from memrepo.read.thoughts import MEMORY_LENGTH, Unit, scan
 
 
 def thoughts(text: str, path: str = "notes.md") -> list[Unit]:
@@ -156,13 +156,9 @@ def test_a_bold_line_is_a_heading_if_it_names_a_kind_and_a_lead_in_otherwise() -
     items = "- Rye keeps for a year in a dry sack.\n- Oats do not.\n"
     assert texts(f"# Mill\n\n**Grain**\n{items}") == [f"**Grain**\n{items.strip()}"]
     assert len(texts(f"# Mill\n\n**Rules**\n{items}")) == 2
-
-
-def test_a_file_with_a_memory_s_header_and_several_sections_is_split_by_section() -> None:
-    head = "---\nname: mill\ndescription: What went wrong\n---\n\n# Mill\n\n"
-    parts = "".join(f"## {w}\n\n- **Problem:** {w} clogs\n- **Fix:** dry it\n\n" for w in WET)
-    found = texts(head + parts, "memory/mill.md")
-    assert found == [f"## {w}\n- **Problem:** {w} clogs\n- **Fix:** dry it" for w in WET]
+    short = "- Dry sacks\n- No lamps\n"
+    assert texts(f"# Mill\n\n**Rules**\n{short}") == [f"**Rules**\n{short.strip()}"]
+    assert len(texts(f"# Mill\n\n## Rules\n{short}")) == 2
 
 
 def test_a_long_list_and_a_long_table_are_split_under_their_lead() -> None:
@@ -199,17 +195,18 @@ def test_a_file_of_one_memory_is_one_thought_with_the_type_of_its_header() -> No
     assert found.text == "No wet corn\n\nNever grind wet corn.\n- It clogs."
 
 
-@pytest.mark.parametrize(("more", "is_kept"), [("", True), (LONG * 9, False)])
-def test_a_description_and_a_paragraph_that_repeats_it_are_one_text(
-    more: str, is_kept: bool
-) -> None:
-    description = "Never open the upper sluice of the old mill by night or by day, says Ruth"
-    text = f"Ruth says: never open the upper sluice of the old mill, by night or by day. {more}"
-    parts = "".join(f"## Part {n}\n\n- {LONG}{n}\n\n" for n in range(9))
-    head = f"---\nname: sluice\ndescription: {description}\n---\n\n"
-    first, second = thoughts(f"{head}{text.strip()}\n\n{parts}", "memory/sluice.md")[:2]
-    assert (first.kind, first.text) == ("memory", text.strip() if is_kept else description)
-    assert second.headings[-1:] == ("Part 0",)
+@pytest.mark.parametrize("count", [3, 40])
+def test_of_a_long_file_of_one_memory_the_first_sections_are_the_memory(count: int) -> None:
+    head = "---\nname: mill\ndescription: What went wrong\n---\n\n"
+    parts = [f"## Part {n}\n\n- {LONG}{n}\n- It clogs.\n" for n in range(count)]
+    first, *rest = thoughts(head + "\n".join(parts), "memory/mill.md")
+    fitting = [n for n in range(count) if f"{LONG}{n}\n" in f"{first.text}\n"]
+    assert fitting == list(range(len(fitting)))
+    assert first.text.startswith("What went wrong\n\n## Part 0\n")
+    assert first.text.endswith("It clogs.")
+    assert len(first.text) <= MEMORY_LENGTH + len("What went wrong\n\n")
+    assert len(fitting) == 3 if count == 3 else 3 < len(fitting) < count
+    assert [u.headings[-1] for u in rest[::2]] == [f"Part {n}" for n in range(len(fitting), count)]
 
 
 LINES = st.lists(

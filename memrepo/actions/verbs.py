@@ -95,5 +95,9 @@ def perform(work: Work, name: str, request: Any) -> VerbResult:
         from memrepo.actions.work import driver_notices
 
         notices = driver_notices(work)
+    if name == "run":
+        from memrepo.actions.check.commits import find_purged_elsewhere
+
+        notices += tuple(find_purged_elsewhere(work))
     found: VerbResult = verb.load().do(work, request)
     return found.after(notices) if notices else found

@@ -21,6 +21,8 @@ from memrepo.core.secret_kinds import Span
 
 MARK = "(purged)"
 """The replacement of a purged value. It is a plain word in YAML, JSON and markdown."""
+NAME_MARK = "purged"
+"""The replacement of a purged value in a name. It is a part of `MARK`."""
 LEAST, LEAST_WIDE = 4, 2
 """The minimum number of letters of a value. A shorter value would match too many other words."""
 LONGEST_BREAK = 24

@@ -23,7 +23,16 @@ from memrepo.core import codec
 from memrepo.core.corrections import contradiction_id
 from memrepo.core.ids import text_hash
 from memrepo.core.layout import Layout, PageKind, stamped, standing_of
-from memrepo.core.needles import LEAST, MARK, Needle, cut_short, find, fold, replaced
+from memrepo.core.needles import (
+    LEAST,
+    MARK,
+    NAME_MARK,
+    Needle,
+    cut_short,
+    find,
+    fold,
+    replaced,
+)
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
 
@@ -31,7 +40,6 @@ if TYPE_CHECKING:  # every command in a purged repository loads this module
     from memrepo.read.notes import NoteUnit
     from memrepo.read.thoughts import Unit
 
-NAME_MARK = "purged"
 WORD = regex(r"[^\W_]+")
 _ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
 _OBJECT = regex(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")

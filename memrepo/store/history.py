@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from fnmatch import fnmatchcase
-from itertools import chain, islice
+from itertools import chain, islice, permutations
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +21,7 @@ from memrepo.core.ids import ID_PATTERN
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
+from memrepo.core.needles import MARK, NAME_MARK
 from memrepo.core.patterns import regex
 from memrepo.core.times import asked, parse_time
 from memrepo.store.errors import BeforeHistory, StoreError
@@ -529,3 +530,39 @@ def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mappin
         if memory and ID_PATTERN.fullmatch(memory.id) and memory.id[4:].startswith(digits):
             found.setdefault(memory.id, names[name])
     return found
+
+
+# -- purges in other clones ----------------------------------------------------------------------
+
+
+def purged_elsewhere(git: Git, *tips: str) -> str:
+    """Return a commit of HEAD that a purge in another clone replaced, or an empty string.
+
+    The first commit that a purge rewrites keeps its parents, its times and its subject but for the
+    value. It is looked for in HEAD, in the given tips and in what was fetched.
+    """
+    twins: dict[str, dict[str, str]] = {}
+    shown = git.call("log", "--format=%H|%P %at %ct|%s", "HEAD", "--remotes", *tips, "--")
+    for row in shown.splitlines():
+        commit, key, subject = row.split("|", 2)
+        twins.setdefault(key, {})[commit] = subject
+    for group in (group for group in twins.values() if len(group) > 1):
+        marks = {commit: _purge_marks(git, commit) for commit in group}
+        for old, new in permutations(group, 2):
+            parts = map(re.escape, group[new].split(MARK))
+            is_same = re.fullmatch(".*".join(parts), group[old]) is not None
+            if is_same and marks[old] < marks[new] and _is_ancestor(git, old):
+                return old
+    return ""
+
+
+def _purge_marks(git: Git, commit: str) -> int:
+    """Count the marks of purges in what a commit changed, in its message and in its names."""
+    words = ("log", "-1", "-p", "-m", "--no-renames", "--no-textconv", "--no-ext-diff")
+    shown = git.call(*words, "--format=%an %ae %cn %ce%n%B", commit, "--")
+    return shown.count(NAME_MARK)
+
+
+def _is_ancestor(git: Git, commit: str) -> bool:
+    """Return whether HEAD has a commit."""
+    return not git.call("rev-list", "-1", commit, "--not", "HEAD").strip()

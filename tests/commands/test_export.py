@@ -89,3 +89,17 @@ def test_every_memory_is_a_line_of_json(small_repo: Path, tmp_path: Path) -> Non
     done(small_repo, "export", "jsonl", tmp_path / "out")
     lines = (tmp_path / "out" / "memories.jsonl").read_text().splitlines()
     assert {json.loads(line)["id"] for line in lines} == set(memories(small_repo))
+
+
+def test_what_is_left_out_is_counted_as_forgotten_and_as_rejected(
+    small_repo: Path, tmp_path: Path
+) -> None:
+    first, second, third, *rest = memories(small_repo)
+    done(small_repo, "forget", first)
+    done(small_repo, "reject", second, "--reason", "wrong")
+    done(small_repo, "reject", third, "--reason", "wrong")
+    found = done(small_repo, "export", "jsonl", tmp_path / "out")
+    assert found["left_out"] == {"forgotten": 1, "rejected": 2}
+    assert found["counts"] == {"memories": len(rest)}
+    text = memrepo(small_repo, "export", "jsonl", tmp_path / "out", "--force", as_json=False).out
+    assert "left out: 1 forgotten, 2 rejected" in text

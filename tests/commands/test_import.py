@@ -110,6 +110,16 @@ def test_an_import_of_its_own_export_changes_nothing(small_repo: Path, tmp_path:
     assert standing(small_repo) == before
 
 
+def test_the_log_lists_an_import_once_beside_the_runs(published: Path, small_repo: Path) -> None:
+    runs = [entry["op"] for entry in done(small_repo, "log")["entries"]]
+    made = done(small_repo, "import", "artifacts", published, now=LATER)
+    done(small_repo, "run", now=LATER)
+    entries = done(small_repo, "log")["entries"]
+    assert [e["commit"] for e in entries if e["op"] == "import"] == [made["commit"]]
+    assert [e["op"] for e in entries if e["op"] not in ("import", "tier")][-len(runs) :] == runs
+    assert "from artifacts" in memrepo(small_repo, "log", as_json=False).out
+
+
 def test_an_import_can_be_reverted(published: Path, small_repo: Path) -> None:
     tree = git(small_repo, "rev-parse", "HEAD^{tree}")
     commit = done(small_repo, "import", "artifacts", published, now=LATER)["commit"]

@@ -371,6 +371,35 @@ def test_a_clone_of_the_new_history_purges_another_value(
     assert memrepo(laptop, "sync", now=NEXT_DAY).exit == 3
 
 
+@pytest.mark.parametrize("merged", [False, True])
+def test_a_clone_that_only_fetched_the_new_history_brings_nothing_of_the_old_one_back(
+    machines: tuple[Path, Path, Path], merged: bool
+) -> None:
+    hub, laptop, desk = machines
+    done(desk, "add", "The mooring is rented until May.")
+    purged(laptop)
+    collect(hub, done(laptop, "sync", now=LATER).get("collect", ""))
+    for ref in git(desk, "for-each-ref", "--format=%(refname)", "refs/memrepo").split():
+        git(desk, "update-ref", "-d", ref)  # as if it had never synced
+    git(desk, "fetch", "-q")
+    if merged:
+        git(desk, "merge", "-q", "--no-verify", "-X", "ours", "-m", "by hand", "origin/main")
+    there = git(hub, "rev-parse", "main")
+    for argv in (["sync"], ["sync", "--accept-rewritten"], ["sync", "--dry-run"]):
+        answer = memrepo(desk, *argv, now=NEXT_DAY)
+        assert answer.exit == 3
+        assert "bring the purged value back" in answer.error["message"]
+        assert "clone the hub again" in answer.error["fix"]
+    assert git(hub, "rev-parse", "main") == there
+    run = memrepo(desk, "run", now=NEXT_DAY, as_json=False)
+    assert (run.exit, "bring the purged value back" in run.err) == (0, True)
+    found = memrepo(desk, "check", now=NEXT_DAY)
+    assert found.exit == 1
+    assert "purged-elsewhere" in {p["rule"] for p in found.data["problems"]}
+    for where in (laptop, hubs.clone(hub.parent, "new")):
+        assert not memrepo(where, "check", now=NEXT_DAY).data["problems"]
+
+
 @pytest.mark.parametrize("commits", [1, 120])  # loose objects, and a pack
 def test_old_history_that_somebody_pushes_again_is_not_fetched(
     machines: tuple[Path, Path, Path], commits: int

@@ -368,6 +368,38 @@ def test_a_memory_that_cannot_be_read_is_named_and_not_sent(machines: tuple[Path
     assert done(laptop, "sync")["pushed"] == 2
 
 
+@pytest.mark.parametrize("has_moved", [False, True], ids=["alone", "both sides"])
+def test_a_memory_that_cannot_be_read_is_not_joined_into_the_hub_not_even_on_trial(
+    machines: tuple[Path, Path], has_moved: bool
+) -> None:
+    laptop, desk = machines
+    path = only(laptop)
+    if has_moved:
+        done(desk, "add", "The hub is a small machine.")
+        done(desk, "sync")
+    before = git(laptop.parent / "hub.git", "rev-parse", "main")
+    write(laptop, path, (laptop / path).read_text().replace("type: fact", "type: fakt"))
+    commit_all(laptop, "broken")
+    for argv in (["sync", "--dry-run"], ["sync"]):
+        answer = memrepo(laptop, *argv)
+        assert answer.exit == 3
+        assert answer.error["message"].startswith(f"{path}:3: found 'fakt'")
+        assert git(laptop.parent / "hub.git", "rev-parse", "main") == before
+
+
+def test_a_memory_that_the_hub_has_and_nobody_can_read_is_named(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    path = only(desk)
+    write(desk, path, (desk / path).read_text().replace("type: fact", "type: fakt"))
+    commit_all(desk, "broken")
+    git(desk, "push", "-q", "--no-verify", "origin", "HEAD:main")
+    assert f"{path}:3:7: frontmatter-value" in memrepo(laptop, "sync", as_json=False).err
+    done(laptop, "add", "The hub is a small machine.")
+    assert done(laptop, "sync")["pushed"] == 1
+
+
 def test_a_rejection_against_an_edit_names_the_command_that_lifts_it(
     machines: tuple[Path, Path],
 ) -> None:

@@ -265,7 +265,7 @@ def _secrets(
 
 def find_damage(work: Work) -> tuple[Problem, ...]:
     """Return the damage at HEAD and in this clone."""
-    found = [*_find_replaced_objects(work), *_find_filters(work)]
+    found = [*_find_replaced_objects(work), *_find_filters(work), *find_purged_elsewhere(work)]
     try:
         found += [*_find_lost_records(work), *_find_edits_by_hand(work)]
     except MemrepoError as error:
@@ -281,6 +281,12 @@ def _find_replaced_objects(work: Work) -> Iterator[Problem]:
     """Yield objects for which `git replace` shows other content than their ids say."""
     for ref in work.store.repo.refs_below("refs/replace/"):
         yield errors.problem("object-replaced", ref, object=ref.rpartition("/")[2])
+
+
+def find_purged_elsewhere(work: Work) -> Iterator[Problem]:
+    """Yield a problem if this clone has history that a purge in another clone replaced."""
+    if commit := history.purged_elsewhere(work.store.repo):
+        yield errors.problem("purged-elsewhere", "HEAD", commit=commit[:10])
 
 
 def _find_filters(work: Work) -> Iterator[Problem]:

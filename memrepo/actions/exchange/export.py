@@ -16,6 +16,7 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import strip_deceptive
 from memrepo.core.layout import AREAS, stamped, standing_of
+from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
@@ -158,21 +159,16 @@ def _jsonl(work: Work, state: State) -> Exported:
     """Return the line of every memory that was neither forgotten nor rejected."""
     del work
     stones = tombstones_in(state)
-    shown = [
-        memory
-        for memory in state.memories.values()
-        if memory.status != "forgotten" and not (stones and stones.find_barring(memory))
-    ]
-    left = Counter(
-        "forgotten" if memory.status == "forgotten" else "rejected"
-        for memory in state.memories.values()
-        if memory.status == "forgotten" or (stones and stones.find_barring(memory))
-    )
-    return Exported(
-        files=jsonl(shown),
-        counts={"memories": len(shown)},
-        left_out=dict(left),
-    )
+    shown: list[Memory] = []
+    left: Counter[str] = Counter()
+    for memory in state.memories.values():
+        if stones.find_barring(memory) is not None:
+            left["rejected"] += 1
+        elif memory.status == "forgotten":
+            left["forgotten"] += 1
+        else:
+            shown.append(memory)
+    return Exported(files=jsonl(shown), counts={"memories": len(shown)}, left_out=dict(left))
 
 
 def _hygiene(work: Work, state: State) -> Exported:

@@ -7,7 +7,7 @@ is the same in every clone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Annotated
 
@@ -125,11 +125,13 @@ def do(work: Work, request: Request) -> Result:
         found = replace(_converge(work, hub, request), remote=hub.name, branch=hub.branch)
         if found.conflicts:
             return replace(found, fix=CLASHING, exit=Exit.DECIDE)
+        unreadable: tuple[Problem, ...] = ()
         if found.pulled and not request.dry_run:
+            unreadable = work.refreshed().tree.state().problems
             work.store.maintain()
     notices = (
         *purged,
-        *found.notices,
+        *dict.fromkeys((*found.notices, *unreadable)),
         *unknown_person(work.refreshed()),
         *work.store.notices,
     )
@@ -155,8 +157,6 @@ def _converge(first: Work, hub: Hub, request: Request) -> Result:
             with patient:
                 at = first.refreshed()
                 found, head = _merge(at, hub, tip, request), at.tree.commit
-                if found.commit and found.commit != tip:
-                    _refuse_broken(first, tip, found.commit)
                 if request.dry_run or not found.commit:
                     return found
                 if found.commit == tip or hub.push(found.commit, hub.head):
@@ -172,13 +172,9 @@ def _converge(first: Work, hub: Hub, request: Request) -> Result:
     raise StoreError("hub-busy", name=hub.name, tries=TRIES)
 
 
-def _refuse_broken(work: Work, tip: str, commit: str) -> None:
-    """Raise StoreError if a commit would bring a memory file to the hub that cannot be read."""
-    state = work.store.snapshot(commit).state()
-    broken = [p for p in state.problems if p.severity == "error"]
-    if broken and tip:
-        sent = frozenset(work.store.work.changed(tip, commit))
-        broken = [p for p in broken if p.path in sent]
+def _refuse_broken(state: State, sent: Collection[str]) -> None:
+    """Raise StoreError if a memory file that would be sent to the hub cannot be read."""
+    broken = [p for p in state.problems if p.severity == "error" and p.path in sent]
     if broken:
         one, rest = broken[0], counted(len(broken) - 1, "other problem", "other problems")
         raise StoreError(
@@ -197,6 +193,9 @@ def _fetch_tip(hub: Hub, at: Work, request: Request) -> str:
     tip = hub.fetch({hub.head: own}).get(hub.head, "")
     if request.dry_run:
         hub.forget(own)
+    if tip and (old := history.purged_elsewhere(hub.repo, tip)):
+        hub.forget(own)
+        raise StoreError("purged-elsewhere", commit=old[:10])
     if tip and not at.store.common_ancestors([at.tree.commit, tip]):
         hub.forget(own)
         raise StoreError("history-unrelated", hub=hub.name, branch=hub.branch, tip=tip)
@@ -214,6 +213,8 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Result:
     """Return the result of a merge. Its commit is empty if a person must decide first."""
     head, repo = at.tree.commit, at.store.repo
     if not tip or at.store.is_ancestor(tip, head):
+        sent = at.store.work.changed(tip, head) if tip else at.tree.files
+        _refuse_broken(at.tree.state(), sent)
         return Result(commit=head, pushed=count(repo, head, tip))
     pulled = count(repo, tip, head)
     if at.store.is_ancestor(head, tip):
@@ -265,6 +266,7 @@ def join(
     step = Step(op="sync", what="", changes=pages)
     effects, after = play(result.state, Plan(base=hub, steps=(step,)))
     effect = {**texts, **result.effect, **effects[0]}
+    _refuse_broken(after, effect)
     notices = (
         *(problem("sync-gave-way", p, name=p, here=head[:10], hub=hub[:10]) for p in result.lost),
         *result.problems,

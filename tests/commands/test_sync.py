@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import hubs
@@ -437,6 +439,34 @@ def test_git_leaves_both_texts_between_marks_and_status_names_the_file(
         ("merge-open", path)
     ]
     assert memrepo(laptop, "check", path).exit == 1
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_a_clash_of_texts_names_a_file_of_any_script(
+    machines: tuple[Path, Path], locale: str
+) -> None:
+    laptop, _ = machines
+    title = "Größe 日本"
+    id_ = done(laptop, "add", f"{title}: 42.", "--title", title)["id"]
+    path = path_of(laptop, id_)
+    assert path.rpartition("/")[2].startswith("grösse-日本")
+    git(laptop, "branch", "other")
+    done(laptop, "edit", id_, "--text", f"{title}: 43.")
+    git(laptop, "checkout", "-q", "other")
+    done(laptop, "edit", id_, "--text", f"{title}: 44.", now=LATER)
+    merge = subprocess.run(
+        ["git", "-C", str(laptop), "-c", "core.quotePath=false", "merge", "main"],
+        capture_output=True,
+        env={**os.environ, "LC_ALL": locale},
+        check=False,
+    )
+    told = (merge.stdout + merge.stderr).decode("utf-8", "backslashreplace")
+    assert merge.returncode == 1, told
+    assert f"CONFLICT (content): Merge conflict in {path}" in told
+    assert f"{path}: git-merge-conflict" in told
+    assert "Traceback" not in told
+    text = (laptop / path).read_text(encoding="utf-8")
+    assert f"<<<<<<< ours\n{title}: 44.\n=======\n{title}: 43.\n>>>>>>> theirs\n" in text
 
 
 # -- what is refused ---------------------------------------------------------------------------

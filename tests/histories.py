@@ -20,7 +20,6 @@ _names = (
     "sources",
     "valid_from",
     "former",
-    "status_epoch",
     "supersedes",
 )
 _value = st.sampled_from(_names).flatmap(

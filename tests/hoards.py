@@ -42,9 +42,7 @@ def memory(number: int, text: str, **fields: Any) -> Memory:
     given = {
         "id": id_,
         "type": "fact",
-        "home": "LTMEMORY.md",
         "created": BORN + number * _STEP,
-        "origin": "purifier",
         **fields,
     }
     path = Layout().memory(id_=id_, type_=given["type"], text=f"entry {number}", captured="")

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memrepo.core.memory import CLAIM_TYPES, HOMES
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
 from memrepo.formats import purifier
-from memrepo.policies.claims import PERSONAL_HOMES, affinity
+from memrepo.policies.claims import PERSONAL_HOMES
 
 FIELDS = tomllib.loads((Path(__file__).parent / "golden" / "lineage.toml").read_text("utf-8"))
 CLAIM_FIELDS = tuple(FIELDS["claim"])
@@ -62,7 +62,7 @@ def _claim(claim: Record, profile: str) -> Iterator[str]:
         yield f"has the type {claim['type']} and the status {claim['status']}"
     elif claim["primaryHome"] not in HOMES:
         yield f"has the home {claim['primaryHome']}"
-    elif affinity(claim["type"], claim["primaryHome"]) == "impossible":
+    elif HOME_OF_TYPE[claim["type"]] != claim["primaryHome"]:
         yield f"is a {claim['type']} in {claim['primaryHome']}"
     if claim["primaryHome"] in PERSONAL_HOMES and profile != "personal":
         yield f"is in {claim['primaryHome']} on the profile {profile}"

@@ -371,8 +371,7 @@ def _edit(files: dict[str, bytes], what: str, *rest: Any) -> None:
                 other = state.memories[other_id].path
                 files[path], files[other] = files[other], files[path]
         case "restore", ():
-            epoch = memory.fields.get("status_epoch", 0) + 1
-            changes = {"status": None, "status_epoch": epoch, "superseded_by": None}
+            changes = {"status": None, "superseded_by": None}
             files[path] = codec.edit(data, memory.with_fields(changes))
         case "supersede", (other_id,):
             if other_id in state.memories and other_id != id_:

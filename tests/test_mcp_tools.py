@@ -175,7 +175,7 @@ def test_a_tool_never_acts_for_a_person(repo: Path, actor: str, client: str, fou
     session_ = session(repo, actor=actor)
     reply = answer(session_, TOOLS["memory_store"], {"text": "One.", "reason": "r"}, client)
     memory = memories(repo)[reply.data["id"]]
-    assert memory.fields["generated"].by == found
+    assert memory.stamp.by == found
     assert as_program(session_, client).actor == found
     assert good(repo, "memory_get", id=memory.id).data["trust"] == "unverified"
 

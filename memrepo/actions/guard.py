@@ -131,7 +131,7 @@ def _redact_memory(memory: Memory) -> tuple[Memory, frozenset[str]]:
     )
     if any(secrets_of(clean.path, encode(clean))):  # its fields look like a secret together
         words = {key: None for key, value in clean.fields.items() if isinstance(value, str)}
-        kept = ("id", "type", "status", "captured", "scope", "home", "standing")
+        kept = ("id", "type", "status", "captured", "scope", "standing")
         clean = clean.with_fields({key: None for key in words if key not in kept}, clean.body)
     if any(secrets_of(clean.path, encode(clean))):
         clean = clean.with_fields({}, " ".join(map(placeholder, sorted(kinds))))
@@ -274,8 +274,7 @@ def with_pages(state: State, changes: Iterable[Change], personal: bool) -> tuple
 def back_in_recall(memory: Memory) -> Update:
     """Return the update that restores a forgotten memory, as superseded if it has a successor."""
     status = "superseded" if memory.superseded_by else None
-    epoch = memory.fields.get("status_epoch", 0) + 1
-    return Update(id=memory.id, fields={"status": status, "status_epoch": epoch})
+    return Update(id=memory.id, fields={"status": status})
 
 
 # -- callers bound to a scope -------------------------------------------------------------------

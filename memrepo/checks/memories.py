@@ -16,12 +16,9 @@ from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
 from memrepo.core.lines import find_conflict
 from memrepo.core.memory import (
     BY_NAME,
-    IMPLIED,
     LAYER_OF_TYPE,
     LAYERS,
-    STATUSES,
     Memory,
-    implied,
 )
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
@@ -75,8 +72,8 @@ def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memo
     stem = memory.path.removesuffix(".md")
     path = memory.path if stem.endswith(f"-{digits}") else f"{stem}-{digits}.md"
     given = {"id": id_, "created": memory.created or now}
-    if not memory.id:
-        given["origin"] = memory.origin or "manual"
+    if not memory.id and "origin" not in memory.fields:
+        given["origin"] = "manual"
     return replace(memory.with_fields(given), path=path)
 
 
@@ -234,10 +231,9 @@ def _hint(tag: str, wants: Wants) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-# Changes of status, which the rule `status-transition` and the module `merge.closure` check.
+# Changes of status, which the module `merge.closure` checks.
 _STATUS = (
     "status",
-    "status_epoch",
     "supersedes",
     "superseded_by",
     "superseded_at",
@@ -260,15 +256,6 @@ def find_by_hand(scene: Scene) -> Iterator[Problem]:
             continue
         for key in machine_keys(memory, old):
             yield _found(scene, "field-by-hand", memory, key, f"{key} was changed by hand")
-        if revived(memory, old):
-            yield _found(
-                scene,
-                "status-transition",
-                memory,
-                "status",
-                f"{old.status} changed to {memory.status}, but status_epoch was not increased",
-                f"use `memrepo restore {memory.id}`, or `memrepo check --fix`",
-            )
 
 
 def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
@@ -281,29 +268,14 @@ def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
 
 
 def machine_keys(memory: Memory, old: Memory) -> list[str]:
-    """Return the machine-written fields changed by hand, except those implied by other changes."""
+    """Return the machine-written fields changed by hand."""
     keys = changed_keys(old.fields, memory.fields)
-    before, after = implied(old), implied(memory)
-    followed = {
-        k
-        for k in IMPLIED
-        if old.fields.get(k) == before.get(k) and memory.fields.get(k) == after.get(k)
-    }
-    own = ("id", *_STATUS, *followed)
-    return [k for k in keys if not BY_NAME[k].is_by_person and k not in own]
-
-
-def revived(memory: Memory, old: Memory) -> bool:
-    """Return whether a status was set back by hand, so that a merge would undo the change."""
-    lower = STATUSES.index(memory.status) < STATUSES.index(old.status)
-    return lower and memory.fields.get("status_epoch", 0) <= old.fields.get("status_epoch", 0)
+    return [k for k in keys if not BY_NAME[k].is_by_person and k not in ("id", *_STATUS)]
 
 
 def restore_fields(memory: Memory, old: Memory) -> Memory:
-    """Return a memory with its machine-written fields restored, and a higher epoch if needed."""
-    back: dict[str, object] = {key: old.fields.get(key) for key in machine_keys(memory, old)}
-    if revived(memory, old):
-        back["status_epoch"] = old.fields.get("status_epoch", 0) + 1
+    """Return a memory with its machine-written fields restored."""
+    back = {key: old.fields.get(key) for key in machine_keys(memory, old)}
     return memory.with_fields(back) if back else memory
 
 

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from memrepo.core import header as headers
 from memrepo.core.errors import MemrepoError
 from memrepo.core.fields import ValueMismatch, shown
@@ -26,7 +24,7 @@ from memrepo.core.lines import (
     split_lines,
     unix,
 )
-from memrepo.core.memory import BY_NAME, FIELDS, IMPLIED, ORDER, Memory, implied
+from memrepo.core.memory import BY_NAME, FIELDS, ORDER, Memory
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
@@ -43,12 +41,9 @@ def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[s
 
 
 def spelled(key: str, memory: Memory) -> list[str]:
-    """Format a field as header lines.
-
-    Return an empty list if the field has its default or an implied value.
-    """
+    """Format a field as header lines. Return an empty list if the field has its default."""
     value = memory.fields.get(key)
-    if value is None or (key in IMPLIED and implied(memory).get(key) == value):
+    if value is None:
         return []
     return entry_lines(key, BY_NAME[key].write(value), folded=key == "links")
 
@@ -56,23 +51,6 @@ def spelled(key: str, memory: Memory) -> list[str]:
 def _spelled(memory: Memory) -> list[str]:
     """Format a complete header."""
     return [line for key in memory.fields for line in spelled(key, memory)]
-
-
-def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
-    """Return the new header lines by key for each key that an edit changes, in file order.
-
-    These are keys with a changed value, keys whose implied value must now be written, and sources
-    that state what a changed text no longer implies.
-    """
-    stated = {entry.key: entry.value for entry in header.entries}
-    keys = set(changed_keys(old.fields, new.fields))
-    keys.update(k for k in IMPLIED if k not in stated and spelled(k, new))
-    sources = BY_NAME["sources"]
-    if "sources" in stated and old.places and sources.write(old.places) != stated["sources"]:
-        read = replace(new, places=sources.read(stated["sources"]))
-        if read.places != new.places:
-            keys.add("sources")
-    return {key: spelled(key, new) for key in sorted(keys, key=ORDER.__getitem__)}
 
 
 def edit_body(lines: Sequence[Line], body: str, end: str, *, closed: bool) -> list[Line]:
@@ -198,7 +176,7 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     """Edit a file as `edit` does. Return the new bytes and the memory decoded from them."""
     found = _decode(memory.path, data)
     old, header = found.memory, found.header
-    edits = _edits(header, old, memory)
+    edits = {key: spelled(key, memory) for key in changed_keys(old.fields, memory.fields)}
     body = normal_body(memory.body)
     lines = split_lines(found.text)
     head, rest = lines[: header.body_line - 1], lines[header.body_line - 1 :]

@@ -264,7 +264,7 @@ def _below(step: str | int, type_: Any, node: Any) -> Any:
 
 # -- fields ----------------------------------------------------------------------------------
 
-MergeRule = Literal["newest", "union", "min", "max"]
+MergeRule = Literal["newest", "union", "min", "furthest"]
 
 
 class Field(msgspec.Struct, frozen=True):

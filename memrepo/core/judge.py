@@ -120,7 +120,6 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     predicate: str = ""
     object: str = ""
     standing: str = "resolved"
-    home: str = ""
     tags: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     context: str = ""

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.core.fields import (
@@ -129,14 +129,11 @@ def _check_lines(node: Sequence[str]) -> None:
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """A place where the text of a memory occurs: path and blob of a source, and line numbers.
+    """A place where the text of a memory occurs: path, line numbers and text hash.
 
     The lines are one-based and inclusive. `captured` is the ISO date of the evidence, and
     `captured_from` is where the date was found (unit, heading, file or commit). Both are empty if
-    the evidence has no date.
-
-    A memory's fields contain only values that are not implied. `Memory.sources` adds the others.
-    `blob` is also omitted: it is the blob of the source version that contains the text.
+    the evidence has no date. The version of the file that has the text is found in git.
     """
 
     expected: ClassVar[str] = "a place such as MEMORY.md:35 or memory/2026-05-06.md:52-54"
@@ -147,15 +144,14 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     captured_from: Annotated[str, one_of("", *_BASES)] = ""
     kind: Annotated[str, one_of("direct", *_KINDS)] = "direct"
     text_hash: Annotated[str, text(f"({TEXT_HASH_PATTERN.pattern})?", what="a text hash")] = ""
-    blob: Annotated[str, text("([0-9a-f]{40}|[0-9a-f]{64})?", what="a blob id")] = ""
 
     @staticmethod
     def parse(line: str) -> dict[str, Any]:
         """Return the mapping that a line such as `notes/a.md:52-54, 2026-05-06` stands for.
 
         A path is relative to `sources/`, or to the repository if it starts with a slash. The lines
-        are followed by values that are not implied: a date, its origin (unless a heading), a text
-        hash, a kind. Raise ValueError for any other text.
+        are followed by a date, its origin (unless a heading), a text hash and a kind. Raise
+        ValueError for any other text.
         """
         found = _PLACE.fullmatch(line)
         if found is None:
@@ -175,7 +171,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return record
 
     def spell(self) -> str:
-        """Return the line of the source, without its blob."""
+        """Return the line of the source."""
         line = self.resource.removeprefix(_SOURCES)
         if line == self.resource and "://" not in line:
             line = f"/{line}"
@@ -300,90 +296,14 @@ class Edges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 OWN_ACTOR = f"memrepo/{__version__}"
 """The author of text that a run copied from source lines."""
-IMPLIED = ("home", "generated", "origin")
-"""The fields that are implied by others in memories written by a run, and omitted from the header.
-"""
-
-
-def implied(memory: Memory) -> dict[str, Any]:
-    """Return the header values that are implied by the others of a memory.
-
-    They apply unless the header has different values. A memory with sources was read from them by a
-    run. Its page is that of its type, its wording is the run's, and its time is when it was first
-    read.
-    """
-    if not memory.places or not memory.id:
-        return {}
-    found: dict[str, Any] = {"origin": "purifier"}
-    if home := HOME_OF_TYPE.get(memory.type):
-        found["home"] = home
-    if memory.created is not None:
-        found["generated"] = Stamp(by=OWN_ACTOR, at=memory.created)
-    return found
-
-
-_READ_OFF = ("purifier", "promotion")
-"""The origins of memories that a run read from source lines."""
-_DAY = regex(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
-
-
-def _evident(memory: Memory, resource: str) -> tuple[str, str]:
-    """Return the (date, basis) implied for a source without a date.
-
-    The date is the one in the file name, else the day when the memory was first read.
-    """
-    if memory.origin not in _READ_OFF:
-        return "", ""
-    if named := _DAY.search(resource, resource.rfind("/") + 1):
-        return named[0], "file"
-    return (memory.created.date().isoformat(), "commit") if memory.created else ("", "")
-
-
-def _stated(memory: Memory) -> tuple[Source, ...]:
-    """Return the sources of a memory without the values that are implied."""
-    found = []
-    for source in memory.places:
-        hash_, day, basis = source.text_hash, source.captured, source.captured_from
-        if hash_ and memory.origin in _READ_OFF and hash_ == memory.own_hash:
-            hash_ = ""
-        if day:
-            evident = _evident(memory, source.resource)
-            if (day, "file" if basis == "heading" else basis) == evident or (day, basis) == evident:
-                day = basis = ""
-        stated = (source.text_hash, source.captured, source.captured_from, source.blob)
-        if stated != (hash_, day, basis, ""):
-            source = replace(source, blob="", text_hash=hash_, captured=day, captured_from=basis)
-        found.append(source)
-    return tuple(dict.fromkeys(found))
-
-
-def _sources(memory: Memory) -> tuple[Source, ...]:
-    """Return the sources of a memory with implied values filled in: text hash, date and basis."""
-    if memory.origin not in _READ_OFF:
-        return memory.places
-    found = []
-    for source in memory.places:
-        if not source.text_hash:
-            source = replace(source, text_hash=memory.own_hash)
-        if not source.captured:
-            day, basis = _evident(memory, source.resource)
-            source = replace(source, captured=day, captured_from=basis)
-        found.append(source)
-    return tuple(found)
-
-
-_OLD_HASH = regex(TEXT_HASH_PATTERN.pattern)
 _HASH = text(TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
 _OWN: dict[str, Any] = {"is_by_person": True}
 _Names: TypeAlias = tuple[Name, ...]
 _Refs: TypeAlias = tuple[MemoryRef, ...]
 
 
-class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"places": "sources"}):
+class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     r"""One memory: its path in the repository, its body, and the values of its header.
-
-    Values that the header omits because others imply them (`implied`) are filled in. `places` has
-    the sources as the header states them, and `sources` has them with their implied values.
 
     `body` is the text under the header with `\n` line endings, without leading blank lines and
     trailing white space. The original bytes remain in the file (`core.codec.edit`). `derived` is
@@ -402,12 +322,12 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         Text, Field("The context of the text: who it is about, its file and headings.")
     ] = ""
     description: Annotated[Text, Field("One line (OKF).", **_OWN)] = ""
-    status: Annotated[str, one_of(*STATUSES), Field("Whether recall sees it.")] = "active"
-    status_epoch: Annotated[Whole, Field("Increased by restore and unreject.", "max")] = 0
+    status: Annotated[str, one_of(*STATUSES), Field("Whether recall sees it.", "furthest")] = (
+        "active"
+    )
     standing: Annotated[str, one_of(*STANDINGS), Field("How sure we are; claims only.")] = (
         "resolved"
     )
-    home: Annotated[str, one_of(*HOMES), Field("The view it is printed in.")] = ""
     tags: Annotated[
         _Names,
         Field("Secondary tags: one word each, of letters, digits and `./:+#-_`.", "union", **_OWN),
@@ -417,7 +337,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     ] = ()
     created: Annotated[datetime | None, Field("When memrepo first saw it.", "min")] = None
     generated: Annotated[
-        Stamp | None, Field("Actor and time of the last meaningful change (OKF).")
+        Stamp | None,
+        Field("Actor and time of the last meaningful change (OKF), unless a run made it."),
     ] = None
     verified: Annotated[tuple[Stamp, ...], Field("Confirmations (OKF).", "union")] = ()
     valid_from: Annotated[Day, Field("True in the world from.", **_OWN)] = ""
@@ -433,8 +354,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     tier: Annotated[
         str, one_of("hot", "warm", "gist", "forgotten"), Field("Retention tier of a note.")
     ] = "hot"
-    tier_since: Annotated[datetime | None, Field("When the change of tier was due.")] = None
-    tier_written: Annotated[datetime | None, Field("Time of the run that wrote the tier.")] = None
+    tier_since: Annotated[
+        datetime | None, Field("When the change of tier was due, or when it was forgotten.")
+    ] = None
     gist: Annotated[Gist | None, Field("What recall shows of a note at gist tier.")] = None
     hot: Annotated[
         Hot | None, Field("When and why it entered the first page, or when it was demoted.")
@@ -466,7 +388,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     ] = ""
     parent: Annotated[MemoryRef, Field("The memory a chunk is part of.")] = ""
     chunk: Annotated[Whole | None, Field("Index of a chunk, from 0.")] = None
-    places: Annotated[
+    sources: Annotated[
         tuple[Source, ...],
         msgspec.Meta(max_length=10_000),
         Field("Provenance, one place per line, such as MEMORY.md:35 (OKF).", "union"),
@@ -482,7 +404,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         str,
         one_of("purifier", "manual", "import", "compression", "promotion"),
         Field("How it came to be."),
-    ] = ""
+    ] = "purifier"
     edges: Annotated[
         Edges | None,
         Field("White space around the text, and its line ends, in a file of the memory tool."),
@@ -491,7 +413,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     @classmethod
     def of(cls, path: str, fields: Mapping[str, Any], body: str = "") -> Memory:
         """Return a memory with the given header values by key. A value of None is absent."""
-        given = {_ATTRIBUTES.get(key, key): v for key, v in fields.items() if v is not None}
+        given = {key: value for key, value in fields.items() if value is not None}
         return cls(path=path, body=body, **given)
 
     @classmethod
@@ -499,20 +421,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         cls, path: str, fields: Mapping[str, Any], body: str, derived: dict[str, Any]
     ) -> Memory:
         """Return a memory from its own `fields` and `derived`, which need no check."""
-        places = fields.get("sources", ())
-        given = {_ATTRIBUTES.get(key, key): value for key, value in fields.items()}
-        memory = cls(path=path, body=body, **{**given, "places": ()})
-        force_setattr(memory, "places", places)
+        memory = cls(path=path, body=body, **fields)
         memory.__dict__["derived"] = derived
         return memory
-
-    def __post_init__(self) -> None:
-        if self.places and self.id:
-            for key, value in implied(self).items():
-                if not getattr(self, key):
-                    force_setattr(self, key, value)
-        if self.places:
-            force_setattr(self, "places", _stated(self))
 
     def __hash__(self) -> int:
         return hash((self.path, self.id, self.body))
@@ -543,14 +454,16 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         return {}
 
     @property
-    def former_hashes(self) -> tuple[str, ...]:
-        """Return the hashes of former wordings, which older files have among the aliases."""
-        return (*self.former, *filter(_OLD_HASH.fullmatch, self.aliases))
+    def stamp(self) -> Stamp | None:
+        """Return who last changed the meaning, and when: by default the run that made it."""
+        if self.generated is None and self.sources and self.id and self.created is not None:
+            return Stamp(by=OWN_ACTOR, at=self.created)
+        return self.generated
 
     @property
-    def sources(self) -> tuple[Source, ...]:
-        """Return the sources of the memory, with the implied values that the header omits."""
-        return self.made(_sources)
+    def home(self) -> str:
+        """Return the view that the memory is printed in, or an empty string."""
+        return HOME_OF_TYPE.get(self.type, "")
 
     @property
     def own_hash(self) -> str:
@@ -564,7 +477,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         """
         if source.text_hash != self.own_hash:
             return frozenset((source.text_hash,))
-        return frozenset((source.text_hash, *self.former_hashes))
+        return frozenset((source.text_hash, *self.former))
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -625,29 +538,16 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         return cast("T", own[key])
 
     def with_fields(self, changes: Mapping[str, Any], body: str | None = None) -> Memory:
-        """Return a copy with the given values by key. A key whose new value is None is removed.
-
-        If the type or the creation time changes, the values implied by it change too.
-        """
-        values = dict(changes)
-        if not _IMPLYING.isdisjoint(values):
-            known = {k: v for k, v in implied(self).items() if getattr(self, k) == v}
-            values = dict.fromkeys(known) | values
-        given = {
-            _ATTRIBUTES.get(key, key): BY_NAME[key].default if value is None else value
-            for key, value in values.items()
-        }
+        """Return a copy with the given values by key. A key whose new value is None is removed."""
+        given = {key: BY_NAME[key].default if v is None else v for key, v in changes.items()}
         return replace(self, body=self.body if body is None else body, **given)
 
 
-_ATTRIBUTES = {"sources": "places"}
-_IMPLYING = frozenset({"type", "created"})
 FIELDS = fields_of(Memory)
 """The fields of a header, in the order in which they are written."""
 _NAMES = tuple(field.name for field in FIELDS)
-_VALUES = attrgetter(*(_ATTRIBUTES.get(name, name) for name in _NAMES))
+_VALUES = attrgetter(*_NAMES)
 _DEFAULTS = tuple(field.default for field in FIELDS)
-_PLACES = {f.name: (_ATTRIBUTES.get(f.name, f.name), f.default) for f in FIELDS}
 ORDER: Mapping[str, int] = MappingProxyType({field.name: n for n, field in enumerate(FIELDS)})
 """The keys of a header, in file order."""
 BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})
@@ -693,11 +593,11 @@ def of_types(memories: Iterable[Memory], types: Collection[str]) -> list[Memory]
 
 def having(memories: Iterable[Memory], keys: Iterable[str]) -> list[Memory]:
     """Return the memories that have a value in at least one of the given fields."""
-    places = [_PLACES[key] for key in keys]
+    wanted = [(key, BY_NAME[key].default) for key in keys]
     return [
         memory
         for memory in memories
-        if any((v := getattr(memory, name)) is not none and v != none for name, none in places)
+        if any((v := getattr(memory, name)) is not none and v != none for name, none in wanted)
     ]
 
 

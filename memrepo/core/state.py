@@ -359,7 +359,7 @@ ChangeKind = Literal[
 ]
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 """Ordered for review: changes that leave recall first, bookkeeping last."""
-_BOOKKEEPING = ("generated", "tier_written", "former")
+_BOOKKEEPING = ("generated", "former")
 _KIND_OF_FIELD: Mapping[str, ChangeKind] = MappingProxyType(
     {
         "standing": "standing",
@@ -375,7 +375,6 @@ _KIND_OF_FIELD: Mapping[str, ChangeKind] = MappingProxyType(
 )
 _FOLLOWS: Mapping[str, str] = MappingProxyType(
     {
-        "status_epoch": "status",
         "superseded_by": "status",
         "superseded_at": "status",
         "archived_at": "status",

@@ -34,11 +34,8 @@ from memrepo.merge.closure import close, findings
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.claims import (
     SHORT,
-    affinity,
     free_path,
-    is_permitted,
     merge_sources,
-    route,
     storage_fault,
     type_in_profile,
 )
@@ -161,7 +158,7 @@ class _Import(msgspec.Struct):
             return
         update = tombstones_in(self.state).shortening(memory)
         bodies = [memory.body, *([update.body] if update and update.body else [])]
-        known = (text_hash(existing.body), *existing.former_hashes)
+        known = (text_hash(existing.body), *existing.former)
         if existing.status != "active" or any(text_hash(body) in known for body in bodies):
             return
         if self._is_unedited(existing) and not record.is_own:
@@ -189,7 +186,7 @@ class _Import(msgspec.Struct):
         fields = {
             k: memory.fields.get(k) for k in names if memory.fields.get(k) != existing.fields.get(k)
         }
-        former = (*existing.former_hashes, text_hash(existing.body))
+        former = (*existing.former, text_hash(existing.body))
         fields["former"] = tuple(dict.fromkeys(former))
         self.updated[existing.id] = Update(id=existing.id, fields=fields, body=memory.body)
 
@@ -322,10 +319,7 @@ class _Import(msgspec.Struct):
         file = f"{self.terms.format}://{record.path}"
         type_ = record.type if record.type in TYPES else "fact"
         if type_ in CLAIM_TYPES:
-            home, profile = fields.get("home", ""), self.terms.profile
-            if not (home and is_permitted(home, profile) and affinity(type_, home) != "impossible"):
-                fields["home"] = route(type_, profile)
-                type_ = type_in_profile(type_, profile)
+            type_ = type_in_profile(type_, self.terms.profile)
         evidence = Source(
             resource=f"{file}#{record.key}" if record.key else file,
             lines=record.lines,
@@ -453,7 +447,7 @@ def _keys_of(memory: Memory) -> Iterator[tuple[object, ...]]:
         yield "claim", claim
     yield "id", memory.id
     if len(memory.body) >= SHORT:
-        for hash_ in (text_hash(memory.body), *memory.former_hashes):
+        for hash_ in (text_hash(memory.body), *memory.former):
             yield "text", memory.is_note, memory.scope, hash_
 
 

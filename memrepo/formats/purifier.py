@@ -180,7 +180,6 @@ def _claim(line: JsonLine, against: Mapping[str, list[str]]) -> Iterator[Found]:
         written=written,
         fields={
             **{name: claim.get(name) for name in ("subject", "predicate", "object")},
-            "home": claim.get("primaryHome"),
             "tags": claim.get("secondaryTags"),
             "claim_id": id_ if _CLAIM_ID.fullmatch(id_) else None,
             "status": "superseded" if is_superseded else "active",
@@ -241,27 +240,26 @@ def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
 
 
 class Workspace(msgspec.Struct):
-    """The current sources of a workspace with their blob ids, and the purifier's hashes of them."""
+    """The current sources of a workspace, and the purifier's hashes of them."""
 
     sources: Mapping[str, bytes]
-    blobs: Mapping[str, str]
     read_hashes: Mapping[str, str]
     _units: dict[str, tuple[Unit, ...]] = msgspec.field(default_factory=dict)
 
     def located(self, place: Source, text: str, *, in_force: bool) -> Source:
-        """Return a place, with the claim's unit recorded by blob and text hash if it is certain."""
+        """Return a place, with the text hash of the claim's unit if it is certain."""
         name, lines, hash_ = place.resource, place.lines, text_hash(text)
         units = self._read(name)
         within = [u for u in units if u.lines[0] <= lines[1] and lines[0] <= u.lines[1]]
         for unit in (*within, *units):
             if unit.text_hash == hash_:
                 at = lines if unit in within else unit.lines
-                return replace(place, lines=at, blob=self.blobs.get(name, ""), text_hash=hash_)
+                return replace(place, lines=at, text_hash=hash_)
         if in_force and len(within) == 1 and self._is_unchanged(name):
             left, right = content_words(within[0].text), content_words(text)
             if len(left & right) >= _SHARED_WORDS * min(len(left), len(right)) > 0:
                 hash_ = within[0].text_hash
-                return replace(place, blob=self.blobs.get(name, ""), text_hash=hash_)
+                return replace(place, text_hash=hash_)
         return place
 
     def _read(self, name: str) -> tuple[Unit, ...]:

@@ -22,7 +22,6 @@ from memrepo.policies.claims import (
     WORDED_BY,
     find_reflecting,
     have_two_roles,
-    route,
     type_in_profile,
 )
 from memrepo.read.choice import Candidate, ShelfChoice
@@ -101,7 +100,6 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
         predicate=best.placed[0].unit.key,
         object=best.placed[0].unit.value[:OBJECT_LENGTH],
         standing="unresolved" if is_open else "resolved",
-        home=route(kind, profile),
         tags=tuple(dict.fromkeys(tag.lower() for tag in _HASHTAG.findall(best.text))),
         sources=evidence_of(members),
         context=_context_of(first),

@@ -155,13 +155,12 @@ def _halves(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:
 
 def _odd_status(memory: Memory) -> Iterator[BrokenRule]:
     if memory.status == "superseded":
-        fields = {"status": None, "status_epoch": memory.fields.get("status_epoch", 0) + 1}
         yield _finding(
             memory,
             "supersession-status",
             "status",
             "found the status superseded, but no memory that replaced it",
-            {memory.id: {**fields, "superseded_at": None}},
+            {memory.id: {"status": None, "superseded_at": None}},
             "make it active again",
         )
     elif memory.status != "forgotten":
@@ -189,10 +188,9 @@ def _cycles(memories: _Memories) -> Iterator[BrokenRule]:
         heirs = tuple(t for t in stays.superseded_by if t not in ring)
         mine: dict[str, object] = {"superseded_by": heirs or None}
         if not heirs:
-            epoch = stays.fields.get("status_epoch", 0) + 1
             mine |= {"superseded_at": None}
             if stays.status == "superseded":
-                mine |= {"status": None, "status_epoch": epoch}
+                mine |= {"status": None}
         repairs[stays.id] = {**repairs.get(stays.id, {}), **mine}
         yield _finding(
             stays,

@@ -28,7 +28,7 @@ from memrepo.merge.tombstones import is_tombstone, sweep, tombstones_in
 from memrepo.merge.versions import FileVersion, Side, join_versions, own_words
 
 RevertConflictKind = Literal["edited-later", "text-overlaps", "depended-on"]
-_AGEING = frozenset({"tier", "tier_since", "tier_written", "gist"})
+_AGEING = frozenset({"tier", "tier_since", "gist"})
 """Fields written by tier moves. Ageing does not count as an edit."""
 _DECIDED_AS_ONE = ("supersedes", "superseded_by", "compressed_into")
 """Fields that link memories changed in one decision."""
@@ -187,7 +187,7 @@ class _Reversal:
                 memory = memory.with_fields({}, pre.memory.body)
         if memory.superseded_by and now.memory.status == "superseded" != memory.status:
             # Another memory replaced it as well.
-            keys = ("status", "status_epoch", "superseded_at")
+            keys = ("status", "superseded_at")
             memory = memory.with_fields({key: now.memory.fields.get(key) for key in keys})
         if memory != version.memory:
             data = codec.edit(data, memory)

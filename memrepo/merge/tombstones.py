@@ -196,7 +196,7 @@ def tombstone_of_changes(
 
 def _hashes(memory: Memory) -> set[str]:
     """Return the hashes of the source texts and former wordings of a memory."""
-    return {s.text_hash for s in memory.sources if s.text_hash} | {*memory.former_hashes}
+    return {s.text_hash for s in memory.sources if s.text_hash} | {*memory.former}
 
 
 def _names(memory: Memory) -> list[str]:
@@ -424,13 +424,13 @@ def _decided(state: State) -> Tombstones:
 
 def _reworded(state: State) -> Iterator[Corrected]:
     """Yield the former texts of each memory that a person reworded, of which hashes are known."""
-    for memory in having(state.every, ("aliases", "former")):
-        stamp = memory.fields.get("generated")
+    for memory in having(state.every, ("former",)):
+        stamp = memory.stamp
         if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
             yield Corrected(
                 key=f"{memory.id}:{memory.id}",
                 heading=next(reversed(_names(memory)), ""),
-                units=memory.former_hashes,
+                units=memory.former,
                 by=stamp.by,
                 at=stamp.at or EARLIEST,
             )

@@ -27,12 +27,10 @@ from memrepo.core.fields import Field, node_of
 from memrepo.core.header import inline
 from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.memory import (
-    BY_NAME,
     FIELDS,
     ORDER,
     STATUSES,
     Memory,
-    Stamp,
     listed_places,
 )
 from memrepo.core.times import EARLIEST
@@ -48,18 +46,15 @@ class FileVersion(msgspec.Struct, frozen=True):
     memory: Memory | None
 
 
-_RANK: Mapping[str, int] = {status: rank for rank, status in enumerate(STATUSES)}
-
-
 def rank(memory: Memory, base: Memory | None) -> tuple[bool, datetime, str]:
     """Return the sort key of a changed version: whether a person made it, the time, the values.
 
     What memrepo writes has a new stamp, so a person made a change without one. All fields have the
     same rank, so that a triple, or a tier and its dates, come from one side.
     """
-    stamp: Stamp | None = memory.fields.get("generated")
+    stamp = memory.stamp
     values = repr((sorted(memory.fields.items()), memory.body, memory.path))
-    if stamp is None or (base is not None and stamp == base.fields.get("generated")):
+    if stamp is None or (base is not None and stamp == base.stamp):
         return base is not None, EARLIEST, values
     return stamp.by.startswith("human:"), stamp.at or EARLIEST, values
 
@@ -75,11 +70,6 @@ def _merge_fields(
     lost: list[str] = []
     for column in FIELDS:
         key = column.name
-        if key == "status_epoch":
-            continue
-        if key == "status":
-            fields |= _status(base, older, newer)
-            continue
         o, a, b = (side.get(key, column.default) for side in (base, older, newer))
         if a == b or o == a:
             value = b
@@ -99,27 +89,14 @@ def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]
     match column.merge:
         case "min":
             return min((v for v in (older, newer) if v is not None), default=None), None
-        case "max":
-            return max((v for v in (older, newer) if v is not None), default=None), None
+        case "furthest":
+            return max(older, newer, key=STATUSES.index), None
         case "union":
             return _merge_list(column, base or (), older or (), newer or ()), None
         case "newest":
             return newer, older
         case _:
             assert_never(column.merge)
-
-
-def _status(
-    base: Mapping[str, Any], older: Mapping[str, Any], newer: Mapping[str, Any]
-) -> dict[str, object]:
-    """Merge status and epoch together. The higher epoch wins, or else the higher status."""
-    o, a, b = (
-        (side.get("status_epoch", 0), _RANK[side.get("status", "active")])
-        for side in (base, older, newer)
-    )
-    epoch, place = b if o == a else a if o == b else max(a, b)
-    values = {"status": STATUSES[place], "status_epoch": epoch}
-    return {k: v for k, v in values.items() if v != BY_NAME[k].default}
 
 
 def _merge_list(

@@ -269,7 +269,7 @@ def has_evidence(memory: Memory) -> bool:
 
 
 def _is_supported(memory: Memory) -> bool:
-    if any(map(_is_human, (memory.fields.get("generated"), *memory.fields.get("verified", ())))):
+    if any(map(_is_human, (memory.stamp, *memory.fields.get("verified", ())))):
         return True
     return memory.standing != "retire_candidate" and any(s.text_hash for s in memory.sources)
 
@@ -463,7 +463,7 @@ def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> 
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
     """Return why a note is due for removal from the work tree, or an empty string if it is not."""
-    written, after = note.tier_written, rules.clean_after
+    written, after = note.tier_since, rules.clean_after
     if note.tier != "forgotten" or written is None or after is None:
         return ""
     if now - written <= after:

@@ -1,53 +1,21 @@
-"""Rules that apply to every claim: its page, its path, its evidence, and the person behind it.
-
-The pages that suit a type are those of memory-purifier (route affinity).
-"""
+"""Rules that apply to every claim: its page, its path, its evidence, and the person behind it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.memory import HOME_OF_TYPE, HOMES, Memory, Source, Stamp
+from memrepo.core.memory import HOMES, Memory, Source
 
 if TYPE_CHECKING:
     from memrepo.core.judge import Profile
     from memrepo.core.state import State
 
-Affinity = Literal["strong", "acceptable", "suspicious", "impossible"]
-AFFINITY_SCORE: Mapping[Affinity, float] = MappingProxyType(
-    {"strong": 1.0, "acceptable": 0.5, "suspicious": 0.1, "impossible": 0.0}
-)
 PERSONAL_HOMES = ("HISTORY.md", "WISHES.md")
-_LETTERS: Mapping[str, Affinity] = dict(zip("SA?X", AFFINITY_SCORE, strict=True))
-_ROWS = {
-    # columns: LTMEMORY PLAYBOOKS EPISODES HISTORY WISHES
-    "fact": "SXXXX",
-    "preference": "SXXXX",
-    "constraint": "SXXXX",
-    "commitment": "SXXX?",
-    "identity": "SXX?X",
-    "relationship": "SXX?X",
-    "lesson": "SAXXX",
-    "decision": "SAX?X",
-    "open_question": "SXXX?",
-    "method": "ASXXX",
-    "procedure": "XSXXX",
-    "episode": "XXS?X",
-    "milestone": "XXASX",
-    "aspiration": "XXXXS",
-}
-
-
-def affinity(type_: str, home: str) -> Affinity:
-    """Return how well a page suits a type of claim. Unknown types and pages are suspicious."""
-    row = _ROWS.get(type_)
-    return _LETTERS[row[HOMES.index(home)]] if row and home in HOMES else "suspicious"
 
 
 def is_permitted(home: str, profile: Profile) -> bool:
@@ -55,28 +23,16 @@ def is_permitted(home: str, profile: Profile) -> bool:
     return home in HOMES and (profile == "personal" or home not in PERSONAL_HOMES)
 
 
+_IN_BUSINESS = {"aspiration": "open_question", "milestone": "episode"}
+
+
 def type_in_profile(type_: str, profile: Profile) -> str:
     """Return the type that a claim gets in a profile.
 
-    An aspiration only fits WISHES, which the business profile lacks. There it becomes an open
-    question, because a wish is undecided. memory-purifier documented this rerouting, but its code
-    refused the whole batch.
+    The business profile has no pages for aspirations and milestones. An undecided wish is an open
+    question there, and what was reached is an episode.
     """
-    return "open_question" if type_ == "aspiration" and profile == "business" else type_
-
-
-def route(type_: str, profile: Profile) -> str:
-    """Return the page that suits a type best among the pages that a profile permits.
-
-    On the business profile, a milestone goes to EPISODES, its acceptable second home. An unknown
-    type goes to LTMEMORY.
-    """
-    type_ = type_in_profile(type_, profile)
-    own = HOME_OF_TYPE.get(type_, "LTMEMORY.md")
-    if is_permitted(own, profile):
-        return own
-    homes = [home for home in HOMES if is_permitted(home, profile)]
-    return max(homes, key=lambda home: AFFINITY_SCORE[affinity(type_, home)])
+    return _IN_BUSINESS.get(type_, type_) if profile == "business" else type_
 
 
 _METHODS = ("method", "procedure")
@@ -104,13 +60,13 @@ def find_reflecting(sources: Iterable[Source]) -> frozenset[str]:
 
 def is_worded_by_person(memory: Memory) -> bool:
     """Return whether a person wrote the current text of a memory."""
-    stamp: Stamp | None = memory.fields.get("generated")
+    stamp = memory.stamp
     return stamp is not None and stamp.by.startswith("human:")
 
 
 def is_by_person(memory: Memory) -> bool:
     """Return whether a person worded or confirmed a memory."""
-    stamp: Stamp | None = memory.fields.get("generated")
+    stamp = memory.stamp
     stamps = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
     return any(one.by.startswith("human:") for one in stamps)
 

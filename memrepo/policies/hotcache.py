@@ -65,7 +65,7 @@ def place_of(memory: Memory) -> int:
 
 def synced_at(memory: Memory) -> datetime | None:
     """Return when the text of a hot memory changed after its promotion, or None if unchanged."""
-    hot, generated = hot_of(memory), memory.fields.get("generated")
+    hot, generated = hot_of(memory), memory.stamp
     if hot is None or hot.since is None or generated is None or generated.at is None:
         return None
     since = max(filter(None, (hot.since, memory.created)))

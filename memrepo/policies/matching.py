@@ -47,7 +47,7 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 def texts_of(memory: Memory) -> frozenset[Hashable]:
     """Return the hashes of a memory's current and former texts, and those of its sources."""
     hashes = (source.text_hash for source in memory.sources)
-    return frozenset((memory.own_hash, *memory.former_hashes, *hashes))
+    return frozenset((memory.own_hash, *memory.former, *hashes))
 
 
 def words_of(memory: Memory) -> frozenset[Hashable]:

@@ -35,7 +35,7 @@ def trust_of(memory: Memory) -> str:
     change is ignored. Trust is limited by the evidence: if all of it is inferred, only a person's
     confirmation counts.
     """
-    written: Stamp | None = memory.fields.get("generated")
+    written = memory.stamp
     stamps: tuple[Stamp, ...] = memory.fields.get("verified", ())
     since = written.at if written else None
     held = [s for s in stamps if since is None or s.at is None or s.at >= since]

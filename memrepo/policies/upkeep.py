@@ -187,7 +187,7 @@ def _pruned(
     found = [
         (written, note.id, note, why, False)
         for note in of_types(state.active, ("note",))
-        if (why := why_clean(note, now, rules.tiers)) and (written := note.tier_written)
+        if (why := why_clean(note, now, rules.tiers)) and (written := note.tier_since)
     ]
     for memory, kept in prunable(state.active, accesses, now, rules.decay):
         rests = archive_due(memory, accesses.of(memory.id), rules.archive)
@@ -311,9 +311,8 @@ def archive(memory: Memory, now: datetime, why: str) -> Step:
 
 
 def unarchive(memory: Memory, why: str) -> Step:
-    """Return a step that restores an archived memory and raises its `status_epoch`."""
-    epoch = int(memory.fields.get("status_epoch", 0)) + 1
-    fields = {"status": None, "status_epoch": epoch, "archived_at": None}
+    """Return a step that restores an archived memory."""
+    fields = {"status": None, "archived_at": None}
     change = Update(id=memory.id, fields=fields)
     return Step(op="restore", reason=why, changes=(change,))
 
@@ -366,8 +365,7 @@ def tier_steps(
 def _tier_change(note: Memory, move: Move, now: datetime) -> Update:
     fields: dict[str, object] = {
         "tier": None if move.tier == "hot" else move.tier,
-        "tier_since": move.since,
-        "tier_written": now,
+        "tier_since": now if move.tier == "forgotten" else move.since,
     }
     if move.tier in ("gist", "forgotten"):
         fields["gist"] = gist_of(note)

@@ -83,7 +83,6 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             captured, basis = self.updated or self.committed, "commit"
         return Source(
             resource=self.resource,
-            blob=self.blob,
             lines=self.unit.lines,
             text_hash=self.unit.text_hash,
             captured=captured,

@@ -34,7 +34,6 @@ from memrepo.views.claims import (
     claim_record,
     contradiction_records,
     promotion_scores,
-    route_of,
     verdict_of,
 )
 
@@ -120,17 +119,7 @@ def manifest(export: Export, rules: SourceRules) -> Json:
         "homeStats": dict(sorted(Counter(c.home for c in touched).items())),
         "warnings": list(run.warnings) if run else [],
         "partialFailures": _failures(run) if run else [],
-        "routeValidationWarnings": [
-            {
-                "claim_id": claim.id,
-                "chosen_home": claim.home,
-                "suggested_home": route["routeSuggestedHome"],
-                "type": claim.type,
-                "state": route["routeValidationState"],
-            }
-            for claim in export.claims
-            if (route := route_of(claim))["routeValidationState"] != "strong"
-        ],
+        "routeValidationWarnings": [],
         "lastSuccessfulCursor": purifier.cursor_of(inventory) if run else None,
         "downstreamWikiIngestSuggested": status == "ok",
         "publishCommitted": run is not None,

@@ -15,7 +15,7 @@ eight of Pass 2 follow from a memory's evidence:
 | contradiction_pressure | 0.6 contested, 0.3 superseding, else 0 |
 | freshness | halves every 180 days from the newest evidence; 0.5 for undated evidence |
 | confidence | 0.35 + 0.15 strength + 0.1 (provenance - 0.4) - 0.2 unresolved - 0.3 pressure |
-| route_fitness | the score of the page's affinity |
+| route_fitness | 1.0: each type has its own page |
 | supersession_confidence | 0.95 superseding, else 0 |
 """
 
@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -33,11 +34,11 @@ from msgspec.structs import asdict, replace
 from memrepo.core.judge import Profile, Scores, VerdictWord
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import IMPORT, Judged, read_manifests
-from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Memory, Retired
+from memrepo.core.memory import CLAIM_TYPES, Memory, Retired
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats.purifier import contradiction_id, status_of
-from memrepo.policies.claims import AFFINITY_SCORE, affinity, is_permitted, route, type_in_profile
+from memrepo.policies.claims import is_permitted
 from memrepo.policies.matching import normal_predicate, normal_subject
 from memrepo.read.shelf import FAIR, POOR
 
@@ -106,12 +107,9 @@ class Export:
             if memory.type not in CLAIM_TYPES or memory.status == "forgotten":
                 self.omitted["forgotten" if memory.type in CLAIM_TYPES else memory.type] += 1
                 continue
-            if home and not is_permitted(home, self.profile):
+            if not is_permitted(home, self.profile):
                 self.omitted["personal"] += 1
                 continue
-            type_: str = memory.type
-            if not home or affinity(type_, home) == "impossible":
-                type_, home = type_in_profile(type_, self.profile), route(type_, self.profile)
             own = f"cl-{memory.id.removeprefix('mem-')}"  # stays when the claim is reworded
             id_ = memory.claim_id or own
             id_ = own if id_ in known else id_
@@ -121,7 +119,7 @@ class Export:
             yield Claim(
                 memory=memory,
                 id=id_,
-                type=type_,
+                type=memory.type,
                 home=home,
                 status=status_of(memory),
                 text=next(filter(None, texts), memory.slug),
@@ -180,7 +178,7 @@ def _related(claims: Sequence[Claim]) -> Iterable[Claim]:
 
 def updated(memory: Memory) -> datetime | None:
     """Return when a memory's meaning last changed or the memory was superseded."""
-    stamp = memory.fields.get("generated")
+    stamp = memory.stamp
     moments = (stamp.at if stamp else None, memory.superseded_at)
     return max((m for m in moments if m is not None), default=memory.created)
 
@@ -232,12 +230,12 @@ def claim_record(claim: Claim, export: Export) -> dict[str, object]:
         "freshnessPosture": scores.freshness_posture if scores else None,
         "confidencePosture": scores.confidence_posture if scores else None,
         "rationale": f"type_{memory.type}",
-        "routeRationale": affinity(claim.type, claim.home),
+        "routeRationale": ROUTED["routeValidationState"],
         "duplicateDisposition": word,
         "duplicateTargetClaimId": target,
         "duplicateReason": claim.judged.reason or None,
         "normalizationSignature": signature,
-        **route_of(claim),
+        **ROUTED,
         "updatedInRunId": claim.run,
         **export.stamps(updated(memory), "updatedAt"),
     }
@@ -259,14 +257,10 @@ def _competing(claim: Claim, export: Export) -> list[dict[str, object]]:
     ]
 
 
-def route_of(claim: Claim) -> dict[str, object]:
-    """Return a claim's three fields about its route."""
-    state = affinity(claim.type, claim.home)
-    return {
-        "routeValidationState": state,
-        "routeAffinityScore": AFFINITY_SCORE[state],
-        "routeSuggestedHome": None if state == "strong" else HOME_OF_TYPE[claim.type],
-    }
+ROUTED: Mapping[str, object] = MappingProxyType(
+    {"routeValidationState": "strong", "routeAffinityScore": 1.0, "routeSuggestedHome": None}
+)
+"""A claim's three fields about its route: each type has its own page."""
 
 
 def _retirements(memory: Memory, layout: Layout) -> list[dict[str, object]]:
@@ -360,7 +354,7 @@ def scores_of(claim: Claim) -> Scores:
         confidence=_bounded(
             0.35 + 0.15 * strength + 0.1 * (_bounded(provenance) - 0.4) - doubt - 0.3 * pressure
         ),
-        route_fitness=AFFINITY_SCORE[affinity(claim.type, claim.home)],
+        route_fitness=1.0,
         supersession_confidence=0.95 if supersedes else 0.0,
     )
 

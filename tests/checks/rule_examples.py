@@ -210,12 +210,6 @@ EXAMPLES: Mapping[str, Example] = {
         good=one("tags: [mine]", "created: 2026-01-01T00:00:00Z", "confidence: 0.4"),
         fixed=one("created: 2026-01-01T00:00:00Z", "confidence: 0.4", body="It is blue."),
     ),
-    "status-transition": Example(
-        bad=one("created: 2026-01-01T00:00:00Z"),
-        before=one("status: forgotten", "created: 2026-01-01T00:00:00Z"),
-        good=one("status_epoch: 1", "created: 2026-01-01T00:00:00Z"),
-        fixed=one("status_epoch: 1", "created: 2026-01-01T00:00:00Z"),
-    ),
     "manifest-unreadable": Example(bad={MANIFEST: "["}, good={}),
     "manifest-by-hand": Example(bad={}, good={}, before={MANIFEST: "{}"}, gone=(MANIFEST,)),
     # How large it is.

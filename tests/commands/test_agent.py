@@ -351,7 +351,7 @@ def test_a_session_begins_with_what_is_hot_and_ends_as_a_note(
     (note,) = (m for m in memories(repo).values() if m.is_note)
     assert note.body.startswith("- Which editor does Ana use?\n- And the key is [redacted")
     assert note.body.endswith("It ended with: Helix it is.")
-    assert note.fields["generated"].by == "process:claude-code"
+    assert note.stamp.by == "process:claude-code"
     assert note.title == "Session of 2026-03-01T09:00Z"
     assert subjects(repo)[0] == "Add note: Which editor does Ana use? - And the key is…"
     hook(repo, monkeypatch, "SessionEnd", now=LATER)

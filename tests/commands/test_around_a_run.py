@@ -85,5 +85,5 @@ def test_two_files_swapped_by_hand_are_worded_by_nobody_anew(two_runs: Path) -> 
     done(two_runs, "run", now=LATEST)
     assert "edit" not in operations(two_runs)
     assert not check(two_runs, "rules")["ok"]
-    stamps = {m.fields["generated"].by for m in memories(two_runs).values()}
+    stamps = {m.stamp.by for m in memories(two_runs).values()}
     assert all(by.startswith("memrepo/") for by in stamps)

@@ -38,7 +38,7 @@ def test_the_next_run_stamps_an_edit_with_who_committed_it(
     done(small_repo, "run", now=LATER)
     assert "Record who edited 1 memory by hand" in subjects(small_repo)
     memory = memories(small_repo)[id_]
-    assert (memory.fields["generated"].by, memory.body) == (by, "The kettle is blue.")
+    assert (memory.stamp.by, memory.body) == (by, "The kettle is blue.")
     assert memory.former
     assert trust_of(memory) == trust
     tip = git(small_repo, "rev-parse", "HEAD")

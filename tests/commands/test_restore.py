@@ -45,13 +45,13 @@ def set_status(repo: Path, id_: str, lines: str) -> None:
     git(repo, "commit", "-qam", "by hand", "--no-verify")
 
 
-def test_a_forgotten_memory_comes_back_with_a_higher_epoch(repo: Path) -> None:
+def test_a_forgotten_memory_comes_back(repo: Path) -> None:
     id_ = by_word(repo, "alpha")
     before = memories(repo)[id_]
     done(repo, "forget", id_)
     done(repo, "restore", id_[:10], "--reason", "it was right", now=THIRD)
     after = memories(repo)[id_]
-    assert (after.status, after.fields["status_epoch"], after.body) == ("active", 1, before.body)
+    assert (after.status, after.body) == ("active", before.body)
     assert after.fields["verified"][-1].by == "human:person@example.org"
     assert operations(repo)[0] == "restore"
     assert "alpha" in (repo / "views" / "LTMEMORY.md").read_text()
@@ -79,7 +79,7 @@ def test_a_memory_that_left_the_tree_comes_back_as_it_last_was(repo: Path) -> No
     found = memories(repo)[id_]
     assert (found.path, found.body) == (path, "The server alpha keeps two archives.")
     assert "mine: kept" in (repo / path).read_text()
-    assert (found.status, found.fields["status_epoch"]) == ("active", 1)
+    assert found.status == "active"
     assert_sound(repo)
 
 

@@ -87,7 +87,7 @@ def test_a_secret_in_the_recorded_version_is_not_quoted(small_repo: Path) -> Non
     said = f"the token is ghp_{'a1B2' * 9} and more"
     (small_repo / "sources" / "MEMORY.md").write_text(f"# Memory\n\n- {said}\n")
     path = small_repo / memory.path
-    place = f"MEMORY.md:{memory.sources[0].lines[0]}"
+    place = memory.sources[0].spell()
     path.write_text(path.read_text().replace(place, f"MEMORY.md:3, {text_hash(said)}"))
     git(small_repo, "add", "-A")
     git(small_repo, "commit", "-q", "--no-verify", "-m", "past every guard")

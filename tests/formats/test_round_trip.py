@@ -39,7 +39,7 @@ def come(state: State, format_: str, files: dict[str, bytes]) -> State:
 
 
 def storable(memory: Memory) -> Memory:
-    """Return a memory with the id that its path is made of, and an epoch that can be raised.
+    """Return a memory with the id that its path is made of.
 
     What a day was read from stands beside a day only.
     """
@@ -49,8 +49,6 @@ def storable(memory: Memory) -> Memory:
             source if source.captured else replace(source, captured_from="")
             for source in fields["sources"]
         )
-    if "status_epoch" in fields:
-        fields["status_epoch"] = 1 + fields["status_epoch"] % 10**6
     return Memory.of(memory.path, fields, memory.body)
 
 

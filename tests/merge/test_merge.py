@@ -89,7 +89,7 @@ def test_what_one_side_alone_changed_is_in_the_result(t: Triple) -> None:
             continue
         base, ours, theirs = (m.fields for m in versions if m is not None)
         for field in FIELDS:
-            if field.name in ("status", "status_epoch", "superseded_by", "supersedes"):
+            if field.name in ("status", "superseded_by", "supersedes"):
                 continue
             o, a, b = (side.get(field.name, field.default) for side in (base, ours, theirs))
             if o in (a, b):
@@ -230,7 +230,7 @@ def test_references_to_a_memory_that_the_other_side_removed_are_dropped_and_name
         fact(A), fact(B, links=links, duplicate_of=A, superseded_by=(A,), status="superseded")
     )
     result = merge_states(base, state(fact(B)), theirs)
-    assert result.state.memories[B] == fact(B, status_epoch=1)
+    assert result.state.memories[B] == fact(B)
     assert {p.key for p in result.problems} == {
         "links",
         "duplicate_of",
@@ -389,14 +389,18 @@ def test_places_are_joined_from_both_sides(one: set[int], two: set[int], three: 
         assert len(joined.sources) == min(len(every), MAX_LISTED)
 
 
-def test_a_restored_memory_stays_active_against_an_older_archiving() -> None:
+@pytest.mark.parametrize(
+    ("theirs", "result"), [("archived", "active"), ("superseded", "superseded")]
+)
+def test_a_restored_memory_stays_active_unless_the_other_side_took_it_further(
+    theirs: str, result: str
+) -> None:
     base = fact(status="archived")
-    merged_ = both(base, fact(status_epoch=1), fact(status="forgotten"))[0]
-    assert merged_ == fact(status_epoch=1)
+    assert both(base, fact(), base.with_fields({"status": theirs}))[0].status == result
 
 
 def test_a_restored_memory_that_matches_a_tombstone_is_forgotten() -> None:
-    restored = fact(status_epoch=1, subject="Ana", predicate="lives in", object="Rome")
+    restored = fact(subject="Ana", predicate="lives in", object="Rome")
     theirs = rejecting(state(fact()), restored)
     result = merge_states(state(fact()), state(restored), theirs)
     assert result.state.memories[A].status == "forgotten"

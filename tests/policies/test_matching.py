@@ -16,10 +16,10 @@ from memrepo.policies.matching import (
 def claim(id_, subject, predicate, object_="", text="", sources=(), standing=None):
     fields = {
         "id": id_,
+        "type": "fact",
         "subject": subject or None,
         "predicate": predicate or None,
         "object": object_ or None,
-        "home": "LTMEMORY.md",
         "standing": standing,
         "sources": sources,
     }

@@ -82,7 +82,7 @@ def test_a_forgotten_note_leaves_the_tree_thirty_days_after_the_commit_that_show
     kept: timedelta, gone: bool
 ) -> None:
     shown = T0 + 300 * D
-    of = note(tier="forgotten", tier_since=T0 + 14 * D, tier_written=shown)
+    of = note(tier="forgotten", tier_since=shown)
     assert bool(why_clean(of, shown + kept, RULES)) is gone
 
 
@@ -96,7 +96,7 @@ def test_a_retrieval_brings_a_note_back_to_hot(stored: str, since: timedelta, go
 
 
 def test_a_forgotten_note_comes_back_warm_and_marked() -> None:
-    of, at = note(tier="forgotten", tier_since=T0 + 14 * D, tier_written=T0 + 15 * D), T0 + 20 * D
+    of, at = note(tier="forgotten", tier_since=T0 + 14 * D), T0 + 20 * D
     move = move_of(of, read(at), at, RULES)
     assert move
     assert (move.tier, move.marked, move.since) == ("warm", True, at)

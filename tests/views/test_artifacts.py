@@ -33,7 +33,6 @@ def mem(digit: str, **fields: Any) -> Memory:
         "type": "fact",
         "subject": "Garden",
         "predicate": "has",
-        "home": "LTMEMORY.md",
         "created": SEEN,
         "sources": (SOURCE,),
         "generated": Stamp(by="memrepo/1", at=SEEN),
@@ -98,7 +97,7 @@ def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> Non
         mem("1"),
         mem("2", type="note"),
         mem("3", status="forgotten"),
-        mem("4", type="aspiration", home="WISHES.md"),
+        mem("4", type="aspiration"),
     )
     made = exported(found, "business")
     assert len(claims(made)) == 1

@@ -24,7 +24,7 @@ def state(tags: list[str], files: dict[str, bytes] | None = None) -> State:
         f"mem-{n:016x}": Memory.of(
             path=f"memories/knowledge/m-{n:06x}.md",
             body=f"fact {n}",
-            fields={"id": f"mem-{n:016x}", "type": "fact", "home": "LTMEMORY.md", "tags": (tag,)},
+            fields={"id": f"mem-{n:016x}", "type": "fact", "tags": (tag,)},
         )
         for n, tag in enumerate(tags)
     }
@@ -49,7 +49,7 @@ def test_only_pages_that_were_written_here_are_deleted() -> None:
 
 def claim(number: int, body: str, **fields: object) -> Memory:
     id_ = f"mem-{number:06x}0000000000"
-    given = {"id": id_, "type": "fact", "home": "LTMEMORY.md", **fields}
+    given = {"id": id_, "type": "fact", **fields}
     return Memory.of(path=f"memories/knowledge/m-{number:06x}.md", body=body, fields=given)
 
 

@@ -136,7 +136,6 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         left=brought - state.memories.keys(),
         workspace=Workspace(
             sources=sources,
-            blobs={name: work.store.work.blob_id(data) for name, data in sources.items()},
             read_hashes=read_hashes(files) if sources else {},
         ),
     )

@@ -256,17 +256,16 @@ def evidence(work: Work, memory: Memory) -> tuple[Quote, ...]:
     found = []
     for source in memory.sources:
         version = recorded.of(memory, source)
-        dated = replace(source, blob=version.blob, lines=version.lines)
-        place = resolve(dated, version.text, now)
+        found_at = replace(source, lines=version.lines)
+        place = resolve(found_at, version.text, now)
         if place.outcome == "exact" and place.lines != source.lines:
             place = replace(place, outcome="moved")
-        found.append(_quote(dated, version.text, place, now, source.lines))
+        found.append(_quote(found_at, version, place, now, source.lines))
     return tuple(found)
 
 
-def _quote(
-    source: Source, text: SourceVersion | None, place: Located, now: _Sources, lines: Lines
-) -> Quote:
+def _quote(source: Source, version: Version, place: Located, now: _Sources, lines: Lines) -> Quote:
+    text = version.text
     quoted = quote(text, source.lines) if text is not None else ""
     if text is None and place.path in now.blobs:
         quoted = quote(now.open(place.path), place.lines)
@@ -274,7 +273,7 @@ def _quote(
     return Quote(
         resource=source.resource,
         lines=lines,
-        blob=source.blob,
+        blob=version.blob,
         captured=source.captured,
         captured_from=source.captured_from,
         kind=source.kind,

@@ -330,7 +330,6 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
             "status": None,
             "superseded_by": None,
             "superseded_at": None,
-            "status_epoch": memory.fields.get("status_epoch", 0) + 1,
         }
 
     def _correction(self, verdict: CorrectionVerdict, winner: str) -> Write:

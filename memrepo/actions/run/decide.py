@@ -367,7 +367,6 @@ def _claim_of(one: Statement) -> Memory:
         "object": one.object,
         "context": one.context,
         "standing": one.standing,
-        "home": one.home,
         "tags": tuple(filter(None, map(as_tag, one.tags))),
         "valid_until": one.until,
     }
@@ -389,10 +388,9 @@ def _memory(
         **claim.fields,
         "id": id_,
         "created": known.now,
-        "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "sources": sources,
         "duplicate_of": twin.memory_id if twin else None,
-        "origin": "promotion" if one.is_nominated else "purifier",
+        "origin": "promotion" if one.is_nominated else None,
         **doubt,
     }
     path = known.state.layout.memory(
@@ -415,7 +413,7 @@ def _reworded(known: Known, old: Memory, one: Statement, sources: tuple[Source, 
         "context": one.context or None,
         **_end_after_edit(old, one),
         **({"standing": None} if old.standing == OUTDATED else {}),
-        "former": tuple(dict.fromkeys((*old.former_hashes, text_hash(old.body), *gone))),
+        "former": tuple(dict.fromkeys((*old.former, text_hash(old.body), *gone))),
         "sources": sources,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
     }
@@ -453,7 +451,7 @@ def take_notes(known: Known, placed: Sequence[PlacedNote]) -> None:
         with known.attempt(one.hash):
             old = _note_to_extend(known, one)
             if old is not None:
-                former = tuple(dict.fromkeys((*old.former_hashes, old.sources[-1].text_hash)))
+                former = tuple(dict.fromkeys((*old.former, old.sources[-1].text_hash)))
                 fields = {
                     "generated": Stamp(by=OWN_ACTOR, at=known.now),
                     "former": former,
@@ -495,7 +493,6 @@ def _note_source(one: PlacedNote) -> Source:
     dated = bool(one.unit.captured)
     return Source(
         resource=one.resource,
-        blob=one.blob,
         lines=one.unit.lines,
         text_hash=one.unit.text_hash,
         captured=one.unit.captured if dated else one.committed,
@@ -514,9 +511,7 @@ def _note(known: Known, one: PlacedNote, id_: str) -> Memory:
         "type": "note",
         "title": one.unit.title,
         "created": known.now,
-        "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "sources": (source,),
-        "origin": "purifier",
     }
     return Memory.of(path, {k: v for k, v in fields.items() if v}, body=one.unit.text)
 

@@ -239,10 +239,10 @@ def _attributions(at: Work, state: State, revisions: str) -> list[Update]:
                 memory
             ):
                 continue
-            earlier: Stamp | None = memory.fields.get("generated")
+            earlier = memory.stamp
             if earlier is not None and earlier.at and stamp.at and earlier.at >= stamp.at:
                 continue
-            former = memory.former_hashes
+            former = memory.former
             if old is not None and old.body != edited.body:
                 former = tuple(dict.fromkeys((*former, text_hash(old.body))))
             found[id_] = Update(id=id_, fields={"generated": stamp, "former": former or None})
@@ -257,7 +257,7 @@ def _decoded(git: Git, path: str, blob: str) -> dict[str, Memory]:
 def _is_authored(memory: Memory, old: Memory | None) -> bool:
     """Return whether an edit changed the text or a field that a person may set."""
     if old is None:
-        return "generated" not in memory.fields  # otherwise the memory was only restored
+        return memory.stamp is None  # otherwise the memory was only restored
     keys = changed_keys(old.fields, memory.fields)
     return old.body != memory.body or any(BY_NAME[key].is_by_person for key in keys)
 

@@ -38,7 +38,7 @@ from memrepo.judge.offline import read_statements
 from memrepo.judge.questions import Proposed
 from memrepo.judge.reading import MAX_GROUP, Reading
 from memrepo.judge.related import MAX_SHOWN
-from memrepo.policies.claims import route, type_in_profile
+from memrepo.policies.claims import type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, cursors, place_unit
 from memrepo.read.kinds import PERSONS
@@ -219,7 +219,6 @@ class SourceFiles:
             type=kind,
             subject=op.subject,
             standing="unresolved" if kind == "open_question" else "resolved",
-            home=route(kind, profile),
             sources=sources,
             context=spelled_context(filter(None, context)),
             units=tuple((r, u.hash) for u, r in touched),

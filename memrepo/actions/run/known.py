@@ -218,16 +218,12 @@ class Known:
         self._change(grown, self.ops.get(id_, "confirm"))
 
     def _revived(self, memory: Memory) -> dict[str, object]:
-        """Return the fields that restore a retired memory that is stated again.
-
-        The higher status epoch wins in a merge.
-        """
+        """Return the fields that restore a retired memory that is stated again."""
         if memory.standing != "retire_candidate":
             return {}
         if memory.status != "archived" or is_held_by_person(memory):
             return {"standing": None}
-        epoch = int(memory.fields.get("status_epoch", 0)) + 1
-        return {"standing": None, "status": None, "status_epoch": epoch, "archived_at": None}
+        return {"standing": None, "status": None, "archived_at": None}
 
     def _bounded(self, memory: Memory) -> Memory:
         """Return a memory that lists as many sources as may be listed.

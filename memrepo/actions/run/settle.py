@@ -190,7 +190,7 @@ def _replace(known: Known, one: Statement, new: str) -> Iterator[_Doubt]:
 def _shorten(known: Known, new: str, old: str, one: Statement) -> None:
     """Leave of a memory only what a newer answer did not replace."""
     before = known.current(old)
-    former = tuple(dict.fromkeys((*before.former_hashes, before.own_hash)))
+    former = tuple(dict.fromkeys((*before.former, before.own_hash)))
     fields = {"former": former, "generated": Stamp(by=OWN_ACTOR, at=known.now), "object": None}
     known.add(
         Step(

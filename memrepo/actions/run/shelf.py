@@ -84,7 +84,7 @@ def _active(known: Known) -> list[Memory]:
 
 def _worded_at(memory: Memory) -> str:
     """Return when a memory got its words."""
-    stamp: Stamp | None = memory.fields.get("generated")
+    stamp = memory.stamp
     at = (stamp.at if stamp is not None else None) or memory.created
     return format_time(at) if at is not None else ""
 
@@ -241,7 +241,7 @@ def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:
         "type": change.type,
         "sources": sources,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
-        "former": tuple(dict.fromkeys((*best.former_hashes, best.own_hash))),
+        "former": tuple(dict.fromkeys((*best.former, best.own_hash))),
         "supersedes": tuple(dict.fromkeys((*best.supersedes, *(m.id for m in others)))),
     }
     if not storage_fault(best.with_fields(fields, change.text)):

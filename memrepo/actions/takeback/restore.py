@@ -1,7 +1,6 @@
 """`memrepo restore`: restore a memory that was pruned, forgotten, archived or superseded.
 
-The restored memory gets a higher epoch, so that in a merge it wins over the removal. If another
-memory replaced it, the user must choose between `--instead` and `--beside`.
+If another memory replaced it, the user must choose between `--instead` and `--beside`.
 """
 
 from __future__ import annotations
@@ -165,15 +164,12 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
 
 def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, object]) -> Update:
     """Return the memory's update. It restarts timestamps, or else upkeep would undo the restore."""
-    epoch = memory.fields.get("status_epoch", 0) + 1
     fresh: dict[str, object] = {"verified": (*memory.fields.get("verified", ()), stamp)}
     if memory.is_note:
         fresh = {"tier": "warm", "tier_since": stamp.at, "user_marked": True}
     if memory.standing == RETIRED:
         fresh["standing"] = None
-    return Update(
-        id=memory.id, fields={"status_epoch": epoch, "archived_at": None, **fresh, **fields}
-    )
+    return Update(id=memory.id, fields={"archived_at": None, **fresh, **fields})
 
 
 def _but(ids: tuple[str, ...], gone: str) -> tuple[str, ...] | None:

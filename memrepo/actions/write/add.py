@@ -25,7 +25,7 @@ from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
 from memrepo.core.memory import BY_NAME, LAYERS, TYPES, Memory, Source, Stamp
 from memrepo.core.state import State
 from memrepo.core.times import local_day
-from memrepo.policies.claims import free_path, route
+from memrepo.policies.claims import free_path
 from memrepo.policies.matching import akin
 
 BY_HAND = TYPES[:-1]
@@ -122,8 +122,8 @@ class Drafts:
 
     def _remember(self, memory: Memory) -> None:
         self._known[memory.own_hash].append(memory)
-        if memory.former or memory.aliases:
-            for wording in {*memory.former_hashes} - {memory.own_hash}:
+        if memory.former:
+            for wording in {*memory.former} - {memory.own_hash}:
                 self._known[wording].append(memory)
 
     def _memory(self, entry: Entry) -> Memory:
@@ -132,12 +132,10 @@ class Drafts:
             created=now, text=entry.text, scope=entry.scope, type_=type_, taken=self._ids
         )
         refuse_tags(work, entry.tags)
-        home = "" if type_ in ("note", "summary") else route(type_, work.config.profile)
         fields: dict[str, object] = {
             "id": id_,
             "type": type_,
             **{key: _value(key, getattr(entry, key)) for key in _STORED},
-            "home": home,
             "created": now,
             "pinned": entry.pinned,
             "critical": entry.critical,

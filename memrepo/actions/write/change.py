@@ -115,7 +115,7 @@ def rewording(memory: Memory, text: str) -> dict[str, object]:
     """Return the fields that a new text changes: the triple, and the old text as an alias."""
     if text_hash(text) == text_hash(memory.body):
         return {}
-    former = (*memory.former_hashes, text_hash(memory.body))
+    former = (*memory.former, text_hash(memory.body))
     return {**triple_after(memory, text), "former": tuple(dict.fromkeys(former))}
 
 
@@ -332,7 +332,7 @@ class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-_INHERITED = ("title", "subject", "predicate", "home", "tags", "entities", "pinned", "critical")
+_INHERITED = ("title", "subject", "predicate", "tags", "entities", "pinned", "critical")
 """Fields that a successor has from the memory that it replaces, besides type, layer and scope."""
 
 

@@ -178,7 +178,7 @@ def _fields(memory: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield from (visible(line) for line in memory["text"].split("\n"))
     yield ""
-    names = ("title", "context", "subject", "predicate", "object", "home", "duplicate_of")
+    names = ("title", "context", "subject", "predicate", "object", "duplicate_of")
     for name in (*names, "valid_from", "valid_until"):
         if memory.get(name):
             yield f"{name + ':':<15}{visible(memory[name])}"

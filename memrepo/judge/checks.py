@@ -6,6 +6,7 @@ decides which operations a model is asked about once more.
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
@@ -55,6 +56,7 @@ MIN_CLAUSE_WORDS = 2
 """A clause of at most this many words may lose its negation in many ways."""
 _REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
 _DAY = regex(r"\d{4}-\d{2}-\d{2}")
+_MONTH = regex(r"(\d{4})-(0[1-9]|1[0-2])")
 _CLAUSE = regex(r"[.;!?,。；！？，]\s*|\s[—–-]\s")
 _SENTENCE = regex(r"(?<=[.!?])\s+|(?<=[。！？])")
 _PIECE = regex(r"(?<=[.!?])\s+|(?<=[。！？；])|;\s|\s\|\s")
@@ -160,6 +162,17 @@ def _names(document: Document) -> tuple[str, ...]:
     return path.stem, *path.parts
 
 
+def with_days(op: Operation) -> Operation:
+    """Return an operation with a day for a month: the first for `as_of`, the last for `until`."""
+    since, until = _MONTH.fullmatch(op.as_of), _MONTH.fullmatch(op.until)
+    if since:
+        op = replace(op, as_of=f"{op.as_of}-01")
+    if until:
+        last = calendar.monthrange(int(until[1]), int(until[2]))[1]
+        op = replace(op, until=f"{op.until}-{last}")
+    return op
+
+
 def check(
     op: Operation,
     cited: Cited,
@@ -185,7 +198,7 @@ def check(
     if found:
         return found
     grounds = Grounds(
-        evidence=cited.own,
+        evidence=evidence_of(op, cited, old),
         context=(*cited.above, *names, *((old.body, old.subject) if old else ())),
         beyond=cited.around,
         days=cited.days,
@@ -218,9 +231,8 @@ def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
     if op.until and op.as_of and op.until < op.as_of:
         yield "until: it is before as_of"
     if op.as_of and _is_day(op.as_of) and cited.days and op.as_of > max(cited.days):
-        days = find_unsupported(
-            (("as_of", op.as_of),), Grounds(evidence=cited.own, days=cited.days)
-        )
+        named = op.as_of.removesuffix("-01")  # the lines may name only the month
+        days = find_unsupported((("as_of", named),), Grounds(evidence=cited.own, days=cited.days))
         yield from map(str, days)
 
 
@@ -265,9 +277,15 @@ def _is_day(text: str) -> bool:
     return len(text) == len("2026-03-01")
 
 
+def evidence_of(op: Operation, cited: Cited, old: Memory | None) -> tuple[str, ...]:
+    """Return the lines that a text must state. A memory that has grown keeps what it stated."""
+    return (old.body, *cited.own) if op.op == "same" and old is not None else cited.own
+
+
 def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator[str]:
     """Yield lost or added negations, a plan reported as a fact, and another language."""
-    words, languages = content_words(op.text), languages_of(op.text, "\n".join(cited.own))
+    stated = evidence_of(op, cited, old)
+    words, languages = content_words(op.text), languages_of(op.text, "\n".join(stated))
     whole = "\n".join((cited.evidence, old.body if old else ""))
     has_mark = partial(word_marked, languages=languages)
     is_negated = has_mark(op.text, "negation") and not any(has_mark(whole, b) for b in BOUNDS)
@@ -275,10 +293,10 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
         yield "text: a negation that is not in the lines"
     for kind in BOUNDS:
         if not has_mark(op.text, kind) and (
-            lost := next(_find_lost_clauses(kind, cited.own, words, languages), "")
+            lost := next(_find_lost_clauses(kind, stated, words, languages), "")
         ):
             yield f'text: it loses "{has_mark(lost, kind)}": {lost[:60]}'
-    plans = [content_words(line) for line in cited.own if _OPEN.match(line)]
+    plans = [content_words(line) for line in stated if _OPEN.match(line)]
     restates = any(plan and len(plan & words) >= RESTATED * len(plan) for plan in plans)
     if restates and not has_mark(op.text, "plan"):
         yield "text: the lines state a plan or a task, the text a fact"
@@ -365,7 +383,7 @@ def leftovers(
                         yield id_, value, f"{file}:{line}"
 
 
-def needs_second_question(op: Operation, cited: Cited) -> bool:
+def needs_second_question(op: Operation, cited: Cited, old: Memory | None = None) -> bool:
     """Return whether a model is asked again whether the lines state what an operation states.
 
     A wording that only joins whole statements of the lines needs none. Its other words are those of
@@ -375,13 +393,14 @@ def needs_second_question(op: Operation, cited: Cited) -> bool:
         return True
     if not op.text:
         return False
-    pieces = {loose(p): p for line in cited.own for p in _PIECE.split(strip_marker(line))}
+    lines = evidence_of(op, cited, old)
+    pieces = {loose(p): p for line in lines for p in _PIECE.split(strip_marker(line))}
     text, used = f" {loose(op.text)} ", set[str]()
     for piece in sorted(pieces, key=len, reverse=True):
         if piece and f" {piece} " in text:
             text = text.replace(f" {piece} ", " ")
             used.add(piece)
-    languages = languages_of(op.text, "\n".join(cited.own))
+    languages = languages_of(op.text, "\n".join(lines))
     known = content_words(" ".join((*cited.under, *(p.document.name for p in cited.places))))
     known = known.union(*(small_words().get(language, frozenset()) for language in languages))
     left = "\n".join((text, *(p for key, p in pieces.items() if key not in used)))

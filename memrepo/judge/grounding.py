@@ -38,6 +38,7 @@ _AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
 _ISO = regex(r"(?<![A-Za-z\d])(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d|(?!T\d)[A-Za-z])")
 _DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
 _SHORT = regex(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(?!\d)")
+_MONTH = regex(r"(?<![\d./])(?:(\d{1,2})[./]((?:19|20)\d\d)|((?:19|20)\d\d)/(\d{1,2}))(?![\d/])")
 _EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
 _CLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b", 2)
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
@@ -381,6 +382,7 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
 
     text = _ISO.sub(lambda m: take(m, m[1], m[2], m[3]), text)
     text = _DOTTED.sub(dotted, text)
+    text = _MONTH.sub(lambda m: take(m, m[2] or m[3], m[1] or m[4], ""), text)
     text = _EAST.sub(lambda m: take(m, m[1], m[2], m[3]), text)
     return found, _named_date().sub(named, text)
 

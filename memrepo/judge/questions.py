@@ -16,7 +16,7 @@ import msgspec
 from memrepo.core.ids import strip_deceptive
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import concealed, harmless, without_secrets
-from memrepo.judge.checks import Cited
+from memrepo.judge.checks import Cited, evidence_of
 from memrepo.judge.documents import Batch, is_heading
 from memrepo.judge.interface import Change, Operation, Question
 
@@ -102,7 +102,7 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
     for one in items:
         row: dict[str, object] = {
             "id": one.id,
-            "lines": list(one.cited.own),
+            "lines": list(evidence_of(one.op, one.cited, one.old)),
             "under": list(one.cited.under),
             "files": list(dict.fromkeys(p.document.name for p in one.cited.places)),
             "near": _near(one.cited),
@@ -111,11 +111,8 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
             "subject": one.op.subject,
             "still": one.op.still,
         }
-        if one.old is not None:
+        if one.old is not None and one.op.op != "same":
             row["closes" if one.op.op == "close" else "replaces"] = one.old.body
-            if one.op.op == "same":
-                row["near"] = [*_near(one.cited), one.old.body]
-                del row["replaces"]
         rows.append(row)
     if names:
         rows.append({"names": list(names)})

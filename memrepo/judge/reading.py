@@ -25,6 +25,7 @@ from memrepo.judge.checks import (
     leftovers,
     needs_second_question,
     verbatim,
+    with_days,
 )
 from memrepo.judge.documents import Batch
 from memrepo.judge.interface import Assessment, Fault, Operation
@@ -209,7 +210,7 @@ class Reading:
 
     def _verify(self, proposed: Sequence[Proposed]) -> Iterator[tuple[str, str]]:
         """Yield (id, reason) for each operation that the lines do not state, as a model finds."""
-        asked = [one for one in proposed if needs_second_question(one.op, one.cited)]
+        asked = [one for one in proposed if needs_second_question(one.op, one.cited, one.old)]
         for start in range(0, len(asked), MAX_GROUP):
             items = asked[start : start + MAX_GROUP]
             answer = self._desk.ask(verify_question(items, self._names))
@@ -289,7 +290,7 @@ def _lines(cited: Cited) -> frozenset[tuple[str, int]]:
 def _operation(item: object) -> tuple[Operation | None, list[str]]:
     """Return an element of an answer as an operation, with its faults if it is malformed."""
     if isinstance(item, Operation):
-        return item, []
+        return with_days(item), []
     if isinstance(item, Fault) and isinstance(item.given.get("lines"), str):
         text = item.given.get("text")
         op = Operation(

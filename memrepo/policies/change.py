@@ -450,7 +450,7 @@ def _differ_in_value(one: Reading, two: Reading) -> bool:
     shared = one.content & two.content
     if len(shared) < 2 or len(shared) < MIN_COVER * len(one.content):
         return False
-    if one.numbered != two.numbered or (one.key and two.key and one.key != two.key):
+    if one.numbered != two.numbered or (one.key and two.key):
         return False
     blocks = SequenceMatcher(None, one.words, two.words, autojunk=False).get_opcodes()
     apart = [(one.words[i:j], two.words[m:n], i) for tag, i, j, m, n in blocks if tag != "equal"]

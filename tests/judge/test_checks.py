@@ -21,6 +21,7 @@ from memrepo.judge.checks import (
     leftovers,
     needs_second_question,
     verbatim,
+    with_days,
 )
 from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack
 from memrepo.judge.interface import MAX_TEXT, Operation
@@ -277,6 +278,61 @@ def test_what_a_later_line_of_a_log_overtakes_is_refused(lines: str, text: str, 
     op = Operation(op="add", lines=lines, text=text)
     found = [*find_later(op, cite(lines, asked), asked)]
     assert [fault.split(" ")[1] for fault in found] == ([later] if later else [])
+
+
+def test_sections_about_two_things_say_nothing_later_of_each_other() -> None:
+    log = ["# 2026-06-08", "## Sea Otter", "- Mast height: 11 m", "- Sails: two, both white"]
+    log += ["## Blue Whale", "- Mast height: 14 m", "- Sails: three, all brown"]
+    whole = Document(
+        resource="sources/memory/2026-06-08.md",
+        name="memory/2026-06-08.md",
+        kind="log",
+        lines=tuple(log),
+        new=frozenset(range(1, len(log) + 1)),
+    )
+    page = msgspec.structs.replace(whole, name="boats.md", kind="page", lines=tuple(log[1:4]))
+    (asked,) = pack([page, whole], 12_000)
+    for lines, text in (("F1:2", "Mast height: 11 m"), ("F2:4", "Sails: two, both white")):
+        op = Operation(op="add", lines=lines, text=text)
+        assert [*find_later(op, cite(lines, asked), asked)] == []
+    same = tuple("## Sea Otter" if line == "## Blue Whale" else line for line in log)
+    (asked,) = pack([page, msgspec.structs.replace(whole, lines=same)], 12_000)
+    op = Operation(op="add", lines="F1:2", text="Mast height: 11 m")
+    assert [fault.split(" ")[1] for fault in find_later(op, cite("F1:2", asked), asked)] == ["F2:6"]
+
+
+@pytest.mark.parametrize(
+    ("line", "as_of", "is_accepted"),
+    [
+        ("In March 2026 Holt lit the kiln", "2026-03", True),
+        ("2026-03: Holt lit the kiln", "2026-03-01", True),
+        ("Holt lit the kiln (03/2026)", "2026-03", True),
+        ("Holt zündete den Ofen im März 2026", "2026-03", True),
+        ("Holt encendió el horno en marzo de 2026", "2026-03", True),
+        ("2026年3月 Holt点燃了窑炉", "2026-03", True),
+        ("Holt lit the kiln in April 2026", "2026-03", False),
+        ("In March 2026 Holt lit the kiln", "2026-03-12", False),
+    ],
+)
+def test_a_month_that_the_lines_name_is_the_day_of_a_statement(
+    line: str, as_of: str, is_accepted: bool
+) -> None:
+    op = with_days(Operation(op="add", lines="F1:1", text=line, as_of=as_of, until="2028-02"))
+    assert (op.as_of[:8], op.until) == ("2026-03-", "2028-02-29")
+    assert (check(op, Cited(own=(line,), days=("2026-02-01",)), {}, ()) == []) == is_accepted
+
+
+def test_a_memory_that_grows_keeps_what_it_stated() -> None:
+    known = {"m1": memory("Brandt never works on Sundays in the yard.")}
+    cited = Cited(own=("Brandt takes 90 euros an hour.",))
+    whole = "Brandt never works on Sundays in the yard. Brandt takes 90 euros an hour."
+    op = Operation(op="same", lines="F1:5", id="m1", text=whole)
+    assert check(op, cited, known, ()) == []
+    assert not needs_second_question(op, cited, known["m1"])
+    lost = "Brandt works on Sundays in the yard for 90 euros an hour."
+    less = msgspec.structs.replace(op, text=lost)
+    assert any("it loses" in fault for fault in check(less, cited, known, ()))
+    assert needs_second_question(less, cited, known["m1"])
 
 
 def test_a_copy_of_a_known_or_earlier_text_is_refused() -> None:

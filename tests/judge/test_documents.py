@@ -204,6 +204,21 @@ def test_memories_about_what_headings_and_lines_name_are_shown() -> None:
     assert len(shown) <= 3 * 10
 
 
+def test_a_fence_inside_a_list_item_is_code_and_ends_with_its_item() -> None:
+    """Outside of it, a line that begins with `#` is a heading, and an item introduces again."""
+    page = document(
+        "kiln.md",
+        "# Kiln\n\n- Light it:\n\n  ```sh\n  # Burner\n  - open:\n  light\n  ```\n  - Then wait:\n"
+        "    - one hour\n\n1. Vent:\n   ~~~\n   ## Gas\n   ~~~\n   - slowly\n",
+    )
+    assert page.headings(page.lines.index("    - one hour") + 1) == [
+        "  - Then wait:",
+        "- Light it:",
+        "# Kiln",
+    ]
+    assert page.headings(page.lines.index("   - slowly") + 1) == ["1. Vent:", "# Kiln"]
+
+
 def test_near_equal_memories_are_shown_and_unrelated_ones_are_not() -> None:
     near = "The fuel dock in Brevik takes cash only."
     others = [f"The boat {name} of the harbour is moored at the quay." for name in "ABCDEFGH"]

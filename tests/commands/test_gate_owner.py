@@ -61,6 +61,19 @@ def test_another_clone_is_refused_and_told_what_it_may_do(machines: tuple[Path, 
         assert memrepo(desk, *argv).exit == 0
 
 
+def test_where_nothing_is_due_the_schedule_of_another_clone_is_silent(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    own(laptop)
+    done(laptop, "sync")
+    done(desk, "sync")
+    done(desk, "init")  # git has the merge driver here too
+    before = tip(desk)
+    answer = memrepo(desk, "run", "--scheduled", now="2026-03-02T09:21:00Z", as_json=False)
+    assert (answer.exit, answer.out, answer.err, tip(desk)) == (0, "", "", before)
+
+
 # -- which clone this is -----------------------------------------------------------------------
 
 

@@ -262,6 +262,22 @@ def test_what_was_rejected_while_a_run_waited_leaves_no_file(servers: Path) -> N
     assert_sound(servers)
 
 
+def test_what_a_rejected_memory_would_have_replaced_stays_active(servers: Path) -> None:
+    for editor, options in (("nano", ()), ("helix", ("--mode", "reconciliation"))):
+        row = f"- **Editor:** {editor}"
+        write(servers.parent / "workspace", "MEMORY.md", [*LINES, row])
+        run(servers, *options)
+    changes = done(servers, "diff")["changes"]
+    (old,) = (c["id"] for c in changes if c["op"] == "superseded")
+    (new,) = (c["id"] for c in changes if c["supersedes"] == [old])
+    done(servers, "reject", new, now=MUCH_LATER)
+    answer = done(servers, "accept", now=MUCH_LATER)
+    assert answer["left_out"] == sorted((old, new))
+    found = memories(servers)
+    assert (found[old].status, found[old].superseded_by, new in found) == ("active", (), False)
+    assert_sound(servers)
+
+
 def test_what_a_person_edited_before_a_program_touched_it_is_a_conflict(servers: Path) -> None:
     other = next(m for m in memories(servers).values() if "Lisbon" in m.body)
     write(servers.parent / "workspace", "MEMORY.md", [*LINES, "- A new fact of the archive."])

@@ -83,6 +83,15 @@ def test_a_scheduled_run_is_made_only_if_one_is_due(small_repo: Path, now: str, 
     assert made == mode
 
 
+@pytest.mark.parametrize("option", [("--mode", "incremental"), ("--estimate",)])
+def test_the_schedule_alone_chooses_a_scheduled_run(
+    small_repo: Path, option: tuple[str, ...]
+) -> None:
+    answer = memrepo(small_repo, "run", "--scheduled", *option, now="2026-03-02T09:20:00Z")
+    assert answer.exit == 2
+    assert "leave out --mode and --estimate" in answer.error["fix"]
+
+
 def test_an_entry_really_runs_from_an_empty_environment(
     small_repo: Path, fake_crontab: Path, tmp_path: Path
 ) -> None:

@@ -109,6 +109,19 @@ def test_a_supersession_touches_both_files_in_one_commit(repo: Path) -> None:
     assert hits == [new]
 
 
+def test_a_memory_in_a_folder_of_ones_own_is_superseded(repo: Path) -> None:
+    id_ = done(repo, "add", "The mill project is led by Ana.")["id"]
+    path = repo / memories(repo)[id_].path
+    (repo / "memories" / "projects").mkdir()
+    git(repo, "mv", path.relative_to(repo).as_posix(), f"memories/projects/{path.name}")
+    git(repo, "commit", "-qm", "file it", "--no-verify")
+    new = done(repo, "supersede", id_, "The mill project is led by Rui.")["id"]
+    found = memories(repo)
+    assert found[id_].path == f"memories/projects/{path.name}"
+    assert (found[id_].superseded_by, found[new].supersedes) == ((new,), (id_,))
+    assert_sound(repo)
+
+
 def test_confirming_adds_a_stamp_and_touches_nothing_else(repo: Path) -> None:
     id_ = add(repo)
     done(repo, "confirm", id_, now=LATER)

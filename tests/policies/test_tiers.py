@@ -95,6 +95,14 @@ def test_a_retrieval_brings_a_note_back_to_hot(stored: str, since: timedelta, go
     assert effective(of, read(at), at, RULES) == goal
 
 
+@pytest.mark.parametrize("age", [3 * H, 7 * D, 14 * D + S, 400 * D])
+def test_a_pinned_note_owes_no_move(age: timedelta) -> None:
+    assert owed(note(pinned=True), T0 + age) == []
+    assert effective(note(pinned=True), read(), T0 + age, RULES) == "hot"
+    warm = note(pinned=True, tier="warm", tier_since=T0 + 3 * H)
+    assert owed(warm, T0 + age) == []
+
+
 def test_a_forgotten_note_comes_back_warm_and_marked() -> None:
     of, at = note(tier="forgotten", tier_since=T0 + 14 * D), T0 + 20 * D
     move = move_of(of, read(at), at, RULES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -125,6 +125,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire", "link", "tier")
 """Operations whose commits group changes that can be reverted one by one."""
+PROPOSED: tuple[Op, ...] = (
+    *("run", "create", "reword", "supersede", "retire", "confirm", "link"),
+    *("flag", "compress", "archive", "prune", "nominate"),
+)
+"""Operations that runs propose. If they are reverted, that is recorded."""
 
 
 _RELATIONS = ("superseded_by", "compressed_into", "links")
@@ -158,6 +163,22 @@ def traits(old: Memory | None, new: Memory | None) -> frozenset[str]:
     seen = {(s.resource, s.text_hash) for s in old.sources}
     more = {(s.resource, s.text_hash) for s in new.sources} - seen
     return frozenset(found.union(f"{new.id} sources {digest(one)[:12]}" for one in more))
+
+
+def traits_of(memories: Mapping[str, Memory], changes: Iterable[Change]) -> frozenset[str]:
+    """Return what some changes of memories decide, as texts."""
+    found: set[str] = set()
+    for change in changes:
+        match change:
+            case Create(memory=memory):
+                found |= traits(None, memory)
+            case Update(id=id_, fields=fields, body=body) if id_ in memories:
+                found |= traits(memories[id_], memories[id_].with_fields(fields, body))
+            case Remove(id=id_):
+                found |= traits(memories.get(id_), None)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def traits_between(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> frozenset[str]:

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core import header as headers
 from memrepo.core.changes import Write
@@ -263,12 +262,3 @@ def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:
     person = correction.by.startswith("human:")
     when = moment.isoformat() if moment else ""
     return correction.status == "resolved", person, when, encode(correction)
-
-
-def with_run(path: str, data: bytes, run: str) -> bytes:
-    """Set the run id in a correction file.
-
-    Other `data` is returned unchanged. The id is known only after the run's plan is complete.
-    """
-    found = decode(path, data) if ID.search(path) else None
-    return encode(replace(found, run=run)) if isinstance(found, Correction) else data

@@ -87,24 +87,43 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     signs: tuple[str, ...] = ()
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "package_version"}):
-    """The record of one run. It contains no durations, so identical runs write identical bytes."""
+class Manifest(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename={"logic": "logic_version", "schema": "schema_version", "package": "package_version"},
+):
+    """The record of one run. It contains no durations, so identical runs write identical bytes.
+
+    A run writes it. Later runs, `why` and exports read it.
+    """
 
     run: str
-    mode: str
-    judge: str
-    profile: str
-    base: str
-    now: str
-    package: str
+    mode: str = ""
+    judge: str = ""
+    profile: str = ""
+    base: str = ""
+    """The commit that the run was computed on, or an empty string."""
+    now: str = ""
+    package: str = ""
     consumed: tuple[Consumed, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
-    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    warnings: tuple[Mapping[str, Any], ...] = ()
+    judgements: Mapping[str, tuple[Judged, ...]] = msgspec.field(default_factory=dict)
+    warnings: tuple[Any, ...] = ()
     quarantined: tuple[Mapping[str, str], ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
     used: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """Segments of the access ledger, by name."""
+    logic: int = 0
+    schema: int = 0
+
+    @property
+    def when(self) -> datetime | None:
+        """Return the time of the run, or None if a damaged manifest has none."""
+        try:
+            return parse_time(self.now)
+        except ValueError:
+            return None
 
     def to_bytes(self) -> bytes:
         """Format the manifest as JSON with sorted keys and a trailing newline."""
@@ -118,71 +137,38 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "pa
         return f"{text}\n".encode()
 
 
-class Recorded(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    rename={
-        "logic": "logic_version",
-        "schema": "schema_version",
-        "package": "package_version",
-    },
-):
-    """A committed manifest, as later runs, `why` and exports read it."""
-
-    run: str
-    consumed: tuple[Consumed, ...]
-    mode: str = ""
-    judge: str = ""
-    package: str = ""
-    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
-    judgements: Mapping[str, tuple[Judged, ...]] = msgspec.field(default_factory=dict)
-    warnings: tuple[Any, ...] = ()
-    quarantined: tuple[Mapping[str, Any], ...] = ()
-    logic: int = 0
-    schema: int = 0
-    now: str = ""
-    usage: Usage = msgspec.field(default_factory=Usage)
-    partial: str = ""
-    arranged: bool = False
-    base: str = ""
-    """The commit that the run was computed on, or an empty string."""
-
-    @property
-    def when(self) -> datetime | None:
-        """Return the time of the run, or None if a damaged manifest has none."""
-        try:
-            return parse_time(self.now)
-        except ValueError:
-            return None
-
-
-def spent_in_month(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
+def spent_in_month(now: datetime, recorded: Iterable[Manifest], zone: tzinfo) -> Usage:
     """Return the total usage in one calendar month of a time zone."""
     return _spent(local_day(now, zone)[:7], recorded, zone)
 
 
-def spent_in_day(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
+def spent_in_day(now: datetime, recorded: Iterable[Manifest], zone: tzinfo) -> Usage:
     """Return the total usage on one calendar day of a time zone."""
     return _spent(local_day(now, zone), recorded, zone)
 
 
-def _spent(since: str, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
-    return reduce(add, (m.usage for m in recorded if _day(m, zone).startswith(since)), Usage())
+def _spent(since: str, recorded: Iterable[Manifest], zone: tzinfo) -> Usage:
+    return reduce(
+        add, (m.receipt.usage for m in recorded if _day(m, zone).startswith(since)), Usage()
+    )
 
 
-def _day(run: Recorded, zone: tzinfo) -> str:
+def _day(run: Manifest, zone: tzinfo) -> str:
     return local_day(run.when, zone) if run.when else ""
 
 
-def read_manifest(path: str, data: bytes) -> Recorded | Problem:
+def read_manifest(path: str, data: bytes) -> Manifest | Problem:
     """Decode a manifest, or return the problem if it is damaged: its input will be read again."""
     try:
         record = msgspec.json.decode(data)
-        record["usage"] = _usage(record)
+        record["receipt"] = {
+            "usage": _usage(record),
+            "partial": record.get("partial", ""),
+            "arranged": record.get("arranged", False),
+        }
         if _BLOB.fullmatch(record.get("base", "")) is None:
             del record["base"]
-        found = msgspec.convert(record, Recorded)
+        found = msgspec.convert(record, Manifest)
         _check_run(found.run)
         if not all(_BLOB.fullmatch(id_) for c in found.consumed for id_ in (c.to, c.from_)):
             raise ValueError("a source without the id of its blob")
@@ -228,13 +214,13 @@ def _usage(record: Mapping[str, Any]) -> dict[str, object]:
 
 def read_manifests(
     files: Mapping[str, bytes], layout: Layout
-) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[Manifest, ...], tuple[Problem, ...]]:
     """Decode all manifests of a tree. Return them, oldest run first, and the problems found."""
     area = layout.area("runs")
     found, problems = [], []
     for path in sorted(p for p in files if p.startswith(area) and p.endswith(".json")):
         match read_manifest(path, files[path]):
-            case Recorded() as manifest:
+            case Manifest() as manifest:
                 found.append(manifest)
             case Problem() as problem:
                 problems.append(problem)

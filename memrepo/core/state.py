@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, assert_never, cast, get_arg
 import msgspec
 
 from memrepo.core import codec
-from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, Write
+from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout, below
@@ -322,6 +322,11 @@ def apply(state: State, changes: Iterable[Change]) -> State:
     for change in changes:
         draft.change(change)
     return draft.finish()
+
+
+def apply_steps(state: State, steps: Iterable[Step]) -> State:
+    """Return the state after the changes of the given steps."""
+    return apply(state, (change for step in steps for change in step.changes))
 
 
 def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:

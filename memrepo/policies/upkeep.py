@@ -23,7 +23,7 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
 from memrepo.core.memory import REFERENCES, Hot, Memory, having, of_types, references, targets
 from memrepo.core.problems import Problem
-from memrepo.core.state import State, apply
+from memrepo.core.state import State, apply_steps
 from memrepo.core.times import format_duration, format_time
 from memrepo.policies.ageing import (
     TIERS,
@@ -129,14 +129,14 @@ def upkeep(
     """
     moving = due_tier_moves(state, accesses, now, rules)
     steps = tier_steps(moving, now, rules.tiers) if moving else ()
-    after = _apply_steps(state, steps)
+    after = apply_steps(state, steps)
     pace = max(FREE, int(len(after.memories) * PACE)) - spent
     leaving = tuple(islice(_leaving(after, accesses, now, rules, allowed), max(0, pace)))
-    after = _apply_steps(after, leaving)
+    after = apply_steps(after, leaving)
     hot = compose_hot(after.active, accesses, now, rules.hot, rules.decay)
     return Upkeep(
         steps=(*steps, *leaving, *hot.steps),
-        state=_apply_steps(after, hot.steps),
+        state=apply_steps(after, hot.steps),
         problems=hot.problems,
         room=max(0, pace - len(leaving)),
     )
@@ -149,11 +149,6 @@ def due_tier_moves(
     notes = of_types(state.active, ("note",))
     found = ((note, move_of(note, accesses.of(note.id), now, rules.tiers)) for note in notes)
     return [(note, move) for note, move in found if move]
-
-
-def _apply_steps(state: State, steps: Iterable[Step]) -> State:
-    changes = [change for step in steps for change in step.changes]
-    return apply(state, changes) if changes else state
 
 
 def _leaving(

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, normalise
-from memrepo.core.manifest import Consumed, Recorded
+from memrepo.core.manifest import Consumed, Manifest
 from memrepo.core.memory import Source
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -153,7 +153,7 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
         return taken
 
 
-def cursors(manifests: Iterable[Recorded]) -> dict[str, Cursor]:
+def cursors(manifests: Iterable[Manifest]) -> dict[str, Cursor]:
     """Combine manifests, ordered from oldest to newest, into one cursor per source file."""
     found: dict[str, Cursor] = {}
     for manifest in manifests:

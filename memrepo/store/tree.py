@@ -20,7 +20,7 @@ from memrepo.store.errors import Missing, problem
 from memrepo.store.objects import FILES, FOLDER, TreeEntry
 
 if TYPE_CHECKING:
-    from memrepo.core.manifest import Recorded
+    from memrepo.core.manifest import Manifest
     from memrepo.core.memory import Memory
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
@@ -201,7 +201,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return read_tombstones(self.read_below(self.layout.area("tombstones")), self.layout)
 
     @cached_property
-    def manifests(self) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
+    def manifests(self) -> tuple[tuple[Manifest, ...], tuple[Problem, ...]]:
         """Return the records of all runs, oldest first, and the problems of unreadable records."""
         from memrepo.core.manifest import read_manifests
 

@@ -15,7 +15,7 @@ import msgspec
 from memrepo import __version__
 from memrepo.core.jsontext import spell_lines
 from memrepo.core.judge import Usage, VerdictWord
-from memrepo.core.manifest import IMPORT, Recorded
+from memrepo.core.manifest import IMPORT, Manifest
 from memrepo.core.memory import HOMES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -89,7 +89,7 @@ def manifest(export: Export, rules: SourceRules) -> Json:
     at = export.stamps(run.when if run else None, "finishedAt")
     package = f"{purifier.PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
     mode = run.mode if run else ""
-    status = "skipped" if run is None else "partial_failure" if run.partial else "ok"
+    status = "skipped" if run is None else "partial_failure" if run.receipt.partial else "ok"
     name_of = export.state.layout.source_name
     consumed = {name_of(c.resource) for c in (run.consumed if run else ())}
     return {
@@ -131,15 +131,15 @@ def manifest(export: Export, rules: SourceRules) -> Json:
     }
 
 
-def _failures(run: Recorded) -> list[Json]:
+def _failures(run: Manifest) -> list[Json]:
     """Group a run's quarantined answers by pass, adding a failure for an incomplete run."""
     errors: dict[str, list[str]] = {}
     for entry in run.quarantined:
         id_ = str(entry.get("id", ""))
         name = next((name for start, name in _PASSES if id_.startswith(start)), "assemble")
         errors.setdefault(name, []).append(f"{id_}: {entry.get('reason', '')}")
-    if run.partial:
-        errors.setdefault("run", []).append(run.partial)
+    if run.receipt.partial:
+        errors.setdefault("run", []).append(run.receipt.partial)
     return [
         {"pass": name, "attempts": None, "errors": found, "failed_record_path": None}
         for name, found in sorted(errors.items())
@@ -149,7 +149,7 @@ def _failures(run: Recorded) -> list[Json]:
 def summary(export: Export, page: Json) -> Json:
     """Return the summary of the newest run and its manifest page, with the time of the export."""
     run, touched = export.run, _touched(export)
-    used = run.usage if run else Usage()
+    used = run.receipt.usage if run else Usage()
     backend, _, model = (run.judge if run else "").partition("/")
     return {
         "ok": page["status"] != "partial_failure",

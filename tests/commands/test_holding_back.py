@@ -110,13 +110,6 @@ def test_reverting_the_night_takes_its_marks_along(repo: Path) -> None:
     assert git(repo, "rev-parse", "HEAD:memories") == before
 
 
-def test_a_limit_that_is_named_archives_at_once(repo: Path) -> None:
-    write(repo, LINES[:20])
-    code, data = night(repo, 2, "--max-change-pct", "90")
-    assert (code, data["counts"]["memories_retired"], data["marked"]) == (0, 40, [])
-    assert texts(repo) == said(LINES[:20])
-
-
 @pytest.mark.parametrize(("limit", "marked"), [(30, 25), (50, 0)])
 def test_the_configured_limit_decides_what_is_marked(
     tmp_path: Path, limit: int, marked: int

@@ -270,7 +270,7 @@ def test_what_a_rejected_memory_would_have_replaced_stays_active(servers: Path) 
     changes = done(servers, "diff")["changes"]
     (old,) = (c["id"] for c in changes if c["op"] == "superseded")
     (new,) = (c["id"] for c in changes if c["supersedes"] == [old])
-    done(servers, "reject", new, now=MUCH_LATER)
+    done(servers, "reject", new, "--reason", "nobody uses it", now=MUCH_LATER)
     answer = done(servers, "accept", now=MUCH_LATER)
     assert answer["left_out"] == sorted((old, new))
     found = memories(servers)

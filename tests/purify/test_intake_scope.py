@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.manifest import Consumed, Recorded
+from memrepo.core.manifest import Consumed, Manifest
 from memrepo.read.intake import Cursor, advance, cursors
 
 UNITS = {"": frozenset(), "b1": frozenset("ab"), "b2": frozenset("abc"), "b3": frozenset("bcd")}
 
 
-def recorded(run: str, *entries: Consumed) -> Recorded:
-    return Recorded(run=run, consumed=entries)
+def recorded(run: str, *entries: Consumed) -> Manifest:
+    return Manifest(run=run, consumed=entries)
 
 
 def span(from_: str, to: str) -> Consumed:
@@ -48,7 +48,7 @@ blobs = st.sampled_from(["b1", "b2", "b3"])
 @given(st.lists(st.tuples(blobs, st.booleans()), min_size=1, max_size=6))
 def test_the_cursor_knows_exactly_what_runs_took_in(steps: list[tuple[str, bool]]) -> None:
     """Each step reads a version. The flag reverts that run, which removes its manifest."""
-    runs: list[Recorded] = []
+    runs: list[Manifest] = []
     expected: frozenset[str] = frozenset()
     for number, (blob, is_reverted) in enumerate(steps):
         cursor = cursors(runs).get("s", Cursor())

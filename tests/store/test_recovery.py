@@ -452,7 +452,7 @@ def test_a_journal_whose_objects_are_gone_is_dropped(repo: Path) -> None:
 
 def test_a_crash_while_leaving_a_waiting_run_leaves_no_trace(repo: Path) -> None:
     driving.done(repo, "ingest", now=NOW)
-    argv = ("run", "--max-change-pct", "0")
+    argv = ("run", "--mode", "reconciliation")
     base, before = head(repo), standing.status(repo)
     scratch = repo.parent.parent / "dead"
     for turn, copy in crashing.deaths(repo.parent, scratch, *argv, now=NOW):

@@ -21,7 +21,7 @@ from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import Later, index_of, later_than
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.manifest import Recorded
+from memrepo.core.manifest import Manifest
 from memrepo.core.memory import BY_NAME, FIELDS, Memory, having
 from memrepo.core.messages import PREFIX, fold
 from memrepo.core.secrets import without_secrets
@@ -162,7 +162,7 @@ def do(work: Work, request: Request) -> Result | History:
     )
 
 
-def _judgements(work: Work, memory: Memory, runs: Sequence[Recorded]) -> Iterator[RunJudgement]:
+def _judgements(work: Work, memory: Memory, runs: Sequence[Manifest]) -> Iterator[RunJudgement]:
     """Yield each run's judgement of the memory, oldest first, with the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
     merges = history.merges_of(work.store.repo, work.tree.commit, (r.run for r in judged))

@@ -31,7 +31,7 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.maintain import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import refuse_taking
-from memrepo.core.changes import Change, Plan, Remove, Step, Update
+from memrepo.core.changes import Change, Plan, Remove, Step, Update, traits
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp, differing
 from memrepo.core.messages import Context, counted, message
@@ -86,27 +86,15 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
     tip = work.store.snapshot(waits.tip).state()
     result, conflicts = _merge(work, waits, tip)
     refuse_taking(work, ours, result.state)
-    base = work.store.snapshot(waits.base).state()
-    changed = {
-        id_
-        for id_ in differing(base.memories, tip.memories)
-        if base.memories.get(id_) != tip.memories.get(id_)
+    before = work.store.snapshot(waits.base).state().memories
+    proposed = {
+        id_: (before.get(id_), tip.memories.get(id_), result.state.memories.get(id_))
+        for id_ in differing(before, tip.memories)
+        if before.get(id_) != tip.memories.get(id_)
     }
-    # What was rejected meanwhile is forgotten by the merge, or does not come.
-    known = result.state.memories
-    barred = {
-        id_
-        for id_ in changed & tip.memories.keys()
-        if tip.memories[id_].status != "forgotten"
-        if id_ not in known or known[id_].status == "forgotten"
-    }
-    # What a rejected memory would have replaced stays as it is.
-    undone = {
-        id_
-        for id_ in changed & tip.memories.keys() & known.keys()
-        if known[id_].status == "active" and tip.memories[id_].status == "superseded"
-    }
-    left = changed & {*barred, *undone, *(one.id for one in conflicts)}
+    changed = proposed.keys()
+    left = {id_ for id_, states in proposed.items() if not _is_in_effect(*states)}
+    left |= changed & {one.id for one in conflicts}
     found = Decided(
         verdict="accepted",
         run=waits.run,
@@ -124,6 +112,18 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
     commit = _commit(work, waits, result, subject, request.reason, left)
     put_away(work, waits)
     return replace(found, commits=(commit,))
+
+
+def _is_in_effect(before: Memory | None, tip: Memory | None, after: Memory | None) -> bool:
+    """Return whether a merge did what a run proposed for a memory.
+
+    What was rejected meanwhile is forgotten or does not come, and what it would have replaced stays
+    active.
+    """
+    statuses = [memory.status if memory is not None else "forgotten" for memory in (tip, after)]
+    if statuses[1] == "forgotten" != statuses[0]:
+        return False
+    return traits(before, tip) <= traits(before, after)
 
 
 def _merge(work: Work, waits: Waiting, tip: State) -> tuple[MergeResult, tuple[MergeConflict, ...]]:

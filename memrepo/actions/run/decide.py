@@ -63,20 +63,18 @@ ALIKE = 0.3
 class Decisions(msgspec.Struct, kw_only=True):
     """The steps of a run and what its manifest records. Each stage after `decide` adds to it.
 
-    `warnings` are recorded in the manifest, `problems` are only shown. `room` is how many more
-    memories may leave recall. `run` is empty if there is nothing to write. `wait` is the reason for
-    review, or empty if the run may be committed.
+    `warnings` are recorded in the manifest, `problems` are only shown. `run` is empty if there is
+    nothing to write. `wait` is the reason for review, or empty if the run may be committed.
     """
 
     steps: tuple[Step, ...] = ()
     consumed: tuple[Consumed, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
-    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    judgements: Mapping[str, Sequence[Judged]] = msgspec.field(default_factory=dict)
     quarantined: tuple[Mapping[str, str], ...] = ()
     warnings: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
-    room: int = 0
     run: str = ""
     base: str = ""
     wait: str = ""
@@ -92,12 +90,15 @@ class Decisions(msgspec.Struct, kw_only=True):
         return tuple(step for step in self.steps if step.op not in ("view", "run"))
 
 
-def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
-    """Return the steps and files that follow from the answers and from changes in the sources."""
+def decide(plan: RunPlan, given: Input, answers: Answers, run: str = "") -> Decisions:
+    """Return the steps and files that follow from the answers and from changes in the sources.
+
+    `run` is the id of the run, which retirements and corrections name.
+    """
     known, waits, intake = given.known, answers.waiting, given.intake
+    known.run = run
     found = Decisions(
         warnings=(*given.warnings, *answers.warnings),
-        counts=given.counts,
     )
     judged = take_statements(plan, known, answers.statements)
     take_notes(known, intake.notes)
@@ -107,22 +108,23 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
     known.add_bulk("reword", "line edited in the source")
     known.add_bulk("confirm", "the sources state it in another place too")
     settle(plan, known, answers.statements)
-    touched = frozenset((*known.made.values(), *known.changed))
+    touched = frozenset((*known.made.values(), *known.changed, *known.settled))
     found.receipt = arrange(plan, known, answers) if answers.may_arrange else answers.receipt
     if given.reader is not None:
         # While some sources are unjudged, the replacement of a removed line is unknown.
         gone = {name: lost for name, lost in intake.gone.items() if name not in waits}
         is_whole = intake.whole and not waits
-        retire(known, None if is_whole else gone, touched)
         tick_boxes(known, intake, given.texts, given.reader)
+        retire(plan, known, None if is_whole else gone, touched, intake.alarms)
         end_contradictions(known)
         restore_outdated(known)
         if not waits:
             nominate(known, given.nominees, answers.statements)
         found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)
         found.warnings += tuple(find_requests(given))
-        found.counts = {**_counts(given, known, judged), **given.counts}
+        found.counts = _counts(given, known, judged)
     found.steps = (*given.moved, *known.steps)
+    found.warnings += tuple(known.left_out())
     found.judgements = judged
     refused = {**answers.unusable, **known.faults}
     found.quarantined = tuple({"id": id_, "reason": why} for id_, why in sorted(refused.items()))
@@ -131,7 +133,10 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
 
 def _counts(given: Input, known: Known, judged: dict[str, Any]) -> dict[str, int]:
     """Return the counts that are not in the steps of a run."""
+    barred = {"barred": len(known.barred)} if known.barred else {}
     return {
+        **barred,
+        "left": len(given.candidates) - len(given.choice.shelf),
         "sources": len({entry.resource for entry in given.intake.consumed}),
         "units": len(given.intake.placed),
         "candidates": len(given.candidates),
@@ -186,12 +191,13 @@ def _take(plan: RunPlan, known: Known, one: Statement) -> tuple[str, str, str]:
     named = known.memory(target) if one.op == "replace" and not one.still else None
     if old is None and named is not None and known.lost_its_line(named):
         old = named  # the line was edited: the same memory, in its new words
+    if old is not None:
+        known.settled.add(old.id)  # even if the new words are refused
     if old is not None and not is_worded_by_person(old):
         new = _reworded(known, old, one, sources)
         if (reused is not None or not _has_other_value(old, claim)) and not storage_fault(new):
             known.reword(new)
             return old.id, "reworded", how if reused is not None else "edited_in_place"
-        known.settled.add(old.id)
     if old is not None:
         known.replaced[one.id] = old.id
     twin = probable_duplicate(claim, known.find(claim_keys, claim_keys(claim)))

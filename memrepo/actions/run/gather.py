@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.run.ingest import texts_at
-from memrepo.actions.run.judge_choice import watched
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import StatementIndex, compared_in
 from memrepo.actions.work import Work
@@ -24,13 +23,14 @@ from memrepo.config import Config, parse_config
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update, traits_between
 from memrepo.core.codec import changed_keys
+from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.judge import Statement
-from memrepo.core.manifest import Receipt, Recorded
+from memrepo.core.manifest import LOGIC_VERSION, Manifest, Receipt
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, Memory, Stamp, of_types
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.state import EMPTY, State, apply
+from memrepo.core.state import EMPTY, State, apply_steps
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE
@@ -68,9 +68,6 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     desk: Desk | None = None
     """Where a model is asked, or None if the rules judge."""
     mode: RunMode = "incremental"
-    max_change_pct: float = 20.0
-    has_own_limit: bool = False
-    """Whether the limit was given for this run."""
     is_upgrade: bool = False
     """Whether rejected candidates are judged again and the run is always recorded."""
     asks_about_old: bool = True
@@ -78,11 +75,13 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     # The commit and its configuration (gather.py).
     config: Config = msgspec.field(default_factory=lambda: parse_config(""))
     state: State = EMPTY
-    manifests: Sequence[Recorded] = ()
+    manifests: Sequence[Manifest] = ()
     problems: tuple[Problem, ...] = ()
     """Problems in the files of the commit."""
     decided: frozenset[str] = frozenset()
     """What a person reverted or discarded (`core.changes.traits`)."""
+    edited: frozenset[str] = frozenset()
+    """The active memories that anybody changed since the last run."""
 
     @property
     def judge_name(self) -> str:
@@ -145,14 +144,13 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
 class Input(msgspec.Struct, frozen=True, kw_only=True):
     """What a run reads: the new text of the sources, and the candidates to judge in it.
 
-    `reader` is None if nothing is new. `state` is the state after the steps `moved`, which update
-    the paths of moved sources, and `known` has its memories.
+    `reader` is None if nothing is new. `known` has the memories after the steps `moved`, which
+    update the paths of moved sources.
     """
 
     texts: Sequence[SourceText] = ()
     intake: Intake = msgspec.field(default_factory=Intake)
     reader: Reader | None = None
-    state: State = EMPTY
     known: Known = msgspec.field(default_factory=Known)
     moved: tuple[Step, ...] = ()
     nominees: tuple[Nominee, ...] = ()
@@ -160,7 +158,6 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     choice: ShelfChoice = NOTHING
     cursor: Mapping[str, Cursor] = msgspec.field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
-    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -279,6 +276,22 @@ def decided_in(work: Work) -> frozenset[str]:
     return frozenset(found)
 
 
+def edited_since(work: Work, manifests: Sequence[Manifest]) -> frozenset[str]:
+    """Return the active memories changed since the last run was computed, or all of them."""
+    state, layout, files = work.tree.state(), work.tree.layout, work.tree.files
+    bases = [m.base for m in manifests if m.base and m.logic == LOGIC_VERSION]
+    written = files.changed_since(bases[-1]) if bases else None
+    records = (layout.area("corrections"), layout.area("runs"))
+    if written is None or layout.config in written:
+        return frozenset(m.id for m in state.active)
+    if any(not blob and path.startswith(records) for path, blob in written.items()):
+        return frozenset(m.id for m in state.active)  # a decision about some pair was deleted
+    cases = corrections_of(state)
+    doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
+    changed = frozenset(memory.id for memory in state.active if memory.path in written)
+    return changed.union(*(case.memories for case in doubted))
+
+
 # -- the input ---------------------------------------------------------------------------------
 
 
@@ -292,6 +305,7 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         problems=(*state.problems, *damaged),
         config=work.config,
         decided=decided_in(work),
+        edited=edited_since(work, manifests),
     )
 
 
@@ -299,7 +313,11 @@ def gather_sources(work: Work, plan: RunPlan) -> Input:
     """Return the candidates in the commit's sources and in notes that qualify for promotion."""
     nominees = _nominees(work, plan) if plan.mode == "incremental" else ()
     cursor = cursors(plan.manifests)
-    read = watched(work.store.repo.read, work.call.tick)
+
+    def read(blob: str) -> bytes:
+        work.call.tick("sources read")
+        return work.store.repo.read(blob)
+
     return gather(plan, texts_at(work, cursor), cursor, read, nominees)
 
 
@@ -317,7 +335,7 @@ def gather(
     whole = plan.mode == "reconciliation"
     moves = find_moves(texts, cursor, read)
     moved = tuple(relocate(plan.state, moves))
-    state = apply(plan.state, (change for step in moved for change in step.changes))
+    state = apply_steps(plan.state, moved)
     reader = Reader(texts, read, state, whole=whole, size=plan.config.run.shelf)
     cursor = follow(moves, cursor)
     days = plan.config.source_rules().days
@@ -325,11 +343,10 @@ def gather(
     found = Input(
         texts=texts,
         intake=intake,
-        state=state,
         moved=moved,
         nominees=without_repeats(state, nominees),
         cursor=cursor,
-        known=Known(state, plan.now, reader),
+        known=Known(state, plan.now, reader, decided=plan.decided, whole=whole),
         warnings=tuple(intake.problems),
     )
     if not (intake.consumed or intake.placed or nominees):
@@ -342,7 +359,6 @@ def gather(
         candidates=candidates,
         choice=choice,
         warnings=(*found.warnings, *_shortened(intake, reader)),
-        counts={"left": len(candidates) - len(choice.shelf)},
     )
 
 

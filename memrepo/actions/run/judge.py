@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from memrepo.actions.run.gather import Answers, Input, RunPlan, gather, read_commit
 from memrepo.actions.run.ingest import preview_ingest, texts_at
 from memrepo.actions.run.judge_choice import (
-    PAID,
     SERVICES,
     JudgeChoice,
     desk_of,
@@ -55,7 +54,7 @@ def judge(plan: RunPlan, given: Input) -> Answers:
     if reader is None:
         return Answers(may_arrange=plan.asks_about_old)
     sources = SourceFiles(plan, given, reader)
-    memories = {m.id: m for m in of_types(given.state.active, CLAIM_TYPES)}
+    memories = {m.id: m for m in of_types(given.known.state.active, CLAIM_TYPES)}
     reading = Reading(desk, memories, sources.names, sources.sources_of, sources.citing)
     result = reading.read(sources.batches)
     partial = why_stopped(result.stopped) if result.stopped is not None else ""
@@ -268,7 +267,7 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
         ingest=news.done,
         notices=news.done.refused,
     )
-    if kind not in PAID:
+    if kind == "offline":
         return found
     plan = read_commit(work, RunPlan(now=work.call.now))
     cursor = cursors(plan.manifests)
@@ -302,7 +301,7 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
         )
         add("read", len(batches), shown, made)
         add("verify", -(-checked // MAX_GROUP), checked * CHECKED_TOKENS, checked)
-        is_arranged = any(m.arranged for m in plan.manifests)
+        is_arranged = any(m.receipt.arranged for m in plan.manifests)
         is_due = made >= MIN_CHANGED if is_arranged else known + made >= MIN_NEW
         memories = min(known + made, plan.config.judge.context // MEMORY_TOKENS) if is_due else 0
         add("shelf", int(is_due), memories * MEMORY_TOKENS, memories // 2)

@@ -1,15 +1,11 @@
-"""The choice of the judge for a run, and the report of its progress.
+"""The choice of the judge for a run.
 
-The judge depends on the configuration, the command line and the person's own settings. Progress is
-reported by wrappers around the source reader and the judge, so that pure code needs no progress
-callbacks.
+It depends on the command line, the configuration and the person's own settings, in this order.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,9 +14,7 @@ from memrepo.actions.work import Work, outside
 from memrepo.assets import own_text
 from memrepo.config import DEFAULTS
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judge import BudgetReached, Usage
-from memrepo.core.manifest import read_manifests
-from memrepo.core.messages import counted
+from memrepo.core.judge import Usage
 
 if TYPE_CHECKING:
     from memrepo.judge.ask import Desk, Limit, Price
@@ -41,12 +35,10 @@ class CannotJudge(MemrepoError):
 class JudgeChoice(msgspec.Struct, frozen=True, kw_only=True):
     """The command-line options that choose a judge. Empty or None means the configured value.
 
-    `now` determines the month and day of spending limits. Without it, only per-run limits apply.
     `carried` is the spending of an interrupted run that left no manifest.
     """
 
     judge: str = ""
-    now: datetime | None = None
     max_usd: float | None = None
     max_tokens: int | None = None
     carried: Usage = msgspec.field(default_factory=Usage)
@@ -175,9 +167,8 @@ def limits_of(work: Work, choice: JudgeChoice) -> tuple[Limit, ...]:
     tokens = choice.max_tokens if choice.max_tokens is not None else keys.max_tokens
     limits = [Limit(what="a run", usd=usd, tokens=tokens)]
     most = (keys.max_usd_month, keys.max_tokens_month)
-    if choice.now is not None and most != (None, None):
-        recorded = read_manifests(work.tree.files, work.tree.layout)[0]
-        spent = spent_in_month(choice.now, recorded, zone) + choice.carried
+    if most != (None, None):
+        spent = spent_in_month(work.call.now, work.tree.manifests[0], zone) + choice.carried
         limits.append(Limit(what="a month", usd=most[0], tokens=most[1], spent=spent))
     return tuple(limits)
 
@@ -213,35 +204,3 @@ def usable_judges(work: Work) -> tuple[Usable, ...]:
         message = f"about {read + written:,} tokens{cost} for a night of one log"
         found.append(Usable(judge=name, ready=True, message=message))
     return tuple(found)
-
-
-Tick = Callable[[str], None]
-
-
-def deadline(work: Work) -> Callable[[], None]:
-    """Return a function that raises BudgetReached after the run's time limit."""
-    most, clock = work.config.run.max_minutes, work.call.clock
-    ends = work.call.now + timedelta(minutes=most)
-
-    def refuse() -> None:
-        if clock is not None and clock() > ends:
-            raise BudgetReached(
-                f"a run may take {counted(most, 'minute', 'minutes')}",
-                fix="the next run continues; or raise run.max_minutes",
-            )
-
-    return refuse
-
-
-def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:
-    """Return a reader that calls `tick` for each blob it reads."""
-
-    def reading(blob: str) -> bytes:
-        tick("sources read")
-        return read(blob)
-
-    return reading
-
-
-PAID = ("anthropic", "claude", "openclaw", "openai", "command", "session")
-"""Judges whose answers cost money or minutes. The others repeat their answers at no cost."""

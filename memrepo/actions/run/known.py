@@ -3,18 +3,31 @@
 A run changes memories here first: a statement adds a memory, its lines are more evidence for one,
 or its words replace those of one. The changes then become steps, and later decisions of the run
 see what the earlier ones changed.
+
+A change that a person decided against is refused here, so nothing else of the run depends on it: a
+rejected or corrected statement, one similar to it, or what was reverted or discarded before
+(`merge.tombstones`). The report of the run names each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from memrepo.core.changes import Change, Create, Op, Step, Update
+from memrepo.core.changes import (
+    BULK_OPS,
+    Change,
+    Create,
+    Op,
+    Step,
+    Update,
+    is_decided,
+    traits_of,
+)
 from memrepo.core.codec import changed_keys
 from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import MemrepoError
@@ -25,8 +38,11 @@ from memrepo.core.memory import (
     hashes_of,
     listed_places,
 )
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
 from memrepo.core.state import EMPTY, State
 from memrepo.core.times import EARLIEST
+from memrepo.merge.tombstones import Corrected, Tombstone, binds, decided_against, tombstones_in
 from memrepo.policies.claims import (
     find_reflecting,
     free_path,
@@ -39,6 +55,9 @@ from memrepo.policies.matching import texts_of
 from memrepo.read.intake import Reader
 
 _Value = TypeVar("_Value")
+REVERTED = "reverted-left-out"
+"""The rule of the warning about changes that a person reverted or discarded before."""
+_STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 Marks = Callable[[Memory], frozenset[Hashable]]
 """Return what identifies a memory, by one rule of `policies.matching`."""
 
@@ -50,13 +69,17 @@ def fault_of(error: Exception) -> str:
     return f"an internal error ({type(error).__name__}: {error}); please report it"
 
 
+class DecidedAgainst(MemrepoError):
+    """Raised when a run would make a change that a person decided against."""
+
+
 class Known:
     """The memories of a state with a run's changes so far, and the steps that make them.
 
     `ops` maps a changed memory to `create`, `reword` or `confirm`. `made` maps a statement to the
     memory that contains it, and `replaced` to the memory whose edited line it is. `settled` are
     memories whose lost line is accounted for, so that no edited line rewords them. `faults` has
-    what could not be handled, with the reason.
+    what could not be handled, with the reason. `barred` are the warnings about rejected statements.
     """
 
     def __init__(
@@ -64,15 +87,25 @@ class Known:
         state: State = EMPTY,
         now: datetime = EARLIEST,
         reader: Reader | None = None,
+        *,
+        decided: Collection[str] = (),
+        whole: bool = False,
     ) -> None:
-        """Start without changes."""
-        self.state, self.now = state, now
+        """Start without changes.
+
+        `decided` is what was reverted or discarded (`core.changes.traits`). If `whole`, the run
+        also reads corrected statements that are still in their sources.
+        """
+        self.state, self.now, self.run = state, now, ""
         self.steps: list[Step] = []
         self.ops: dict[str, Op] = {}
         self.made: dict[str, str] = {}
         self.settled: set[str] = set()
         self.replaced: dict[str, str] = {}
         self.faults: dict[str, str] = {}
+        self.barred: list[Problem] = []
+        self._reverted: dict[Op, list[str]] = {}
+        self._decided, self._whole = decided, whole
         self._changed: dict[str, Memory] = {}
         self._undo: list[tuple[str, Memory | None, Op | None]] = []
         self._paths: set[str] = set()
@@ -173,7 +206,8 @@ class Known:
                 _restore(self._changed, id_, memory)
                 _restore(self.ops, id_, op)
             del self.steps[steps:]
-            self.faults[name] = fault_of(error)
+            if not isinstance(error, DecidedAgainst):
+                self.faults[name] = fault_of(error)
 
     def create(self, memory: Memory) -> None:
         """Add a new memory at a free path. Raise MemrepoError if it could not be stored."""
@@ -189,6 +223,10 @@ class Known:
     def _put(self, memory: Memory, op: Op) -> None:
         if why := storage_fault(self._bounded(memory)):
             raise MemrepoError(why)
+        old = self.memory(memory.id)
+        stated: Change = Update(id=memory.id, fields=memory.fields, body=memory.body)
+        if self._is_refused(op, [stated if old is not None else Create(memory=memory)]):
+            raise DecidedAgainst(f"{memory.id} is left out")
         self._change(memory, op)
 
     def _change(self, memory: Memory, op: Op | None = None) -> None:
@@ -212,9 +250,12 @@ class Known:
             for s in sources
             if not _is_listed(old, s)
         ]
-        grown = old.with_fields({"sources": merge_sources(old.sources, new), **self._revived(old)})
+        fields = {"sources": merge_sources(old.sources, new), **self._revived(old)}
+        grown = old.with_fields(fields)
         if id_ not in self.ops and self._bounded(grown) == old:
             return  # all these places are known
+        if self._is_refused("confirm", [Update(id=id_, fields=fields)]):
+            return
         self._change(grown, self.ops.get(id_, "confirm"))
 
     def _revived(self, memory: Memory) -> dict[str, object]:
@@ -237,16 +278,88 @@ class Known:
             sources = merge_sources(sources[len(old.sources) :], old.sources)
         return memory.with_fields({"sources": listed_places(sources)})
 
+    # -- what a person decided against -------------------------------------------------------
+
+    def _is_refused(self, op: Op, changes: Sequence[Change]) -> bool:
+        """Return whether a person decided against changes that belong together, and record that."""
+        for change in changes:
+            memory = self._stated_by(change)
+            if memory is not None and (stone := self._barring(memory)) is not None:
+                self.barred.append(_why_barred(memory, *stone))
+                return True
+        if is_decided(traits_of(self.state.memories, changes), self._decided):
+            ids = Step(op=op, changes=tuple(changes)).memory_ids
+            self._reverted.setdefault(op, []).extend(ids)
+            return True
+        return False
+
+    def _stated_by(self, change: Change) -> Memory | None:
+        """Return the memory to which a change gives a new statement, after the change, or None."""
+        match change:
+            case Create(memory=memory):
+                return memory
+            case Update(id=id_, fields=fields, body=body):
+                old = self.current(id_)
+                is_stated = body is not None or not fields.keys().isdisjoint(_STATEMENT_FIELDS)
+                if is_stated and old.status != "forgotten":
+                    return old.with_fields(fields, body)
+        return None
+
+    def _barring(self, memory: Memory) -> tuple[Tombstone, str] | None:
+        """Return a decision against a new text and the rule of its warning, or None.
+
+        A correction bars texts that are read from sources, not texts that a person writes.
+        """
+        against = decided_against(self.state)
+        if not against:
+            return None
+        for stone in against.barring_whole(memory) if memory.sources else ():
+            days = [
+                (s.resource, s.captured * (s.captured_from != "commit")) for s in memory.sources
+            ]
+            is_bound = all(binds(stone, *at, whole=self._whole) for at in days)
+            if isinstance(stone, Corrected) and is_bound:
+                return stone, "corrected-left-out"
+        if (rejected := tombstones_in(self.state).find_barring(memory)) is not None:
+            return rejected, "rejected-left-out"
+        similar = tombstones_in(self.state).near(memory)
+        return (similar, "rejected-similar") if similar is not None else None
+
+    def left_out(self) -> Iterator[Problem]:
+        """Yield a warning for each rejected statement, and for each operation reverted before."""
+        yield from self.barred
+        for op, ids in self._reverted.items():
+            first, *others = dict.fromkeys(ids)
+            memory = self.memory(first)
+            more = f" and {counted(len(others), 'other', 'others')}" if others else ""
+            yield Problem(
+                path=memory.path if memory else first,
+                rule=REVERTED,
+                severity="warning",
+                message=f"{op} {first}{more}: the same change was reverted or discarded before,"
+                " so it is left out",
+                fix="if it is right after all, revert the revert or make the change by hand",
+            )
+
     # -- steps -------------------------------------------------------------------------------
 
     def add(self, *steps: Step) -> None:
-        """Add steps, and apply their updates for the rest of this run."""
+        """Add steps, and apply their updates for the rest of this run.
+
+        What a person decided against is left out: of a step for several memories only their
+        changes, else the whole step.
+        """
         for step in steps:
-            for change in step.changes:
+            is_bulk = step.op in BULK_OPS
+            groups = [(one,) for one in step.changes] if is_bulk else [step.changes]
+            kept = [g for g in groups if not self._is_refused(step.op, g)]
+            changes = tuple(change for group in kept for change in group)
+            for change in changes:
                 if isinstance(change, Update):
                     old = self.current(change.id)
                     self._change(old.with_fields(change.fields, change.body))
-            self.steps.append(step)
+            if changes:
+                self.steps.append(replace(step, changes=changes))
 
     def add_bulk(self, op: Op, reason: str, *, notes: bool = False) -> None:
         """Add the step for all notes, or all other memories, that were changed in one way."""
@@ -267,6 +380,18 @@ class Known:
             fields["sources"] = memory.sources
         changes = {key: fields.get(key) for key in changed_keys(old, memory.fields)}
         return Update(id=id_, fields=changes, body=memory.body if op == "reword" else None)
+
+
+def _why_barred(memory: Memory, stone: Tombstone, rule: str) -> Problem:
+    how, fix = stone.why
+    what = "is close to" if rule == "rejected-similar" else "says"
+    return Problem(
+        path=memory.path,
+        rule=rule,
+        severity="warning",
+        message=f"{memory.id} left out: it {what} what was {how}",
+        fix=fix,
+    )
 
 
 def _restore(values: dict[str, _Value], key: str, value: _Value | None) -> None:

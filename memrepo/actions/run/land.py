@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-
-from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.guard import redact_steps
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
 from memrepo.actions.pending import PREFIX, all_waiting, put_away
 from memrepo.actions.run.decide import Decisions
-from memrepo.actions.run.gather import RunPlan
-from memrepo.actions.run.guard import marked_in, state_after, why_wait
+from memrepo.actions.run.gather import Answers, RunPlan
 from memrepo.actions.work import MACHINE, Work
-from memrepo.core import corrections
 from memrepo.core.changes import (
     Change,
     Create,
@@ -24,14 +20,14 @@ from memrepo.core.changes import (
     Step,
     Update,
     Write,
-    traits_between,
 )
-from memrepo.core.ids import digest, text_hash
-from memrepo.core.manifest import Manifest
+from memrepo.core.ids import digest
+from memrepo.core.manifest import Judged, Manifest
 from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
-from memrepo.core.state import State, apply
+from memrepo.core.state import State, apply_steps
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Failure
+from memrepo.policies.upkeep import interlock
 from memrepo.store.git import keep_newest
 from memrepo.store.history import RECORD
 from memrepo.store.ledger import ledger_of
@@ -40,21 +36,18 @@ from memrepo.views.report import counts_in_words
 # -- drafts ----------------------------------------------------------------------------------------
 
 
-def draft(work: Work, plan: RunPlan, found: Decisions) -> None:
+def draft(work: Work, plan: RunPlan, found: Decisions, run: str) -> None:
     """Complete the steps of a run by its id, its pages and its manifest, if it has any effect."""
     kept, redacted = redact_steps(found.steps)
     steps = found.steps = tuple(kept)
     work.store.notices += (one for one in redacted if one not in work.store.notices)
-    state = apply(plan.state, (change for step in steps for change in step.changes))
+    state = apply_steps(plan.state, steps)
     pages = derived_files(work, state)
     # Without any change, a run is recorded only for the cost of its questions.
     cost = found.receipt.usage.calls
     if not (steps or pages or found.consumed or plan.is_upgrade or cost):
         return
-    found.base = work.tree.commit
-    stamp = run_stamp(plan.now, [m.run for m in plan.manifests])
-    found.run = f"{stamp}-{_digest_of(found.base, steps)}"
-    steps = tuple(_with_run(step, found.run) for step in steps)
+    found.base, found.run = work.tree.commit, run
     found.counts = {**found.counts, **count_of(plan.state, steps)}
     manifest = Manifest(
         run=found.run,
@@ -77,28 +70,30 @@ def draft(work: Work, plan: RunPlan, found: Decisions) -> None:
     path = work.tree.layout.manifest(found.run)
     last = record((Write(path=path, data=manifest.to_bytes()),), pages, why)
     found.steps = (*steps, last)
-    found.wait = why_wait(work, plan, found)
+    found.wait = _why_wait(work, plan, found)
 
 
-def _judgements_of(found: Decisions, steps: Sequence[Step]) -> dict[str, object]:
+def _why_wait(work: Work, plan: RunPlan, found: Decisions) -> str:
+    """Return why a run waits for review: a reconciliation does. Empty if it may land."""
+    if plan.mode != "reconciliation" or not found.decisions:
+        return ""
+    if work.config.run.reconciliation == "land":
+        changes = (change for step in found.steps for change in step.changes)
+        return interlock(plan.state, changes, plan.config.run.max_change_pct)
+    return "a reconciliation is reviewed before it takes effect"
+
+
+def _judgements_of(found: Decisions, steps: Sequence[Step]) -> dict[str, tuple[Judged, ...]]:
     ids = {id_ for step in steps for id_ in step.memory_ids}
-    return {id_: judged for id_, judged in found.judgements.items() if id_ in ids}
+    return {id_: tuple(judged) for id_, judged in found.judgements.items() if id_ in ids}
 
 
-def _with_run(step: Step, run: str) -> Step:
-    """Add the run's id to retirements and corrections."""
-    changes: list[Change] = []
-    for change in step.changes:
-        match change:
-            case Update(fields=fields) if step.op == "retire" and fields.get("retired"):
-                *rest, last = fields["retired"]
-                named = {**fields, "retired": (*rest, replace(last, run=run))}
-                changes.append(replace(change, fields=named))
-            case Write(path=path, data=data):
-                changes.append(Write(path=path, data=corrections.with_run(path, data, run)))
-            case _:
-                changes.append(change)
-    return replace(step, changes=tuple(changes))
+def name_run(work: Work, plan: RunPlan, answers: Answers) -> str:
+    """Return the id of a run: its time, and a hash of the commit and what the judge answered."""
+    read = [[one.id, one.op, one.text, one.memory] for one in answers.statements]
+    used = sorted(ledger_of(work.store).unrecorded())
+    parts = [work.tree.commit, plan.mode, plan.judge_name, read, used]
+    return f"{run_stamp(plan.now, [m.run for m in plan.manifests])}-{digest(parts)[:8]}"
 
 
 def run_stamp(now: datetime, runs: Sequence[str]) -> str:
@@ -113,20 +108,6 @@ def run_stamp(now: datetime, runs: Sequence[str]) -> str:
         return stamp
     after = datetime.strptime(last, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
     return f"{after:%Y%m%dT%H%M%SZ}"
-
-
-def _digest_of(base: str, steps: Sequence[Step]) -> str:
-    parts: list[object] = [base]
-    for step in steps:
-        for change in step.changes:
-            match change:
-                case Create(memory=memory):
-                    parts.append([step.op, memory.id, text_hash(memory.body)])
-                case Update(id=id_, fields=fields, body=body):
-                    parts.append([step.op, id_, sorted(fields), text_hash(body or "")])
-                case _:
-                    parts.append([step.op])
-    return digest(parts)[:8]
 
 
 def record(files: Sequence[Change], pages: Sequence[Change], reason: str) -> Step:
@@ -157,8 +138,19 @@ _BY_MEMORY = ("promote", "demote", "tier")
 """Operations whose steps may concern several memories, which are counted individually."""
 
 
+def marked_in(steps: Iterable[Step]) -> tuple[str, ...]:
+    """Return the memories that some steps mark for removal without archiving them."""
+    return tuple(
+        c.id
+        for step in steps
+        if step.op == "retire"
+        for c in step.changes
+        if isinstance(c, Update) and c.fields.get("standing") and "status" not in c.fields
+    )
+
+
 def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
-    """Count the changes in a chain. It may omit decisions of the run that are still pending."""
+    """Count the changes of a run."""
     changes = [change for step in steps if step.op != "restore" for change in step.changes]
     made = [change.memory for change in changes if isinstance(change, Create)]
     new = [memory.id for memory in made if memory.type not in ("summary", "chunk")]
@@ -216,16 +208,11 @@ def _landing(work: Work, found: Decisions, reason: str = "") -> Landing:
 
 
 def put_on_branch(work: Work, made: Decisions) -> str:
-    """Put a run on a branch for review, reusing one with equal content. Return the branch.
+    """Put a run on a branch for review, and return the branch.
 
     It replaces the runs that are pending, because it reads everything and covers what they propose.
     """
-    state, head = work.tree.state(), work.tree.commit
-    decides = traits_between(state.memories, state_after(state, made.decisions).memories)
-    older = all_waiting(work)
-    if same := [one for one in older if one.base == head and one.traits(work) == decides]:
-        return same[-1].branch
-    for one in older:
+    for one in all_waiting(work):
         put_away(work, one)
     branch = PREFIX + made.run
     work.store.leave(_landing(work, made).chain, branch)

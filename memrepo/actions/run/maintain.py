@@ -1,4 +1,4 @@
-"""Maintenance of existing memories: tiers, archive, first page, contradictions, summaries.
+"""Maintenance of existing memories: tiers, archive, first page, summaries, links.
 
 A reconciliation skips all of it: its review is about content, and ageing follows from rules. Equal
 states, times and answers give equal steps. Applied to their own result, they give none.
@@ -6,29 +6,22 @@ states, times and answers give equal steps. Applied to their own result, they gi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 from memrepo.actions.run.decide import Decisions
 from memrepo.actions.run.gather import RunPlan
-from memrepo.actions.run.guard import state_after, traits_of
-from memrepo.actions.run.known import Known
-from memrepo.actions.run.settle import settle_changed
 from memrepo.actions.work import Work
-from memrepo.core.changes import Change, Create, Remove, Step, Update, is_decided
-from memrepo.core.corrections import corrections_of
+from memrepo.core.changes import Change, Create, Remove, Step, Update, is_decided, traits_of
 from memrepo.core.ids import digest
 from memrepo.core.layout import Layout
-from memrepo.core.manifest import LOGIC_VERSION
-from memrepo.core.memory import OWN_ACTOR, Memory, differing
+from memrepo.core.memory import OWN_ACTOR, Memory
 from memrepo.core.messages import counted
-from memrepo.core.state import State
+from memrepo.core.state import State, apply_steps
 from memrepo.core.times import format_time
 from memrepo.policies.entities import link_step
 from memrepo.policies.gists import (
     Group,
-    Score,
     candidates,
     compressed,
     groups,
@@ -47,33 +40,28 @@ PACED = ("pruned", "archived", "summarised")
 
 
 def add_upkeep(work: Work, plan: RunPlan, found: Decisions) -> None:
-    """Add maintenance steps, computed on the state that the previous steps lead to."""
-    found.steps += _lifecycle(work, plan, found)
-    state = state_after(plan.state, found.steps)
-    for part in (_contradictions, _summaries, _links, _chunk_files):  # each on what is there then
-        more = part(work, plan, found, state)
-        state = state_after(state, more)
-        found.steps += more
-
-
-def _lifecycle(work: Work, plan: RunPlan, found: Decisions) -> tuple[Step, ...]:
-    """Return the steps due to age and use. Set how many more memories may leave recall."""
-    accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, found.steps)
-    back = _drop_lost_links(state)
-    state = state_after(state, back)
-    counts = _counts_at(work, plan)
+    """Add maintenance steps, each computed on the state that the previous steps lead to."""
+    state = apply_steps(plan.state, found.steps)
+    lost = _drop_lost_links(state)
+    state = apply_steps(state, lost)
+    earlier = [m.counts for m in plan.manifests if m.now == format_time(plan.now)]
     due = upkeep(
         state,
-        accesses,
+        ledger_of(work.store).accesses(),
         plan.now,
         work.config.rules,
-        spent=sum(int(c.get(name, 0)) for c in counts for name in PACED),
+        spent=sum(counts.get(name, 0) for counts in earlier for name in PACED),
         allowed=lambda step: not is_decided(traits_of(state.memories, step.changes), plan.decided),
     )
-    # Compress at most once per moment, because the groups depend on all remaining memories.
-    found.room = 0 if any(c.get("summaries") for c in counts) else due.room
     found.problems += due.problems
-    return (*back, *due.steps)
+    found.steps += (*lost, *due.steps)
+    # Compress at most once per moment, because the groups depend on all remaining memories.
+    room = 0 if any(counts.get("summaries") for counts in earlier) else due.room
+    after = due.state
+    for part in (partial(_summaries, room), _links, _chunk_files):
+        more = part(work, plan, after)
+        after = apply_steps(after, more)
+        found.steps += more
 
 
 def _drop_lost_links(state: State) -> tuple[Step, ...]:
@@ -99,68 +87,23 @@ def first_page_steps(work: Work, state: State) -> tuple[Step, ...]:
     return compose_hot(state.active, accesses, work.call.now, rules.hot, rules.decay).steps
 
 
-def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
-    """Return the counts of earlier runs dated at the same time as this one."""
-    runs = [m.run for m in plan.manifests if m.now == format_time(plan.now)]
-    paths = map(work.tree.layout.manifest, runs)
-    return [json.loads(plan.state.files[path]).get("counts", {}) for path in paths]
+# -- consolidation: summaries, links and chunks ----------------------------------------------------
 
 
-# -- consolidation: contradictions, summaries, links and chunks -----------------------------------
+def _summaries(room: int, work: Work, plan: RunPlan, state: State) -> tuple[Step, ...]:
+    """Return steps that combine the oldest groups of memories of low importance into summaries.
 
-
-def _contradictions(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
-    """Compare changed memories that may contradict others. Leave uncertain pairs to a person."""
-    known = Known(state, plan.now)
-    settle_changed(plan, known, _changed(work, plan, state))
-    found.quarantined += tuple({"id": id_, "reason": why} for id_, why in known.faults.items())
-    return tuple(known.steps)
-
-
-def _changed(work: Work, plan: RunPlan, state: State) -> frozenset[str]:
-    """Return the active memories changed since the last run was computed, or all of them."""
-    layout, files = work.tree.layout, work.tree.files
-    bases = [m.base for m in plan.manifests if m.base and m.logic == LOGIC_VERSION]
-    written = files.changed_since(bases[-1]) if bases else None
-    records = (layout.area("corrections"), layout.area("runs"))
-    if written is None or layout.config in written:
-        return frozenset(m.id for m in state.active)
-    if any(not blob and path.startswith(records) for path, blob in written.items()):
-        return frozenset(m.id for m in state.active)  # a decision about some pair was deleted
-    cases = corrections_of(state)
-    doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
-    changed = differing(state.memories, plan.state.memories)
-    changed |= {memory.id for memory in state.active if memory.path in written}
-    return frozenset(changed.union(*(case.memories for case in doubted)))
-
-
-def _summaries(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
-    """Combine old memories of low importance into summaries."""
-    config = work.config
-    lexicon = config.lexicon  # the property builds a new object on each access
-    rules = config.compression
-    return compress_old(plan, found, state, rules, lambda m: score_of(m, lexicon))
-
-
-def compress_old(
-    plan: RunPlan,
-    found: Decisions,
-    state: State,
-    rules: CompressionRules,
-    score: Score,
-) -> tuple[Step, ...]:
-    """Return steps that compress the oldest groups, as far as the limit on removals permits.
-
-    If a person reverted a summary, its memories are
+    `room` is how many memories may leave recall. If a person reverted a summary, its memories are
     not compressed again. What this run made is not compressed by it.
     """
-    if found.room <= 0:
+    if room <= 0:
         return ()
+    rules, lexicon = work.config.compression, work.config.lexicon
     undone = (one.partition(" compressed_into ") for one in plan.decided)
     spared = frozenset(id_ for id_, key, _ in undone if key)
     spared |= state.memories.keys() - plan.state.memories.keys()
-    steps, room = list[Step](), found.room
-    for group in groups(candidates(state, rules, score, spared)):
+    steps = list[Step]()
+    for group in groups(candidates(state, rules, lambda m: score_of(m, lexicon), spared)):
         if summary_id(group) in state.memories:
             continue
         room -= len(group.memories)
@@ -182,23 +125,20 @@ def _why_compressed(rules: CompressionRules, group: Group) -> str:
     )
 
 
-def _links(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
+def _links(_: Work, plan: RunPlan, state: State) -> tuple[Step, ...]:
     """Link claims that mention the same names, in one commit."""
-    del work, found
     step = link_step(state.active, plan.decided)
     return (step,) if step else ()
 
 
-def _chunk_files(work: Work, plan: RunPlan, found: Decisions, state: State) -> tuple[Step, ...]:
+def _chunk_files(work: Work, _: RunPlan, state: State) -> tuple[Step, ...]:
     """Write the chunks of long memories as files, and remove outdated chunk files.
 
     The files are for other programs that index them. Search does not need them.
     """
-    del plan, found
-    config = work.config
     there = {m.id: m for m in state.memories.values() if m.type == "chunk"}
     wanted: dict[str, Memory] = {}
-    if config.chunking.materialise:
+    if work.config.chunking.materialise:
         texts = [m for m in state.active if m.type != "chunk"]
         wanted = {c.id: c for m in texts for c in _chunks_of(m, state.layout)}
     new = [wanted[id_] for id_ in sorted(wanted.keys() - there.keys())]

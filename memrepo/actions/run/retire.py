@@ -3,7 +3,8 @@
 A memory without any remaining evidence is retired. Lineage: memory-purifier, stale sweep. There are
 deliberate differences. A deleted paragraph counts like a deleted file. Remaining evidence anywhere
 retains the memory. A retired memory is archived until a source states it again. Memories that a
-person wrote, confirmed or pinned remain in recall and are marked.
+person wrote, confirmed or pinned remain in recall and are marked. If a run would retire too many,
+it marks all of them, until `memrepo accept removals` or `memrepo discard removals`.
 
 A task whose box was ticked is archived, and restored when the box is open again. The text of the
 line does not change, so other checks would miss it.
@@ -21,9 +22,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from memrepo.actions.pending import REQUEST
-from memrepo.actions.run.gather import Input
+from memrepo.actions.run.gather import Input, RunPlan
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.settle import PENDING
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import visible
 from memrepo.core.memory import MAX_LISTED, Memory, Retired, Source, hashes_of, listed_places
@@ -37,7 +37,7 @@ from memrepo.policies.claims import (
 )
 from memrepo.policies.links import find_directives
 from memrepo.policies.standing import RETIRED
-from memrepo.policies.upkeep import archive, unarchive
+from memrepo.policies.upkeep import archive, interlock, unarchive
 from memrepo.read.intake import Intake, Reader, SourceText
 
 DONE = "its box was ticked"
@@ -83,12 +83,18 @@ def _boxes(
     return done, opened
 
 
-def retire(known: Known, gone: _Gone | None, spared: Collection[str]) -> None:
-    """Return a step per source that retires the memories left without any evidence.
+def retire(
+    plan: RunPlan,
+    known: Known,
+    gone: _Gone | None,
+    spared: Collection[str],
+    alarms: Sequence[str] = (),
+) -> None:
+    """Add a step per source that retires the memories left without any evidence.
 
     A memory whose text is in places that it did not list gets those instead. `gone` maps a source's
     path to the removed text hashes. If it is None, all memories are checked. `spared` are memories
-    that this run confirmed or reworded.
+    that this run confirmed or reworded. `alarms` name the sources that lost too much.
     """
     found: dict[str, list[Memory]] = defaultdict(list)
     relisted = []
@@ -101,8 +107,19 @@ def retire(known: Known, gone: _Gone | None, spared: Collection[str]) -> None:
     if relisted:
         reason = "the listed places no longer have the text; other places that have it are listed"
         known.add(Step(op="confirm", reason=reason, changes=tuple(relisted)))
-    for path, members in sorted(found.items()):
-        known.add(_retiring(known, path, members))
+    steps = [_retiring(known, path, members) for path, members in sorted(found.items())]
+    if why := _why_marked(plan, known, steps, alarms):
+        steps = [_retiring(known, path, found[path], why) for path in sorted(found)]
+    known.add(*steps)
+
+
+def _why_marked(plan: RunPlan, known: Known, steps: Sequence[Step], alarms: Sequence[str]) -> str:
+    """Return why the memories to retire are only marked, so that a person decides, or ""."""
+    if plan.mode != "incremental" or not steps:
+        return ""
+    changes = (change for step in (*known.steps, *steps) for change in step.changes)
+    why = interlock(plan.state, changes, plan.config.run.max_change_pct)
+    return "; ".join(filter(None, (why, *alarms)))
 
 
 def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
@@ -164,21 +181,24 @@ def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 
-def _retiring(known: Known, path: str, members: Sequence[Memory]) -> Step:
+def _retiring(known: Known, path: str, members: Sequence[Memory], why_marked: str = "") -> Step:
+    """Return the step that retires memories of one source, or marks them for the given reason."""
     still_there = bool(known.standing(path))
     reason = "text_removed" if still_there else "source_removed"
     resting = {"status": "archived", "archived_at": known.now}
-    retired = Retired(run=PENDING, reason=f"{reason}: {path}")
+    retired = Retired(run=known.run, reason=f"{reason}: {path}")
+    what = f"{'line removed from' if still_there else 'file removed:'} {path}"
+    marked = f"; marked for a person to decide: {why_marked}" if why_marked else ""
     return Step(
         op="retire",
-        reason=f"{'line removed from' if still_there else 'file removed:'} {path}",
+        reason=f"{what}{marked}",
         changes=tuple(
             Update(
                 id=memory.id,
                 fields={
                     "standing": RETIRED,
                     "retired": (*memory.fields.get("retired", ()), retired),
-                    **({} if is_held_by_person(memory) else resting),
+                    **({} if why_marked or is_held_by_person(memory) else resting),
                 },
             )
             for memory in members

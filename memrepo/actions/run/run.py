@@ -6,6 +6,8 @@ stored answers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Annotated
 
 import msgspec
@@ -16,14 +18,15 @@ from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import Decisions, decide
 from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
-from memrepo.actions.run.guard import leave_out_rejected, mark_removals, marked_in
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge import estimate_of, judge
-from memrepo.actions.run.judge_choice import PAID, JudgeChoice, deadline, desk_of, kind_of
+from memrepo.actions.run.judge_choice import JudgeChoice, desk_of, kind_of
 from memrepo.actions.run.land import (
     draft,
     keep_unusable_answers,
     land,
+    marked_in,
+    name_run,
     put_on_branch,
 )
 from memrepo.actions.run.maintain import add_upkeep
@@ -43,8 +46,9 @@ from memrepo.actions.setup.survey import unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, UsageError
-from memrepo.core.judge import Usage
+from memrepo.core.judge import BudgetReached, Usage
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
@@ -82,16 +86,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     max_tokens: Annotated[
         int | None, option("maximum tokens of the run", "--max-tokens", metavar="N", ge=1)
-    ] = None
-    max_change_pct: Annotated[
-        float | None,
-        option(
-            "only mark removals if they are over P percent of the memories (and over 20)",
-            "--max-change-pct",
-            metavar="P",
-            ge=0,
-            le=100,
-        ),
     ] = None
     scheduled: Annotated[
         bool, option("make the run that is due now, if any: the crontab's call", "--scheduled")
@@ -171,7 +165,7 @@ def upgrade_due(work: Work) -> UpgradeRequired | None:
     if last is None:
         return None
     # A partial run did not judge everything again.
-    whole = last if not last.partial else next((m for m in manifests if not m.partial), last)
+    whole = next((m for m in (last, *manifests) if not m.receipt.partial), last)
     found = (whole.logic, whole.schema)
     if last.logic > LOGIC_VERSION or last.schema > SCHEMA_VERSION:
         raise MayNotRun(
@@ -238,7 +232,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
     desk, stored = _desk(first, request)
     plan, since = replace(plan, desk=desk), at.tree.commit
     taken = take_in(at, dry_run=request.dry_run)
-    if plan.mode == "reconciliation" and not plan.has_own_limit:
+    if plan.mode == "reconciliation":
         head = first.store.head()
         waits = [one for one in all_waiting(at) if one.base == head]
         if waits:  # nothing changed since it was computed
@@ -268,15 +262,30 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
 
 def _desk(first: Work, request: Request) -> tuple[Desk | None, SavedAnswers | None]:
     """Return what asks the model, if one is to be asked, and its stored answers if it is paid."""
-    choice = _choice(first, request)
-    stored = SavedAnswers(first.store.folder) if kind_of(first, choice) in PAID else None
+    choice = _choice(request)
+    stored = SavedAnswers(first.store.folder) if kind_of(first, choice) != "offline" else None
     if stored is not None:
         choice = replace(choice, carried=stored.unbilled)
     desk = desk_of(first, choice)
     if desk is not None:
         desk.carried = choice.carried
-        desk.stored, desk.tick, desk.in_time = stored, first.call.tick, deadline(first)
+        desk.stored, desk.tick, desk.in_time = stored, first.call.tick, _deadline(first)
     return desk, stored
+
+
+def _deadline(work: Work) -> Callable[[], None]:
+    """Return a function that raises BudgetReached after the run's time limit."""
+    most, clock = work.config.run.max_minutes, work.call.clock
+    ends = work.call.now + timedelta(minutes=most)
+
+    def refuse() -> None:
+        if clock is not None and clock() > ends:
+            raise BudgetReached(
+                f"a run may take {counted(most, 'minute', 'minutes')}",
+                fix="the next run continues; or raise run.max_minutes",
+            )
+
+    return refuse
 
 
 _EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
@@ -342,16 +351,16 @@ def propose(work: Work, plan: RunPlan) -> Decisions:
     """Compute a run at a commit without writing anything."""
     plan = read_commit(work, plan)
     given = gather_sources(work, plan)
-    found = decide(plan, given, judge(plan, given))
-    leave_out_rejected(plan, found)
+    answers = judge(plan, given)
+    run = name_run(work, plan, answers)
+    found = decide(plan, given, answers, run)
     if plan.mode == "incremental":
-        mark_removals(plan, found, given.intake.alarms)
         add_upkeep(work, plan, found)
     if (desk := plan.desk) is not None:
         usage = desk.carried + desk.usage
         found.receipt = replace(found.receipt, usage=usage, prompt_hash=desk.prompt_hash)
     found.problems = (*plan.problems, *found.problems)
-    draft(work, plan, found)
+    draft(work, plan, found, run)
     return found
 
 
@@ -362,21 +371,17 @@ def _asked(first: Work, request: Request) -> RunPlan:
         raise due
     is_wide = due is not None or request.mode == "reconciliation"
     mode: RunMode = "reconciliation" if is_wide else "incremental"
-    limit = request.max_change_pct
     return RunPlan(
         now=first.call.now,
         mode=mode,
-        max_change_pct=float(first.config.run.max_change_pct if limit is None else limit),
-        has_own_limit=limit is not None,
         is_upgrade=due is not None,
         asks_about_old=not request.dry_run,
     )
 
 
-def _choice(work: Work, request: Request) -> JudgeChoice:
+def _choice(request: Request) -> JudgeChoice:
     return JudgeChoice(
         judge=request.judge or "",
-        now=work.call.now,
         max_usd=request.max_usd,
         max_tokens=request.max_tokens,
     )
@@ -393,7 +398,7 @@ def _estimated(work: Work, request: Request) -> Result:
     """Return an estimate of the run's questions, without locking, asking or writing anything."""
     at = work.refreshed()
     _asked(work, request)
-    found = estimate_of(at, _choice(at, request))
+    found = estimate_of(at, _choice(request))
     return replace(found, report=request.report or _report(at))
 
 

@@ -43,8 +43,6 @@ OUTDATED = "stale"
 """The standing of a memory that was true until a newer statement."""
 MIN_CONFIDENCE = 0.9
 """The confidence above which the newer memory replaces the older one automatically."""
-PENDING = "pending"
-"""A placeholder for the run's id until the run is planned."""
 
 
 class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,9 +55,10 @@ class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def settle(plan: RunPlan, known: Known, statements: Sequence[Statement]) -> None:
-    """Add a step for each decision between two memories that follows from new statements.
+    """Add a step for each decision between two memories, one of which is new or was changed.
 
-    What operations replace or close comes first, then what rules find. Doubts follow at the end.
+    What operations replace or close comes first, then what rules find, also of memories that were
+    changed since the last run. Doubts follow at the end.
     """
     doubts: list[_Doubt] = []
     for one in statements:
@@ -70,28 +69,19 @@ def settle(plan: RunPlan, known: Known, statements: Sequence[Statement]) -> None
         if one.op == "close":
             with known.attempt(one.memory):
                 _archive_ended(known, one)
-    news = [id_ for id_ in known.made.values() if known.ops.get(id_) in ("create", "reword")]
-    if news:
+    if changed := plan.edited | known.changed.keys():
         memories = dict(compared_in(known.state))
         for id_, memory in known.changed.items():
             memories.pop(id_, None)
             if is_compared(memory):
                 memories[id_] = memory
-        doubts += _settle_pairs(plan, known, memories, news)
+        doubts += _settle_pairs(plan, known, memories, changed)
+        for id_ in sorted(changed):
+            doubts += _find_rivals(known, id_)
     for doubt in doubts:
         with known.attempt(doubt.new):
             if not _replace_left_behind(plan, known, doubt):
                 _flag(known, doubt)
-
-
-def settle_changed(plan: RunPlan, known: Known, changed: Collection[str]) -> None:
-    """Add the steps that follow from what rules find about changed memories."""
-    doubts = _settle_pairs(plan, known, compared_in(known.state), changed)
-    for id_ in sorted(changed):
-        doubts += _find_rivals(known, id_)
-    for doubt in doubts:
-        with known.attempt(doubt.new):
-            _flag(known, doubt)
 
 
 def _find_rivals(known: Known, id_: str) -> Iterator[_Doubt]:
@@ -322,7 +312,7 @@ def _case_of(
             confidence=sure,
             reason=reason,
             by=OWN_ACTOR,
-            run=PENDING,
+            run=known.run,
             at=(before.at if before else None) or known.now,
             decided=known.now if kept else None,
         ),
@@ -415,7 +405,7 @@ def _record_both_valid(known: Known, case: Correction, sides: Sequence[Memory]) 
         verdict="both",
         sides=_sides(first, second),
         decided=known.now,
-        run=PENDING,
+        run=known.run,
         reason=reason,
     )
     both = (first.id, second.id)

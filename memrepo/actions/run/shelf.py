@@ -54,7 +54,7 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     if desk is None:
         return receipt
     memories = [m for m in _active(known) if m.type in CLAIM_TYPES]
-    last = max((m.now for m in plan.manifests if m.arranged), default="")
+    last = max((m.now for m in plan.manifests if m.receipt.arranged), default="")
     new = {m.id for m in memories if _worded_at(m) > last}
     if len(new) < (MIN_CHANGED if last else MIN_NEW):
         return receipt

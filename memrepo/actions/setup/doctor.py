@@ -17,9 +17,7 @@ from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.judge import estimate_of
 from memrepo.actions.run.judge_choice import (
-    PAID,
     JudgeChoice,
-    kind_of,
     refuse_unable,
 )
 from memrepo.actions.run.record import timetable
@@ -283,11 +281,11 @@ def _waiting(work: Work, fix: bool) -> CheckFinding:
 
 @_check("judge")
 def _judge(work: Work, fix: bool) -> CheckFinding:
-    name, choice = refuse_unable(work), JudgeChoice(now=work.call.now)
-    if kind_of(work, choice) not in PAID:
+    name = refuse_unable(work)
+    if name == "offline":
         return _finding("", name)
     try:
-        cost = estimate_of(work.refreshed(), choice).estimated
+        cost = estimate_of(work.refreshed(), JudgeChoice()).estimated
     except MemrepoError as error:
         cost = f"the cost of the next run is unknown: {error.message}"
     return _finding("", f"{name}; {cost}" if cost else name)

@@ -31,7 +31,7 @@ from memrepo.actions.work import Work, driver_notices
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
 from memrepo.core.layout import Layout, hot_path
-from memrepo.core.manifest import Recorded
+from memrepo.core.manifest import Manifest
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
@@ -178,7 +178,7 @@ def status(work: Work, request: StatusRequest) -> Result:
     )
 
 
-def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str, ...]]:
+def _sources(work: Work, manifests: Sequence[Manifest]) -> tuple[int, tuple[str, ...]]:
     """Return the number of sources, and the names of those with text that no run has read."""
     cursor = cursors(manifests)
     texts = texts_at(work, cursor)

@@ -243,20 +243,10 @@ def _spelled(record: object) -> bytes:
     return json.dumps(record, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def listed(found: Sequence[Nomination]) -> list[str]:
-    """Return lines of text: the number of nominated notes, then one line per note."""
-    return [
-        _count(found),
-        *(
-            f"  {one.id}  {one.name}: {', '.join(one.why)}; to the {one.destination}"
-            for one in found
-        ),
-    ]
-
-
 def report(found: Sequence[Nomination]) -> list[str]:
     """Return the lines of a markdown report on nominated notes, with proposed destinations."""
-    lines = ["# Promotion report", "", _count(found) + "."]
+    count = counted(len(found), "note is", "notes are")
+    lines = ["# Promotion report", "", f"{count} nominated."]
     for one in found:
         lines += [
             "",
@@ -268,7 +258,3 @@ def report(found: Sequence[Nomination]) -> list[str]:
             f"- destination: {one.destination}",
         ]
     return lines
-
-
-def _count(found: Sequence[Nomination]) -> str:
-    return counted(len(found), "note is", "notes are") + " nominated"

@@ -65,7 +65,7 @@ def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Pat
     assert (
         done(repo, "show", first.id, "--no-touch", now=after(days=16))["derived"]["tier"] == "warm"
     )
-    (one,) = done(repo, "nominate", now=after(days=16))["candidates"]
+    (one,) = memrepo(repo, "health", now=after(days=16)).data["candidates"]
     assert (one["id"], one["why"]) == (first.id, ["marked by the user"])
     done(repo, "run", now=after(days=16))
     back = memories(repo)[first.id]
@@ -260,15 +260,15 @@ def test_an_old_note_is_recalled_by_its_gist(small_repo: Path) -> None:
 
 def test_pruning_by_hand_shows_first_and_says_why(small_repo: Path) -> None:
     id_ = added(small_repo, "The hall is wet.", "--class", "short")
-    soft = done(small_repo, "decay", "prune", "--soft", "--dry-run", now=after(days=3))
-    dry = done(small_repo, "decay", "prune", "--dry-run", now=after(days=3))
+    soft = done(small_repo, "health", "--prune", "--soft", "--dry-run", now=after(days=3))
+    dry = done(small_repo, "health", "--prune", "--dry-run", now=after(days=3))
     assert id_ in memories(small_repo)
-    ran = done(small_repo, "decay", "prune", "--reason", "spring", now=after(days=3))
+    ran = done(small_repo, "health", "--prune", "--reason", "spring", now=after(days=3))
     assert id_ not in memories(small_repo)
     assert [c["memories"] for c in dry["changes"]] == [c["memories"] for c in ran["changes"]]
     assert soft["changes"] == []
     assert all(c["reason"].startswith("spring; class ") for c in ran["changes"])
-    assert done(small_repo, "decay", "prune", now=after(days=3))["commit"] == ""
+    assert done(small_repo, "health", "--prune", now=after(days=3))["commit"] == ""
     assert_sound(small_repo)
 
 
@@ -282,20 +282,20 @@ def test_a_backfill_changes_what_a_program_classified(small_repo: Path) -> None:
     )
     git(small_repo, "commit", "-qam", "older rules", "--no-verify")
     hand = added(small_repo, "The hall is wet.", "--class", "session")
-    dry = done(small_repo, "decay", "backfill", "--dry-run")
+    dry = done(small_repo, "health", "--reclassify", "--dry-run")
     assert [c["memories"] for c in dry["changes"]] == [[of.id]]
-    done(small_repo, "decay", "backfill")
+    done(small_repo, "health", "--reclassify")
     assert memories(small_repo)[of.id].fields["decay"] != "checkpoint"
     assert memories(small_repo)[hand].fields["decay"] == "session"
-    assert done(small_repo, "decay", "backfill")["changes"] == []
+    assert done(small_repo, "health", "--reclassify")["changes"] == []
 
 
 def test_tiers_show_what_moves_next(small_repo: Path) -> None:
     count = len(notes(small_repo))
-    found = done(small_repo, "tiers", now=after(hours=3))
+    found = done(small_repo, "health", now=after(hours=3))
     assert found["tiers"] == {"hot": 0, "warm": count, "gist": 0, "forgotten": 0}
     assert {row["to"] for row in found["owed"]} == {"warm"}
-    said = memrepo(small_repo, "tiers", now=after(hours=3), as_json=False).out
+    said = memrepo(small_repo, "health", now=after(hours=3), as_json=False).out
     assert f"warm       {count:>6}  high\n" in said
     assert "hot → warm" in said
 

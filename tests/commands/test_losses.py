@@ -35,10 +35,8 @@ def test_the_folder_in_the_git_directory_may_go(repo: Path) -> None:
     asked = [
         ("show", claim(repo), "--no-touch"),
         ("search", "hall", "--no-touch"),
-        ("tiers",),
         ("health",),
         ("session", "start", "--dry-run", "--id", "s"),
-        ("nominate",),
     ]
     before = [done(repo, *argv, now=NEXT_DAY) for argv in asked]
     shutil.rmtree(repo / ".git" / "memrepo")

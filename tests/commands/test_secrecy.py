@@ -329,7 +329,7 @@ READ = (
     ("show", "ID", "--at", "HEAD~1"),
     ("status",),
     ("topics",),
-    ("tiers",),
+    ("health",),
     ("check",),
     ("doctor",),
 )

@@ -202,7 +202,7 @@ def search(repo: Path, span: timedelta, *words: str) -> list[dict[str, Any]]:
 
 @row("each tier says how sure an answer from it is", "default")
 def test_a_row_confidence(repo: Path) -> None:
-    said = memrepo(repo, "tiers", as_json=False).out.splitlines()
+    said = memrepo(repo, "health", as_json=False).out.splitlines()
     words = {line.split()[0]: " ".join(line.split()[2:4]) for line in said}
     for name, sure in {"hot": "high", "warm": "high", "gist": "medium"}.items():
         assert words[name].startswith(sure)
@@ -249,7 +249,7 @@ def test_a_row_back_forgotten(repo: Path) -> None:
 def nominated(repo: Path, *spans: timedelta, now: timedelta) -> list[str]:
     for span in spans:
         retrieve(repo, span)
-    found = done(repo, "nominate", now=at(now))["candidates"]
+    found = memrepo(repo, "health", now=at(now)).data["candidates"]
     return [why for one in found for why in one["why"]]
 
 
@@ -286,7 +286,6 @@ def test_a_row_report(repo: Path, tmp_path: Path) -> None:
     done(repo, "export", "refcount", out, now=at(3 * DAY))
     text = (out / "promote_report.md").read_text()
     assert text.startswith("# Promotion report")
-    assert text == memrepo(repo, "nominate", "--report", now=at(3 * DAY), as_json=False).out
     assert "## Rudder and mast" in text
 
 

@@ -245,7 +245,7 @@ def test_a_row_store(tmp_path: Path) -> None:
     ):
         id_ = done(repo, "add", f"Larch it is, {' '.join(options)}.", *options)["id"]
         assert shown(repo, id_)["class"] == cls, options
-    assert done(repo, "decay", "stats")["classes"]["permanent"] == 3
+    assert done(repo, "health")["decay"]["classes"]["permanent"] == 3
 
 
 @row("A class that is given explicitly wins over the rules", "default")
@@ -314,9 +314,9 @@ def test_a_row_confirm(own: Path) -> None:
 @row("The hard prune removes what expired and nothing that expires at this very moment", "classic")
 def test_a_row_hard_prune(own: Path) -> None:
     gone = of_class(own, "ephemeral")
-    exact = done(own, "decay", "prune", "--dry-run", now=at(LIVES["ephemeral"]))
+    exact = done(own, "health", "--prune", "--dry-run", now=at(LIVES["ephemeral"]))
     assert exact["changes"] == []
-    done(own, "decay", "prune", now=at(LIVES["ephemeral"] + SECOND))
+    done(own, "health", "--prune", now=at(LIVES["ephemeral"] + SECOND))
     assert gone not in memories(own)
     assert of_class(own, "session") in memories(own)
 
@@ -340,7 +340,7 @@ def test_a_row_when(own: Path) -> None:
 
 @row("The log of a prune says what was removed and why", "default")
 def test_a_row_log(own: Path) -> None:
-    done(own, "decay", "prune", now=at(LIVES["ephemeral"] + SECOND))
+    done(own, "health", "--prune", now=at(LIVES["ephemeral"] + SECOND))
     said = git(own, "log", "-5", "--format=%B")
     assert f"class ephemeral, expired {at(LIVES['ephemeral'])}, last confirmed {NOW}" in said
     assert any(subject.startswith("Remove ") for subject in subjects(own, "-5"))
@@ -375,7 +375,7 @@ def test_a_row_floor(tmp_path: Path) -> None:
         aged(3, "The broken lamp.", "durable", confidence=0.09),
     ]
     repo = began(tmp_path, found_, "--profile", "classic")
-    done(repo, "decay", "prune", now=at(timedelta(days=1)))
+    done(repo, "health", "--prune", now=at(timedelta(days=1)))
     assert {m.body for m in memories(repo).values()} == {"The lower lamp.", "The upper lamp."}
 
 
@@ -391,7 +391,7 @@ def test_a_row_restored(own: Path) -> None:
 def test_a_row_both_steps(tmp_path: Path) -> None:
     weak = aged(1, "The weak lamp.", "short", confidence=0.15)
     repo = began(tmp_path, [weak, aged(2, "The brief lamp.", "ephemeral")], "--profile", "classic")
-    done(repo, "decay", "prune", now=at(LIVES["short"] * 0.75 + SECOND))
+    done(repo, "health", "--prune", now=at(LIVES["short"] * 0.75 + SECOND))
     assert memories(repo) == {}
 
 
@@ -399,14 +399,14 @@ def test_a_row_both_steps(tmp_path: Path) -> None:
 def test_a_row_soft_only(tmp_path: Path) -> None:
     weak = aged(1, "The weak lamp.", "short", confidence=0.15)
     repo = began(tmp_path, [weak, aged(2, "The brief lamp.", "ephemeral")], "--profile", "classic")
-    done(repo, "decay", "prune", "--soft", now=at(LIVES["short"] * 0.75 + SECOND))
+    done(repo, "health", "--prune", "--soft", now=at(LIVES["short"] * 0.75 + SECOND))
     assert [m.body for m in memories(repo).values()] == ["The brief lamp."]
 
 
 @row("prune --dry-run counts and writes nothing", "classic")
 def test_a_row_dry_run(own: Path) -> None:
     before = standing(own)
-    answer = done(own, "decay", "prune", "--dry-run", now=at(timedelta(hours=5)))
+    answer = done(own, "health", "--prune", "--dry-run", now=at(timedelta(hours=5)))
     assert len(answer["changes"]) == 2
     assert standing(own) == before
 
@@ -417,15 +417,15 @@ def test_a_row_dry_run(own: Path) -> None:
 @row("backfill classifies again what was classified by older rules", "default")
 def test_a_row_backfill(tmp_path: Path) -> None:
     repo = began(tmp_path, [aged(1, "We decided on larch.", "stable")])
-    shown_first = done(repo, "decay", "backfill", "--dry-run")
+    shown_first = done(repo, "health", "--reclassify", "--dry-run")
     assert len(shown_first["changes"]) == 1
-    done(repo, "decay", "backfill")
+    done(repo, "health", "--reclassify")
     assert {shown(repo, id_)["class"] for id_ in memories(repo)} == {"permanent"}
 
 
 @row("stats counts the facts of each class and those that wait to be pruned", "classic")
 def test_a_row_stats(classic: Path) -> None:
-    answer = done(classic, "decay", "stats", now=at(timedelta(hours=5)))
+    answer = memrepo(classic, "health", now=at(timedelta(hours=5))).data["decay"]
     assert answer["classes"] == dict.fromkeys(("permanent", *LIVES), 1)
     assert answer["expired_pending"] == 2
 
@@ -455,7 +455,7 @@ def test_a_row_new_class(tmp_path: Path) -> None:
 
 @row("An expired fact is removed from the index of search too", "classic")
 def test_a_row_index(own: Path) -> None:
-    done(own, "decay", "prune", now=at(timedelta(hours=5)))
+    done(own, "health", "--prune", now=at(timedelta(hours=5)))
     query = partial(done, own, "search", "ephemeral", "--no-touch", now=at(timedelta(hours=5)))
     assert query()["hits"] == query("--status", "expired")["hits"] == []
 

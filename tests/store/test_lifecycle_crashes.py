@@ -43,7 +43,7 @@ def prune(repo: Path) -> tuple[str, ...]:
     new = done(repo, "supersede", old, "The hall is dry.")["id"]
     done(repo, "edit", new, "--set", "decay=short")
     done(repo, "show", min(memories(repo)), now=SOON)
-    return "decay", "prune"
+    return "health", "--prune"
 
 
 def refresh(repo: Path) -> tuple[str, ...]:

@@ -1,18 +1,22 @@
-"""The ageing of memories: decay classes, tiers of notes, nominations and health figures."""
+"""`memrepo health`: figures of ageing and use, and what is due; pruning and reclassification."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal
+from datetime import datetime
+from functools import partial
+from typing import Annotated
 
 import msgspec
 
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import StepsWritten, write_steps
+from memrepo.core.access import Accesses
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit
+from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
@@ -20,6 +24,7 @@ from memrepo.policies.ageing import (
     AUTOMATIC,
     TIERS,
     Nomination,
+    Retention,
     automatic,
     class_of,
     decays,
@@ -33,6 +38,7 @@ from memrepo.policies.ageing import (
 )
 from memrepo.policies.claims import is_by_person
 from memrepo.policies.hotcache import COLD_AFTER, heat, hot_of, synced_at, unused
+from memrepo.policies.rules import DecayRules, Rules
 from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import Leaving, archive, due_tier_moves, for_review
 from memrepo.store import history
@@ -42,35 +48,21 @@ from memrepo.views.bundles import RETENTION
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
-class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments of `decay`."""
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments of `health`."""
 
-    what: Annotated[
-        Literal["stats", "backfill", "prune"],
-        option(
-            "count by class, classify again, or remove expired memories",
-            choices=("stats", "backfill", "prune"),
-        ),
-    ]
+    prune: Annotated[
+        bool, option("remove expired memories, as a run does", "--prune", group="way")
+    ] = False
     soft: Annotated[
         bool, option("prune only memories of low confidence, not expired ones", "--soft")
     ] = False
+    reclassify: Annotated[
+        bool,
+        option("give memories the decay class of the current rules", "--reclassify", group="way"),
+    ] = False
     dry_run: DryRun = False
     reason: Reason = ""
-
-
-class Stats(VerbResult, frozen=True, kw_only=True):
-    """The number of memories per decay class, and of expired ones."""
-
-    classes: Mapping[str, int]
-    memories: int
-    expired_pending: int
-    low_pending: int
-    held: int
-    """Number of memories protected by a future date in their text."""
-    stale: int
-    lives: Mapping[str, str]
-    """The lifetime of each class, as text."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,39 +80,175 @@ class Changed(VerbResult, frozen=True, kw_only=True):
     changes: tuple[Change, ...]
 
 
-def decay(work: Work, request: DecayRequest) -> Stats | Changed:
-    """Count, reclassify or prune memories, depending on the request."""
-    match request.what:
-        case "stats":
-            return _stats(work)
-        case "backfill":
-            return _changed(write_steps(work, request, lambda _, state: _backfill(state)))
-        case _:
-            return _changed(
-                write_steps(work, request, lambda at, state: _prune(at, state, soft=request.soft))
-            )
+class DueMove(msgspec.Struct, frozen=True, kw_only=True):
+    """A tier move that a note is due for, and the reason."""
+
+    id: str
+    path: str
+    from_: str = msgspec.field(name="from")
+    to: str
+    since: str
+    why: str
+    label: str
+    retrievals: int
 
 
-def _stats(work: Work) -> Stats:
-    rules = work.config.rules.decay
-    accesses = ledger_of(work.store).accesses()
-    found = [m for m in work.tree.state().memories.values() if decays(m)]
-    kept = [(m, retention_of(m, accesses.of(m.id), work.call.now, rules)) for m in found]
-    classes = Counter(k.cls for _, k in kept)
-    over = [k for m, k in kept if is_over(m, k)]
-    expired = sum(k.expired for k in over)
-    held = sum(k.held is not None and work.call.now < k.held for _, k in kept)
-    stale = sum(is_stale(m, k) for m, k in kept)
+class Stale(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory in the hot cache, and the number of sessions since its last retrieval."""
+
+    key: str
+    sessions: int
+
+
+class DecayFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The numbers of memories per decay class, of those to prune, and of protected ones."""
+
+    classes: Mapping[str, int]
+    lives: Mapping[str, str]
+    """The lifetime of each class, as text."""
+    expired_pending: int
+    low_pending: int
+    held: int
+    """Number of memories protected by a future date in their text."""
+    stale: int
+
+
+class Health(VerbResult, frozen=True, kw_only=True):
+    """The figures of memories and notes, and what is due. The exit code is 1 if anything ails."""
+
+    healthy: bool
+    ailments: tuple[str, ...]
+    hot: int
+    budget: int
+    pinned: int
+    files: int
+    tracked: int
+    promotions: int
+    demotions: int
+    archived: int
+    priority: dict[str, int]
+    cold_candidates: int
+    synced: int
+    over: int
+    """Number of memories past their expiry that are not pruned yet."""
+    review: tuple[str, ...]
+    """Ids of archived memories that are due for review."""
+    stalest: tuple[Stale, ...]
+    log_items_pruned: int
+    decay: DecayFigures
+    tiers: Mapping[str, int]
+    """The number of active notes per effective tier."""
+    due: tuple[DueMove, ...] = msgspec.field(name="owed")
+    candidates: tuple[Nomination, ...]
+    """The nominated notes, most often retrieved first."""
+
+
+def do(work: Work, request: Request) -> Health | Changed:
+    """Return the figures at HEAD, or prune or reclassify memories, depending on the request."""
+    if request.prune or request.soft:
+        prune = partial(_prune, soft=request.soft)
+        return _changed(write_steps(work, request, prune))
+    if request.reclassify:
+        return _changed(write_steps(work, request, lambda _, state: _backfill(state)))
+    return figures(work)
+
+
+def figures(work: Work) -> Health:
+    """Return the health figures at HEAD."""
+    now, rules = work.call.now, work.config.rules
+    accesses, state = ledger_of(work.store).accesses(), work.tree.state()
+    found = [m for m in state.memories.values() if m.type not in ("note", "chunk")]
+    active = [m for m in found if m.status == "active"]
+    hot = [m for m in active if hot_of(m) is not None]
+    counts = {m.id: unused(m, accesses, now) for m in hot}
+    flags = ((m, next((key for key in LABELS[:2] if getattr(m, key)), "")) for m in hot)
+    labels = Counter(flag or heat(counts[m.id], rules.hot) for m, flag in flags)
+    retained = [retention_of(m, accesses.of(m.id), now, rules.decay) for m in active]
+    over = sum(is_over(r.memory, r) for r in retained)
+    notes = [m for m in state.active if m.is_note]
+    spread = Counter(effective(n, accesses.of(n.id), now, rules.tiers) for n in notes)
+    review = for_review(found, now, rules.archive)
+    ailments = tuple(_ailments(len(hot), rules.hot.budget, over, len(review)))
+    entries = list(history.entries(work.store.repo, work.tree.commit))
+    return Health(
+        exit=Exit.NO if ailments else Exit.DONE,
+        healthy=not ailments,
+        ailments=ailments,
+        hot=len(hot),
+        budget=rules.hot.budget,
+        pinned=sum(m.pinned for m in hot),
+        files=sum(not is_retired(m) for m in active),
+        tracked=sum(bool(accesses.of(m.id).total) for m in active),
+        promotions=sum(e.op == "promote" for e in entries),
+        demotions=sum(e.op == "demote" for e in entries),
+        archived=sum(m.status == "archived" for m in found),
+        priority={name: labels[name] for name in LABELS},
+        cold_candidates=sum(_is_cold(m, accesses, now) for m in active),
+        synced=sum(synced_at(m) is not None for m in hot),
+        over=over,
+        review=tuple(m.id for m in review),
+        stalest=tuple(
+            Stale(key=f"{m.layer}:{m.slug}", sessions=counts[m.id])
+            for m in sorted(hot, key=lambda m: (-counts[m.id], m.path))[:5]
+        ),
+        log_items_pruned=sum(
+            e.op in ("promote", "demote") and now - e.when > RETENTION for e in entries
+        ),
+        decay=_decay(retained, rules.decay, now),
+        tiers={tier: spread[tier] for tier in TIERS},
+        due=tuple(_due(state, accesses, now, rules)),
+        candidates=nominated(notes, accesses, now, rules.tiers),
+    )
+
+
+def _decay(retained: Sequence[Retention], rules: DecayRules, now: datetime) -> DecayFigures:
+    """Count memories by decay class, and by what decay does with them."""
+    classes = Counter(one.cls for one in retained)
+    over = [one for one in retained if is_over(one.memory, one)]
+    expired = sum(one.expired for one in over)
     names = [*rules.ttl, *sorted(classes.keys() - rules.ttl.keys())]
-    return Stats(
+    return DecayFigures(
         classes={name: classes[name] for name in names},
-        memories=len(kept),
+        lives={name: format_ttl(rules.ttl.get(name)) for name in names},
         expired_pending=expired,
         low_pending=len(over) - expired,
-        held=held,
-        stale=stale,
-        lives={name: format_ttl(rules.ttl.get(name)) for name in names},
+        held=sum(one.held is not None and now < one.held for one in retained),
+        stale=sum(is_stale(one.memory, one) for one in retained),
     )
+
+
+def _is_cold(memory: Memory, accesses: Accesses, now: datetime) -> bool:
+    """Return whether a memory is not on the first page, and was never retrieved for long."""
+    if hot_of(memory) is not None or accesses.of(memory.id).total:
+        return False
+    return now - (memory.created or now) > COLD_AFTER
+
+
+def _due(state: State, accesses: Accesses, now: datetime, rules: Rules) -> Iterator[DueMove]:
+    """Yield the tier moves that the next run makes."""
+    for note, move in due_tier_moves(state, accesses, now, rules):
+        yield DueMove(
+            id=note.id,
+            path=note.path,
+            from_=move.source,
+            to=move.tier,
+            since=format_time(move.since),
+            why=move.why,
+            label=note.label,
+            retrievals=accesses.of(note.id).total,
+        )
+
+
+def _ailments(hot: int, budget: int, over: int, review: int) -> Iterator[str]:
+    """Describe the problems that the figures show, one sentence per problem."""
+    if hot > budget:
+        yield f"{counted(hot, 'memory is', 'memories are')} hot, the budget is {budget}"
+    if over:
+        past = counted(over, "memory is past its", "memories are past their")
+        yield f"{past} time and not pruned yet"
+    if review:
+        waits = counted(review, "archived memory waits", "archived memories wait")
+        yield f"{waits} for a person's decision"
 
 
 def _backfill(state: State) -> Sequence[Step]:
@@ -172,170 +300,3 @@ def _changes_of(steps: Sequence[Step]) -> tuple[Change, ...]:
         Change(what=step.what, reason=step.reason, memories=tuple(step.memory_ids))
         for step in steps
     )
-
-
-class TiersRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments of `tiers`."""
-
-
-class DueMove(msgspec.Struct, frozen=True, kw_only=True):
-    """A tier move that a note is due for, and the reason."""
-
-    id: str
-    path: str
-    from_: str = msgspec.field(name="from")
-    to: str
-    since: str
-    why: str
-    label: str
-    retrievals: int
-
-
-class Spread(VerbResult, frozen=True, kw_only=True):
-    """The number of active notes per effective tier, and the tier moves that are due."""
-
-    tiers: Mapping[str, int]
-    notes: int
-    due: tuple[DueMove, ...] = msgspec.field(name="owed")
-
-
-def tiers(work: Work, request: TiersRequest) -> Spread:
-    """Count the active notes by effective tier, and list the tier moves that are due."""
-    del request
-    state, rules, now = work.tree.state(), work.config.rules, work.call.now
-    notes = [m for m in state.active if m.is_note]
-    accesses = ledger_of(work.store).accesses()
-    counts = Counter(effective(n, accesses.of(n.id), now, rules.tiers) for n in notes)
-    return Spread(
-        tiers={tier: counts[tier] for tier in TIERS},
-        notes=len(notes),
-        due=tuple(
-            DueMove(
-                id=note.id,
-                path=note.path,
-                from_=move.source,
-                to=move.tier,
-                since=format_time(move.since),
-                why=move.why,
-                label=note.label,
-                retrievals=accesses.of(note.id).total,
-            )
-            for note, move in due_tier_moves(state, accesses, now, rules)
-        ),
-    )
-
-
-class NominateRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments of `nominate`."""
-
-    report: Annotated[
-        bool, option("print the report in markdown, with destinations", "--report")
-    ] = False
-
-
-class Nominated(VerbResult, frozen=True, kw_only=True):
-    """The nominated notes, most often retrieved first."""
-
-    candidates: tuple[Nomination, ...]
-
-
-def nominate(work: Work, request: NominateRequest) -> Nominated:
-    """List the nominated notes without writing anything."""
-    del request
-    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
-    found = nominated(work.tree.state().active, accesses, work.call.now, rules)
-    return Nominated(candidates=found)
-
-
-class HealthRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments of `health`."""
-
-
-class Stale(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory in the hot cache, and the number of sessions since its last retrieval."""
-
-    key: str
-    sessions: int
-
-
-class Health(VerbResult, frozen=True, kw_only=True):
-    """The health figures. The exit code is 1 if there are any ailments."""
-
-    healthy: bool
-    ailments: tuple[str, ...]
-    hot: int
-    budget: int
-    pinned: int
-    files: int
-    tracked: int
-    promotions: int
-    demotions: int
-    archived: int
-    priority: dict[str, int]
-    cold_candidates: int
-    synced: int
-    over: int
-    """Number of memories past their expiry that are not pruned yet."""
-    review: tuple[str, ...]
-    """Ids of archived memories that are due for review."""
-    stalest: tuple[Stale, ...]
-    log_items_pruned: int
-
-
-def health(work: Work, request: HealthRequest) -> Health:
-    """Return the health figures at HEAD."""
-    del request
-    now, rules = work.call.now, work.config.rules
-    accesses = ledger_of(work.store).accesses()
-    found = [m for m in work.tree.state().memories.values() if m.type not in ("note", "chunk")]
-    active = [m for m in found if m.status == "active"]
-    hot = [m for m in active if hot_of(m) is not None]
-    counts = {m.id: unused(m, accesses, now) for m in hot}
-    flags = ((m, next((key for key in LABELS[:2] if getattr(m, key)), "")) for m in hot)
-    labels = Counter(flag or heat(counts[m.id], rules.hot) for m, flag in flags)
-    retained = ((m, retention_of(m, accesses.of(m.id), now, rules.decay)) for m in active)
-    over = sum(is_over(m, retention) for m, retention in retained)
-    review = for_review(found, now, rules.archive)
-    ailments = tuple(_ailments(len(hot), rules.hot.budget, over, len(review)))
-    entries = list(history.entries(work.store.repo, work.tree.commit))
-    return Health(
-        exit=Exit.NO if ailments else Exit.DONE,
-        healthy=not ailments,
-        ailments=ailments,
-        hot=len(hot),
-        budget=rules.hot.budget,
-        pinned=sum(m.pinned for m in hot),
-        files=sum(not is_retired(m) for m in active),
-        tracked=sum(bool(accesses.of(m.id).total) for m in active),
-        promotions=sum(e.op == "promote" for e in entries),
-        demotions=sum(e.op == "demote" for e in entries),
-        archived=sum(m.status == "archived" for m in found),
-        priority={name: labels[name] for name in LABELS},
-        cold_candidates=sum(
-            not accesses.of(m.id).total and now - (m.created or now) > COLD_AFTER
-            for m in active
-            if hot_of(m) is None
-        ),
-        synced=sum(synced_at(m) is not None for m in hot),
-        over=over,
-        review=tuple(m.id for m in review),
-        stalest=tuple(
-            Stale(key=f"{m.layer}:{m.slug}", sessions=counts[m.id])
-            for m in sorted(hot, key=lambda m: (-counts[m.id], m.path))[:5]
-        ),
-        log_items_pruned=sum(
-            e.op in ("promote", "demote") and now - e.when > RETENTION for e in entries
-        ),
-    )
-
-
-def _ailments(hot: int, budget: int, over: int, review: int) -> Iterator[str]:
-    """Describe the problems that the figures show, one sentence per problem."""
-    if hot > budget:
-        yield f"{counted(hot, 'memory is', 'memories are')} hot, the budget is {budget}"
-    if over:
-        past = counted(over, "memory is past its", "memories are past their")
-        yield f"{past} time and not pruned yet"
-    if review:
-        waits = counted(review, "archived memory waits", "archived memories wait")
-        yield f"{waits} for a person's decision"

@@ -14,7 +14,7 @@ from typing import Annotated, TypeAlias, cast
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.ageing import Health, HealthRequest, health
+from memrepo.actions.lifecycle.ageing import Health, figures
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, count_retrieval, find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
@@ -268,7 +268,7 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
             what = f"a {memory.type}" if memory.status == "active" else memory.status
             raise UsageError(
                 f"{memory.id} is {what}: expected an active memory that is not a note",
-                fix="`memrepo nominate` lists the notes nominated for promotion",
+                fix="`memrepo health` lists the notes nominated for promotion",
             )
         is_new = request.critical and not memory.critical
         if hot_of(memory) is not None and not is_new:
@@ -444,7 +444,7 @@ def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
         applied=tuple(_with_refused(row, refused) for row in rows),
         commit=wrote.commit,
         counts=Counts(directives=len(directives), steps=len(wrote.steps)),
-        health=health(work.refreshed(), HealthRequest()) if wants_health else None,
+        health=figures(work.refreshed()) if wants_health else None,
         notices=wrote.notices,
     )
 

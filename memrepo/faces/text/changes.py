@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -20,8 +20,7 @@ from memrepo.faces.text.recall import later_text
 from memrepo.policies.ageing import CONFIDENCE
 from memrepo.policies.hotcache import COLD_AFTER
 from memrepo.text.sentences import token_count
-from memrepo.views.bundles import RETENTION, listed
-from memrepo.views.bundles import report as promotion_report
+from memrepo.views.bundles import RETENTION
 from memrepo.views.report import (
     counts_in_words,
     in_words,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import agent as agents
     from memrepo.actions.write import add as adding
     from memrepo.actions.write import change
+    from memrepo.policies.ageing import Nomination
 
 
 def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -> str:
@@ -125,7 +125,7 @@ def directives(
     lines = [f"{took} effect"]
     lines += [f"  [[{row.directive}]] {row.outcome}" for row in result.applied]
     if result.health is not None:
-        lines.append(health(request, result.health, colour=colour))
+        lines += figures(result.health)
     return "\n".join(lines)
 
 
@@ -134,8 +134,22 @@ _WIDTH = 46
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
 
-def health(request: object, result: ageing.Health, colour: bool) -> str:
-    """Format the health figures in the layout that agents expect."""
+def health(request: ageing.Request, result: ageing.Health | ageing.Changed, colour: bool) -> str:
+    """Format the health figures and what is due, or the memories that a change affected."""
+    from memrepo.actions.lifecycle.ageing import Health
+
+    if isinstance(result, Health):
+        return "\n".join([*figures(result), *_due(result)])
+    did = "classified again" if request.reclassify else "pruned"
+    message = counted(len(result.changes), "memory", "memories")
+    head = f"{message} {did}" + (f" ({result.commit[:10]})" if result.commit else "")
+    if result.changes and not result.commit:
+        head = f"dry run: {message} would be {did}"
+    return "\n".join([head, *(f"  {row.what}: {row.reason}" for row in result.changes)])
+
+
+def figures(result: ageing.Health) -> list[str]:
+    """Return the health figures in the layout that agents expect."""
     days = RETENTION.days
     labels = "  ".join(f"{sign} {name}: {result.priority[name]}" for name, sign in _SIGNS.items())
     lines = [
@@ -161,17 +175,13 @@ def health(request: object, result: ageing.Health, colour: bool) -> str:
         lines.append(f"  {n}. {one.key} — {one.sessions} sessions stale")
     if result.ailments:
         lines += ["===", *(f"problems: {one}" for one in result.ailments)]
-    return "\n".join(lines)
+    return lines
 
 
-def nominate(request: ageing.NominateRequest, result: ageing.Nominated, colour: bool) -> str:
-    """Format the nominated notes as a list, or as a report if requested."""
-    return "\n".join((promotion_report if request.report else listed)(result.candidates))
-
-
-def tiers(request: object, result: ageing.Spread, colour: bool) -> str:
-    """Format the number of notes per tier, and list the notes that will move next."""
-    lines = [f"{tier:<9}  {n:>6}  {CONFIDENCE[tier]}" for tier, n in result.tiers.items()]
+def _due(result: ageing.Health) -> list[str]:
+    """Return the lines about tiers, nominated notes and decay classes."""
+    lines = ["===", "Notes by tier, and confidence of an answer:"]
+    lines += [f"  {tier:<9}  {n:>6}  {CONFIDENCE[tier]}" for tier, n in result.tiers.items()]
     if result.due:
         lines.append(f"{counted(len(result.due), 'note moves', 'notes move')} at the next run:")
     for move in result.due[:10]:
@@ -179,26 +189,27 @@ def tiers(request: object, result: ageing.Spread, colour: bool) -> str:
         lines.append(f"  {move.label}  {move.from_} → {move.to}  ({uses})")
     if len(result.due) > 10:
         lines.append(f"  and {len(result.due) - 10} more")
-    return "\n".join(lines)
+    lines += _nominated(result.candidates)
+    decay = result.decay
+    shown = [name for name in decay.lives if decay.classes[name]]
+    lines += ["===", "Memories by decay class:"]
+    lines += [f"  {n:<10}  {decay.classes[n]:>6}  lives {decay.lives[n]}" for n in shown]
+    numbers = {
+        "expired, pending prune": decay.expired_pending,
+        "low confidence": decay.low_pending,
+        "held by a future date": decay.held,
+        "stale, still recalled": decay.stale,
+    }
+    return [*lines, *(f"  {name:<22}  {number}" for name, number in numbers.items() if number)]
 
 
-def decay(request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, colour: bool) -> str:
-    """Format the number of memories per decay class, or the memories that a change affected."""
-    from memrepo.actions.lifecycle.ageing import Stats
-
-    if isinstance(result, Stats):
-        lines = [f"{n:<10}  {result.classes[n]:>6}  lives {result.lives[n]}" for n in result.lives]
-        lines.append(f"{'expired, pending prune':<22}  {result.expired_pending}")
-        lines.append(f"{'low confidence':<22}  {result.low_pending}")
-        lines.append(f"{'held by a future date':<22}  {result.held}")
-        lines.append(f"{'stale, still recalled':<22}  {result.stale}")
-        return "\n".join(lines)
-    did = "classified again" if request.what == "backfill" else "pruned"
-    message = counted(len(result.changes), "memory", "memories")
-    head = f"{message} {did}" + (f" ({result.commit[:10]})" if result.commit else "")
-    if result.changes and not result.commit:
-        head = f"dry run: {message} would be {did}"
-    return "\n".join([head, *(f"  {row.what}: {row.reason}" for row in result.changes)])
+def _nominated(found: Sequence[Nomination]) -> list[str]:
+    """Return the number of nominated notes, then one line per note."""
+    lines = [counted(len(found), "note is", "notes are") + " nominated"] if found else []
+    return [
+        *lines,
+        *(f"  {n.id}  {n.name}: {', '.join(n.why)}; to the {n.destination}" for n in found),
+    ]
 
 
 def session(
@@ -221,7 +232,7 @@ def session(
         lines.append(counted(len(result.moves), "move", "moves") + " between tiers")
         lines += [f"  {move}" for move in result.moves]
         lines += [f"a how-to was moved to {path}" for path in result.retrospects]
-        lines += listed(result.candidates) if result.candidates else ["no note is nominated"]
+        lines += _nominated(result.candidates) or ["no note is nominated"]
     return "\n".join([*lines, _context(result, request.max_tokens)])
 
 

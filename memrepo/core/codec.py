@@ -250,29 +250,12 @@ def _decode(path: str, data: bytes) -> _Decoded:
     if not header.present and not header.unclosed:
         found = "found no header, expected --- on line 1"
         raise _refusal("frontmatter-missing", path, found, "`memrepo check --fix FILE` writes one")
-    if header.problems:
-        raise CodecError(*header.problems, *_problems_elsewhere(path, text, header.problems[0]))
-    fields, problems = _fields(path, header)
-    problems += _second_header(path, header, text)
+    fields, found_in_fields = _fields(path, header)
+    problems = [*header.problems, *found_in_fields, *_second_header(path, header, text)]
     if any(problem.severity == "error" for problem in problems):
         raise CodecError(*problems)
     memory = Memory.of(path, fields, normal_body(text[header.body_offset :]))
     return _Decoded(memory, text, header, tuple(problems))
-
-
-def _problems_elsewhere(path: str, text: str, known: Problem) -> list[Problem]:
-    """Return the errors in the fields of a header of which one entry cannot be parsed."""
-    lines = split_lines(text)
-    starts = [n for n, (line, _) in enumerate(lines) if n and regex(r"[^\s-]|---").match(line)]
-    first = max((n for n in starts if n < known.line), default=0)
-    last = min((n for n in starts if n >= known.line), default=first)
-    lines[first:last] = [("#", end) for _, end in lines[first:last]]
-    rest = headers.read(join_lines(lines), path)
-    if not first or not rest.present or rest.problems:
-        return []
-    lacking = "frontmatter-missing-type"  # may be what cannot be parsed
-    found = _fields(path, rest)[1]
-    return [one for one in found if one.severity == "error" and one.rule != lacking]
 
 
 def _text(path: str, data: bytes) -> str:
@@ -333,7 +316,8 @@ def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]
             continue
         if value != field.default:
             fields[entry.key] = value
-    if "type" not in fields and all(entry.key != "type" for entry in header.entries):
+    has_type = any(entry.key == "type" for entry in header.entries)
+    if not has_type and not header.problems:  # a broken block may be that of the type
         problems.append(
             Problem(
                 path=path,

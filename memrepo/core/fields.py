@@ -101,9 +101,8 @@ def node_of(value: Any, *, whole: bool = False) -> Node:
         if not whole and (line := _line_of(value)):
             return line
         defaults = defaults_of(type(value))
-        keys = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
-        parts = ((key, getattr(value, name), defaults[name]) for key, name in keys)
-        return {key: node_of(part) for key, part, default in parts if part != default}
+        parts = ((key, getattr(value, key)) for key in defaults)
+        return {key: node_of(part) for key, part in parts if part != defaults[key]}
     if isinstance(value, tuple | list):
         return [node_of(part, whole=whole) for part in value]
     if isinstance(value, bool):
@@ -196,8 +195,7 @@ def _taken_apart(type_: Any) -> _Type:
     if not (isinstance(inner, type) and issubclass(inner, msgspec.Struct)):
         return _Type(leaf, expected or _EXPECTED.get(inner, "text"), form)
     hints = get_type_hints(inner, include_extras=True)
-    names = zip(inner.__struct_encode_fields__, inner.__struct_fields__, strict=True)
-    members = {key: hints[name] for key, name in names}
+    members = {key: hints[key] for key in inner.__struct_fields__}
     what = getattr(inner, "expected", f"a mapping {{{', '.join(members)}}}")
     return _Type(inner, expected or what, members=members)
 
@@ -247,9 +245,8 @@ def _read_record(known: _Type, node: Any) -> Any:
     if unknown := [key for key in node if key not in known.members]:
         raise ValueMismatch(node[unknown[0]], known.expected, (unknown[0],))
     found = {key: _below(key, known.members[key], part) for key, part in node.items()}
-    names = dict(zip(known.members, known.leaf.__struct_fields__, strict=True))
     try:
-        return known.leaf(**{names[key]: value for key, value in found.items()})
+        return known.leaf(**found)
     except TypeError as error:  # a member is missing
         lacking = next(key for key in known.members if key not in found)
         raise ValueMismatch(node, expected_of(known.members[lacking]), (lacking,)) from error
@@ -296,11 +293,10 @@ class Field(msgspec.Struct, frozen=True):
 
 def fields_of(record: type[msgspec.Struct]) -> tuple[Field, ...]:
     """Return the fields of a record whose attributes are annotated with a Field, in order."""
-    keys = zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True)
-    hints, defaults = get_type_hints(record, include_extras=True), defaults_of(record)
+    hints = get_type_hints(record, include_extras=True)
     return tuple(
-        msgspec.structs.replace(part, name=key, type=hints[name], default=defaults[name])
-        for name, key in keys
+        msgspec.structs.replace(part, name=name, type=hints[name], default=default)
+        for name, default in defaults_of(record).items()
         for part in getattr(hints[name], "__metadata__", ())
         if isinstance(part, Field)
     )

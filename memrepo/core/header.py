@@ -4,15 +4,17 @@ A header opens on line 1 (after an optional byte order mark) with `---` and clos
 line `---` or `...`. Blanks may follow both. `+++` and a later `---` are part of the body. Files
 without a header are normal, not an error.
 
-libyaml parses the lines between the markers. All scalars stay text: types are never guessed, so
-`no`, `012` and `2026-01-31` are what they look like. Aliases are refused, because the values of two
-keys would share lines. An edit replaces the lines of the keys that it changes, and no others.
+A header consists of blocks: a key at the margin, with all lines up to the next one. libyaml parses
+each block on its own, so an error in one block hides nothing of the others. All scalars stay text:
+types are never guessed, so `no`, `012` and `2026-01-31` are what they look like. Anchors, aliases
+and tags are refused. An edit replaces the lines of the keys that it changes, and no others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -47,10 +49,11 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """A parsed header, and where the body starts.
 
     `present`: the header is opened and closed. `unclosed`: it is only opened, and the whole file is
-    body. `indent`: the number of blanks before each top-level key. `places`: the line and column of
-    each value, by its keys and indexes. `comments`: the comments `# text`, by line number.
-    `body_line`: the one-based number of the first line after the header. `body_offset`: the offset
-    of that line in the decoded text, including a byte order mark.
+    body. `entries`: the blocks without an error. `indent`: the number of blanks before each
+    top-level key. `places`: the line and column of each value, by its keys and indexes. `comments`:
+    the comments `# text`, by line number. `body_line`: the one-based number of the first line after
+    the header. `body_offset`: the offset of that line in the decoded text, including a byte order
+    mark.
     """
 
     present: bool = False
@@ -102,8 +105,11 @@ def not_utf8(path: str, data: bytes, offset: int) -> Problem:
     )
 
 
-def read(text: str, path: str) -> Header:
-    """Parse the header of a decoded text. `split` does the same for bytes."""
+def read(text: str, path: str, limit: int = MAX_BYTES) -> Header:
+    """Parse the header of a decoded text. `split` does the same for bytes.
+
+    A header of more than `limit` characters has no entries.
+    """
     bom = int(text.startswith("\ufeff"))
     opening = _OPEN.match(text)
     if opening is None:
@@ -123,50 +129,59 @@ def read(text: str, path: str) -> Header:
         return Header(unclosed=True, body_offset=bom, problems=(problem,))
     lines = [line for line, _ in split_lines(text[opening.end() : closing.start() + 1])]
     return msgspec.structs.replace(
-        read_lines(lines, path),
+        _read_blocks(lines if closing.start() <= limit else [], path),
         present=True,
         body_line=FIRST_LINE + len(lines) + 1,
         body_offset=closing.end(),
     )
 
 
-def read_lines(lines: Sequence[str], path: str) -> Header:
-    """Parse the lines between the markers. The first error is in `problems`."""
+_NO_KEY = " \t#-:]}"
+"""The characters at the margin that continue a block."""
+
+
+def _read_blocks(lines: Sequence[str], path: str) -> Header:
+    """Parse the lines between the markers, each block on its own."""
     import yaml
 
-    reader = _Reader(lines)
-    try:
-        reader.read()
-    except yaml.YAMLError as error:
-        fault = _syntax(lines, error)
-    except _Fault as found:
-        fault = found
-    else:
-        return Header(
-            entries=tuple(reader.entries),
-            indent=reader.indent,
-            places=reader.places,
-            comments=reader.comments(),
-        )
-    margin = next((t for t in reversed(lines[: fault.line + 1]) if t[:1] not in _INNER), "")
-    named = _MARGIN_KEY.match(margin)
-    problem = Problem(
-        path=path,
-        rule=fault.rule,
-        message=fault.message,
-        fix=_FIXES.get(fault.rule, "put the value in double quotes"),
-        line=fault.line + FIRST_LINE,
-        column=fault.column + 1,
-        key=(named[1] or named[2]) if named else "",
+    solid = [n for n, line in enumerate(lines) if line.strip() and line.strip()[0] != "#"]
+    first = lines[solid[0]] if solid else ""
+    indent = len(first) - len(first.lstrip(" "))
+    starts = [n for n in solid if not lines[n][:indent].strip() and lines[n][indent] not in _NO_KEY]
+    if solid and solid[0] not in starts:
+        starts.insert(0, solid[0])
+    head = range(starts[0] if starts else len(lines))
+    comments = {n + FIRST_LINE: lines[n].strip() for n in head if lines[n].strip()}
+    entries: dict[str, Entry] = {}
+    places: dict[Path, tuple[int, int]] = {}
+    problems: list[Problem] = []
+    for start, end in pairwise((*starts, len(lines))):
+        block = _Block(lines[start:end], start + FIRST_LINE)
+        try:
+            entry = block.read()
+            if entry.key in entries:
+                message = f"found {shown(entry.key)} again, expected it once"
+                raise _Fault("frontmatter-duplicate-key", message, 0, indent)
+        except (_Fault, yaml.YAMLError) as error:
+            problems.append(block.problem(path, error))
+            continue
+        entries[entry.key] = entry
+        places |= block.places
+        comments |= block.comments()
+    return Header(
+        entries=tuple(entries.values()),
+        indent=indent,
+        places=places,
+        comments=comments,
+        problems=tuple(problems),
     )
-    return Header(problems=(problem,))
 
 
 _STRANGE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|^\ufeff")
 _ANY_COMMENT = regex(r"#.*")
-_MARGIN_KEY = regex(r"(?:\? (\w+)|(\w[^\s:]*):)")
-_INNER = ("", " ", "\t", "-", "#")
+_MARGIN_KEY = regex(r"\s*(?:\? (\w+)|(\w[^\s:]*):)")
 _SYNTAX = "frontmatter-syntax"
+_NO_WORD = "found a key that is not a word, expected `key: value`"
 _FIXES = {
     "frontmatter-not-mapping": "write `type: fact` and the like between the --- lines",
     "frontmatter-duplicate-key": "keep one of the two lines",
@@ -180,30 +195,22 @@ class _Fault(Exception):
         self.rule, self.message, self.line, self.column = rule, message, line, column
 
 
-def _syntax(lines: Sequence[str], error: Exception) -> _Fault:
-    """Return the fault for a YAML error."""
-    mark: Any = getattr(error, "problem_mark", None)
-    if mark is None or mark.line >= len(lines):  # use the start of the unclosed construct
-        mark = getattr(error, "context_mark", None) or mark
-    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
-    reason = getattr(error, "problem", None) or type(error).__name__
-    line = max(0, min(line, len(lines) - 1))
-    return _Fault(_SYNTAX, f"{reason}, expected `key: value`", line, column)
+class _Block:
+    """Builds the entry of a block from the events of libyaml, with positions.
 
+    `at` is the line number of the first of its `lines`. `_ends` are the columns where the last
+    scalar of a line ends, and `_inside` the lines that a scalar continues.
+    """
 
-class _Reader:
-    """Builds the entries of a header from the events of libyaml, with positions."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self.lines = lines
-        self.entries: list[Entry] = []
+    def __init__(self, lines: Sequence[str], at: int) -> None:
+        self.lines, self.at = lines, at
         self.places: dict[Path, tuple[int, int]] = {}
-        self.indent = self.last = 0
         self._events: Iterator[Any] = iter(())
+        self._last = 0
         self._ends: dict[int, int] = {}
         self._inside: set[int] = set()
 
-    def read(self) -> None:
+    def read(self) -> Entry:
         """Read the lines. Raise _Fault or yaml.YAMLError."""
         import yaml
 
@@ -213,67 +220,51 @@ class _Reader:
                 raise _Fault(_SYNTAX, found, number, strange.start())
         text = "".join(f"{line}\n" for line in self.lines)
         self._events = yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-        is_open = False
+        _, _, top = (next(self._events) for _ in range(3))
+        if not isinstance(top, yaml.MappingStartEvent) or top.flow_style:
+            what = shown(top.value) if isinstance(top, yaml.ScalarEvent) else "a list or one {...}"
+            message = f"found {what}, expected lines `key: value`"
+            raise _refused(top, message, "frontmatter-not-mapping")
+        key = self._key(next(self._events), {})
+        value = self._node(next(self._events), (key,))
+        if not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            raise _refused(event, _NO_WORD)
         for event in self._events:
-            mark: Any = event.start_mark
-            line, column = mark.line, mark.column
             if isinstance(event, yaml.DocumentStartEvent):
-                if is_open:
-                    message = "found a second document, expected `key: value`"
-                    raise _Fault(_SYNTAX, message, line, column)
-                is_open = True
-            elif isinstance(event, yaml.NodeEvent):
-                if not isinstance(event, yaml.MappingStartEvent) or event.flow_style:
-                    what = "a list or one {...}"
-                    if isinstance(event, yaml.ScalarEvent):
-                        what = shown(event.value)
-                    message = f"found {what}, expected lines `key: value`"
-                    raise _Fault("frontmatter-not-mapping", message, line, column)
-                self.indent = column
-                self._node(event, ())
+                raise _refused(event, "found a second document, expected `key: value`")
+        return Entry(key, value, self.at, self.at + self._last)
 
     def _node(self, event: Any, path: Path) -> Node:
         """Return the node that an event begins, and read all its events."""
-        line, column = event.start_mark.line, event.start_mark.column
-        if event.anchor is not None or getattr(event, "tag", None) is not None:
-            message = "found an anchor, an alias or a tag, expected a plain value"
-            raise _Fault("frontmatter-anchor", message, line, column)
-        self.places[path] = line + FIRST_LINE, column + 1
+        _refuse_anchor(event)
+        self.places[path] = self.at + event.start_mark.line, event.start_mark.column + 1
         value = getattr(event, "value", None)
         if value is not None:
             self._end(event)
             return str(value)
         if len(path) > MAX_DEPTH:
-            message = f"found nesting deeper than {MAX_DEPTH} levels, expected less"
-            raise _Fault(_SYNTAX, message, line, column)
+            raise _refused(event, f"found nesting deeper than {MAX_DEPTH} levels, expected less")
         items: list[Node] = []
         members: dict[str, Node] = {}
         is_list = type(event).__name__ == "SequenceStartEvent"
         while "EndEvent" not in type(inner := next(self._events)).__name__:
             if is_list:
                 items.append(self._node(inner, (*path, len(items))))
-                continue
-            key = self._key(inner, members, is_flow=event.flow_style)
-            members[key] = self._node(next(self._events), (*path, key))
-            if not path:
-                first, last = inner.start_mark.line + FIRST_LINE, self.last + FIRST_LINE
-                self.entries.append(Entry(key, members[key], first, last))
+            else:
+                key = self._key(inner, members)
+                members[key] = self._node(next(self._events), (*path, key))
         if event.flow_style:
-            self.last = inner.end_mark.line
+            self._last = inner.end_mark.line
         return items if is_list else members
 
-    def _key(self, event: Any, known: Collection[str], *, is_flow: bool) -> str:
-        line, column = event.start_mark.line, event.start_mark.column
+    def _key(self, event: Any, known: Mapping[str, Node]) -> str:
+        _refuse_anchor(event)
         key: str | None = getattr(event, "value", None)
-        if key is None or (not is_flow and "?" in self.lines[line][:column]):
-            message = "found a key that is not a word, expected `key: value`"
-            raise _Fault(_SYNTAX, message, line, column)
-        if event.anchor is not None or event.tag is not None:
-            message = "found an anchor, an alias or a tag, expected a plain value"
-            raise _Fault("frontmatter-anchor", message, line, column)
+        if key is None:
+            raise _refused(event, _NO_WORD)
         if key in known:
             message = f"found {shown(key)} again, expected it once"
-            raise _Fault("frontmatter-duplicate-key", message, line, column)
+            raise _refused(event, message, "frontmatter-duplicate-key")
         self._end(event)
         return key
 
@@ -286,7 +277,7 @@ class _Reader:
         # The line of a block's mark may end with a comment. A line with an open quote may not.
         self._inside.update(range(first + is_block, last))
         self._ends[last] = column
-        self.last = last
+        self._last = last
 
     def comments(self) -> dict[int, str]:
         """Return the comments by line number."""
@@ -295,8 +286,40 @@ class _Reader:
             if "#" in line and number not in self._inside:
                 match = _ANY_COMMENT.search(line, self._ends.get(number, 0))
                 if match is not None:
-                    found[number + FIRST_LINE] = match[0]
+                    found[number + self.at] = match[0]
         return found
+
+    def problem(self, path: str, error: Exception) -> Problem:
+        """Return the problem for a _Fault or an error of libyaml."""
+        if not isinstance(error, _Fault):
+            mark: Any = getattr(error, "problem_mark", None)
+            if mark is None or mark.line >= len(self.lines):  # where the construct was opened
+                mark = getattr(error, "context_mark", None) or mark
+            line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+            reason = getattr(error, "problem", None) or type(error).__name__
+            line = max(0, min(line, len(self.lines) - 1))
+            error = _Fault(_SYNTAX, f"{reason}, expected `key: value`", line, column)
+        named = _MARGIN_KEY.match(self.lines[0])
+        return Problem(
+            path=path,
+            rule=error.rule,
+            message=error.message,
+            fix=_FIXES.get(error.rule, "put the value in double quotes"),
+            line=error.line + self.at,
+            column=error.column + 1,
+            key=(named[1] or named[2]) if named else "",
+        )
+
+
+def _refuse_anchor(event: Any) -> None:
+    if event.anchor is not None or getattr(event, "tag", None) is not None:
+        message = "found an anchor, an alias or a tag, expected a plain value"
+        raise _refused(event, message, "frontmatter-anchor")
+
+
+def _refused(event: Any, message: str, rule: str = _SYNTAX) -> _Fault:
+    """Return the fault of what begins at an event of libyaml."""
+    return _Fault(rule, message, event.start_mark.line, event.start_mark.column)
 
 
 # -- writing ---------------------------------------------------------------------------------

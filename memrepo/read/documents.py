@@ -5,23 +5,22 @@ comments, and what memory programs printed. Private text is blank (`read/marks.p
 `\n` only, and `\r\n` counts as one line end. Line numbers are one-based and refer to the original
 bytes.
 
-Headers of other programs are split by python-frontmatter and never written. Values are read within
-the limits of `core.header`: no type is guessed, no tag, anchor or alias is resolved, and nesting is
-limited. If YAML rejects a header, each key is read separately.
+Headers of other programs are read as those of memories are, and never written: no type is guessed,
+no tag, anchor or alias is resolved, and nesting is limited.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, cast
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
 
 import msgspec
 
-from memrepo.core import header as yaml_header
+from memrepo.core import header as headers
 from memrepo.core.fields import Node
-from memrepo.core.header import FIRST_LINE, Entry
-from memrepo.core.lines import MAX_DEPTH, too_deep
+from memrepo.core.lines import MAX_DEPTH, split_lines, too_deep
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.marks import printed_lines, without_private
@@ -284,65 +283,53 @@ MAX_CHARACTERS = 256 * 1024
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
 
-class ForeignHeader:
-    """The YAML header of a text, and the body below it, as split by python-frontmatter.
+class ForeignHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The YAML header of a text, and the body below it.
 
-    Headers are never written, so there is no `export`. `values` maps each key to its value, and
-    `at` maps each key to its line. `last` is the number of the line that closes the header, or 0
-    without a header. `body` is the text after the header. `body_line` is the number of the first
-    line of the body that is not blank.
+    `values` maps each key to its value, and `at` maps each key to its line. `last` is the number of
+    the line that closes the header, or 0 without a header. `body` is the text after the header.
+    `body_line` is the number of the first line of the body that is not blank.
     """
 
-    FM_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
-
-    def __init__(self, text: str, path: str) -> None:
-        self.path = path
-        self.values: dict[str, Node] = {}
-        self.at: dict[str, int] = {}
-        self.problem: Problem | None = None
-        self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
-
-    def split(self, text: str) -> tuple[str, str]:
-        """Split a text into the source of its header and its body, and store the header's values.
-
-        Raises ValueError if the text between two rules is body text.
-        """
-        before, header, *rest = self.FM_BOUNDARY.split(text, 2)
-        lines = header.split("\n")[1:-1]
-        if before or not rest:
-            if not before and lines and _KEY_LINE.match(lines[0]):
-                self.problem = next(
-                    iter(yaml_header.read(text, self.path).problems), None
-                )  # never closed
-            raise ValueError(self.path)
-        long = len(header) > MAX_CHARACTERS
-        reading = yaml_header.read_lines([] if long else lines, self.path)
-        broken = next((p for p in reading.problems if p.severity == "error"), None)
-        entries = reading.entries if broken is None else _by_key(lines, self.path)
-        bare = _is_mapping(lines) if long else not any(map(str.strip, lines))
-        if not (entries or bare) or (broken is not None and not _is_mapping(lines)):
-            raise ValueError(self.path)
-        self.values = {entry.key: entry.value for entry in entries}
-        self.at = {entry.key: entry.first for entry in entries}
-        self.problem, self.body = broken, rest[0]
-        self.last = FIRST_LINE + len(lines)
-        self.body_line = self.last + _blank_lines(rest[0])
-        return header, rest[0]
-
-    def load(self, fm: str) -> dict[str, Node]:  # noqa: ARG002 - `split` has read it
-        """Return the values of the header by key."""
-        return self.values
+    values: Mapping[str, Node] = MappingProxyType({})
+    at: Mapping[str, int] = MappingProxyType({})
+    problem: Problem | None = None
+    last: int = 0
+    body: str
+    body_line: int
 
 
 def read_head(text: str, path: str) -> ForeignHeader:
-    """Read the header of a text, which must not begin with a byte order mark."""
-    header = ForeignHeader(text, path)
-    if text.startswith("---"):
-        import frontmatter  # most files have no header
-        from frontmatter.default_handlers import BaseHandler
+    """Read the header of a text, which must not begin with a byte order mark.
 
-        frontmatter.parse(text, handler=cast("BaseHandler", header))
-    return header
+    A text between two rules that is no mapping is body. A value that is not valid YAML is read as
+    plain text.
+    """
+    found = headers.read(text, path, MAX_CHARACTERS)
+    lines = [line for line, _ in split_lines(text[: found.body_offset])[1:-1]]
+    problem = next(iter(found.problems), None)
+    is_read = bool(found.entries) and not problem
+    if not found.present or not (is_read or _is_mapping(lines) or not any(map(str.strip, lines))):
+        is_open = found.unclosed and _KEY_LINE.match(text.partition("\n")[2])
+        start = 1 + _blank_lines(text)
+        return ForeignHeader(problem=problem if is_open else None, body=text, body_line=start)
+    values = {entry.key: entry.value for entry in found.entries}
+    at = {entry.key: entry.first for entry in found.entries}
+    for number, line in enumerate(lines if found.problems else (), start=headers.FIRST_LINE):
+        key, _, words = line.partition(":")
+        if _KEY_LINE.match(line) and key not in values:
+            value = words.strip().strip("'\"")
+            is_list = value.startswith("[") and not value.startswith("[[")  # is never closed
+            values[key], at[key] = value.strip("[] ") if is_list else value, number
+    body = text[found.body_offset :]
+    return ForeignHeader(
+        values=values,
+        at=at,
+        problem=problem,
+        last=found.body_line - 1,
+        body=body,
+        body_line=found.body_line + _blank_lines(body),
+    )
 
 
 def _blank_lines(text: str) -> int:
@@ -356,19 +343,3 @@ def _is_mapping(lines: list[str]) -> bool:
         _KEY_LINE.match(line) or (n and (line.startswith(("- ", "]", "}")) or line.rstrip() == "-"))
         for n, line in enumerate(margin)
     )
-
-
-def _by_key(lines: list[str], path: str) -> tuple[Entry, ...]:
-    """Read the header key by key. A value that is not valid YAML is read as plain text."""
-    starts = [n for n, line in enumerate(lines) if _KEY_LINE.match(line)]
-    found: dict[str, Entry] = {}
-    for first, after in zip(starts, [*starts[1:], len(lines)], strict=True):
-        reading = yaml_header.read_lines(lines[first:after], path)
-        key, _, words = lines[first].partition(":")
-        value: Node = words.strip().strip("'\"")
-        if reading.entries and not reading.problems:
-            value = reading.entries[0].value
-        elif isinstance(value, str) and value.startswith("[") and not value.startswith("[["):
-            value = value.strip("[] ")  # a list that is never closed
-        found.setdefault(key, Entry(key, value, first + FIRST_LINE, after + 1))
-    return tuple(found.values())

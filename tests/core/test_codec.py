@@ -353,7 +353,6 @@ REFUSED = [
     ("frontmatter-duplicate-key", HEAD + "title: a\ntype: note\n---\n", 4, 1, "type"),
     ("frontmatter-duplicate-key", HEAD + "x: {a: 1, a: 2}\n---\n", 3, 11, "x"),
     ("frontmatter-duplicate-key", HEAD + "x:\n  a: 1\n  a: 2\n---\n", 5, 3, "x"),
-    ("frontmatter-syntax", HEAD + "? x\n: a\n---\n", 3, 3, "x"),
     ("frontmatter-syntax", HEAD + "[a, b]: c\n---\n", 3, 1, ""),
     ("frontmatter-anchor", HEAD + "title: &a b\n---\n", 3, 8, "title"),
     ("frontmatter-anchor", HEAD + "title: *a\n---\n", 3, 8, "title"),

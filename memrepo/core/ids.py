@@ -23,7 +23,6 @@ _MARKER = regex(r"^(?:[-*+•]|\d{1,9}[.)])\s+")
 _CHECKBOX = regex(r"^\[[ xX]\]\s+")
 _LEADING_DATE = regex(r"^[\[(]?\d{4}-\d{2}-\d{2}[\])]?(?:\s*[:–—-])?\s+")
 _BLANKS = regex(r"\s+")
-_NOT_SLUG = regex(r"[^a-z0-9]+")
 TAG_PATTERN = r"\w[\w./:+#-]*"
 """The default pattern of a tag: one word, such as `garden`, `project/shed` or `c++`."""
 _NOT_TAG = regex(r"[^\w./:+#]+")
@@ -140,24 +139,22 @@ def manual_id(
     return next(id_ for id_ in turns if id_ not in taken)
 
 
-def stem_of(text: str) -> str:
-    """Return a file name stem made from the words of a text, in the script of the text.
+def slugify(text: str) -> str:
+    """Build a slug from the words of a text, in the script of the text.
 
     The length is limited to what every file system supports. A non-ASCII character counts as two.
     """
-    plain = strip_marker(text)
-    if plain.isascii():
-        return slugify(plain)
-    kept = "".join(ch if unicodedata.category(ch)[0] in "LMN" else "-" for ch in normalise(plain))
+    plain = normalise(strip_marker(text))
+    kept = "".join(ch if unicodedata.category(ch)[0] in "LMN" else "-" for ch in plain)
     words = [word for part in kept.split("-") if (word := _unmarked(part))]
-    stem, room = "", SLUG_LENGTH
+    slug, room = "", SLUG_LENGTH
     for word in words:
-        wide = sum(1 + (ch > "\x7f") for ch in word) + bool(stem)
+        wide = sum(1 + (ch > "\x7f") for ch in word) + bool(slug)
         if wide > room:
-            stem = stem or _narrowed(word)
+            slug = slug or _narrowed(word)
             break
-        stem, room = f"{stem}-{word}".lstrip("-"), room - wide
-    return stem or "memory"
+        slug, room = f"{slug}-{word}".lstrip("-"), room - wide
+    return slug or "memory"
 
 
 def _unmarked(word: str) -> str:
@@ -168,27 +165,13 @@ def _unmarked(word: str) -> str:
 
 
 def _narrowed(word: str) -> str:
-    """Truncate a word too long for a file name stem, such as Chinese text without blanks."""
+    """Truncate a word too long for a slug, such as Chinese text without blanks."""
     end, room = 0, SLUG_LENGTH
     for end, ch in enumerate(word):  # noqa: B007 - the loop variable is used after the loop
         room -= 1 + (ch > "\x7f")
         if room < 0:
             break
     return word[:end]
-
-
-def slugify(text: str) -> str:
-    """Build a slug `[a-z0-9-]{1,60}` from a text. Non-Latin scripts are transliterated."""
-    plain = strip_marker(text)
-    if not plain.isascii():
-        from anyascii import anyascii
-
-        plain = anyascii(unicodedata.normalize("NFKC", visible(plain)))
-    slug = _NOT_SLUG.sub("-", plain.lower()).strip("-")
-    if len(slug) > SLUG_LENGTH:
-        cut = slug[: SLUG_LENGTH + 1].rfind("-")
-        slug = slug[: cut if cut >= SLUG_LENGTH // 2 else SLUG_LENGTH].strip("-")
-    return slug or "memory"
 
 
 def as_tag(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from memrepo.core.ids import digest, stem_of
+from memrepo.core.ids import digest, slugify
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import clean_page
@@ -105,7 +105,7 @@ class Layout(msgspec.Struct, frozen=True):
         folder = self.area("memories") + (layer or LAYER_OF_TYPE[type_])
         if (day := _DAY.match(captured)) is not None:
             folder += f"/{day[1]}"
-        return f"{folder}/{stem_of(text)}-{id_[4:10]}.md"
+        return f"{folder}/{slugify(text)}-{id_[4:10]}.md"
 
     def spread(self, path: str) -> str:
         """Return a path in a subfolder for an undated memory whose folder is full.

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from memrepo.core.ids import ID_PATTERN, slugify, stem_of
+from memrepo.core.ids import ID_PATTERN, slugify
 from memrepo.core.memory import LAYERS, Link, Memory
 from memrepo.core.patterns import regex
 
@@ -68,8 +68,7 @@ class Names:
         layer, _, rest = name.rpartition(":")
         named = self._ids.get(name)
         if named is None and layer in ("", *LAYERS) and not ID_PATTERN.fullmatch(name):
-            forms = (f"{layer}:{form(rest)}".lstrip(":") for form in (stem_of, slugify))
-            named = next(filter(None, map(self._ids.get, forms)), None)
+            named = self._ids.get(f"{layer}:{slugify(rest)}".lstrip(":"))
         return next(iter(named)) if named and len(named) == 1 else ""
 
 

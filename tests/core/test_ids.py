@@ -70,10 +70,13 @@ def test_an_id_is_made_of_its_parts_and_of_nothing_else() -> None:
     ("text", "slug"),
     [
         ("- [x] 2026-01-31: Staging runs in Frankfurt!", "staging-runs-in-frankfurt"),
-        ("Привет мир", "privet-mir"),
-        ("北京", "beijing"),
-        ("Café Zürich", "cafe-zurich"),
-        ("🚀", "rocket"),
+        ("Привет, мир", "привет-мир"),
+        ("决定：周五不开会", "决定-周五不开会"),
+        ("周五不开会" * 20, "周五不开会" * 6),
+        ("Cafe\u0301 Zürich", "café-zürich"),
+        ("हिन्दी में", "हिन्दी-में"),
+        ("🚀", "memory"),
+        ("слово " * 30, "слово-слово-слово-слово-слово"),
         ("", "memory"),
         ("...", "memory"),
         ("word " * 30, "word-word-word-word-word-word-word-word-word-word-word-word"),
@@ -85,29 +88,12 @@ def test_a_slug(text: str, slug: str) -> None:
 
 
 @given(st.text(max_size=200))
-def test_a_stem_is_a_name_that_every_file_system_holds(text: str) -> None:
-    stem = ids.stem_of(text)
-    assert len(stem.encode()) <= 190
-    assert not set(stem) & set('/\\:*?"<>|. \t\n')
-    assert stem.isprintable()
-    assert "--" not in stem
-    assert not stem.startswith("-")
-    assert not stem.endswith("-")
-    assert ids.stem_of(stem) == stem
-
-
-@pytest.mark.parametrize(
-    ("text", "stem"),
-    [
-        ("- [x] 2026-01-31: Staging runs in Frankfurt!", "staging-runs-in-frankfurt"),
-        ("Привет, мир", "привет-мир"),
-        ("决定：周五不开会", "决定-周五不开会"),
-        ("周五不开会" * 20, "周五不开会" * 6),
-        ("Cafe\u0301 Zürich", "café-zürich"),
-        ("हिन्दी में", "हिन्दी-में"),
-        ("🚀", "memory"),
-        ("слово " * 30, "слово-слово-слово-слово-слово"),
-    ],
-)
-def test_a_stem(text: str, stem: str) -> None:
-    assert ids.stem_of(text) == stem
+def test_a_slug_is_a_name_that_every_file_system_holds(text: str) -> None:
+    slug = ids.slugify(text)
+    assert len(slug.encode()) <= 190
+    assert not set(slug) & set('/\\:*?"<>|. \t\n')
+    assert slug.isprintable()
+    assert "--" not in slug
+    assert not slug.startswith("-")
+    assert not slug.endswith("-")
+    assert ids.slugify(slug) == slug

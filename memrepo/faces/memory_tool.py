@@ -255,7 +255,7 @@ def split_text(text: str) -> tuple[str, Edges | None]:
 
 def text_of(memory: Memory) -> str:
     """Restore the exact original text of a file from its memory."""
-    edges: Edges | None = memory.fields.get("edges")
+    edges = memory.edges
     if edges is None:
         return memory.body
     text = f"{edges.before}{memory.body}{edges.after}"

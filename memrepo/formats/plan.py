@@ -373,7 +373,7 @@ class _Import(msgspec.Struct):
     def link(self) -> None:
         """Link new memories to those imported memories that their records name."""
         for id_, record in self.records.items():
-            links = list(self.fresh[id_].fields.get("links", ()))
+            links = list(self.fresh[id_].links)
             for type_, name in record.links:
                 target = self.names.get(name)
                 if target and target != id_ and type_ == "duplicate_of":

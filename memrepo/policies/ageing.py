@@ -245,7 +245,7 @@ def retention_of(memory: Memory, access: Access, now: datetime, rules: DecayRule
         cls=cls,
         ttl=ttl,
         confirmed=min(confirmed, _LATEST) if confirmed else None,
-        stored=float(memory.fields.get("confidence", 1.0)),
+        stored=memory.confidence,
         now=now,
         lasts=ttl is not None and lasts(memory, cls, rules),
         until=stated_end(memory, rules),
@@ -269,7 +269,7 @@ def has_evidence(memory: Memory) -> bool:
 
 
 def _is_supported(memory: Memory) -> bool:
-    if any(map(_is_human, (memory.stamp, *memory.fields.get("verified", ())))):
+    if any(map(_is_human, (memory.stamp, *memory.verified))):
         return True
     return memory.standing != "retire_candidate" and any(s.text_hash for s in memory.sources)
 
@@ -288,7 +288,7 @@ def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
 
 def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) -> datetime | None:
     """Return when a memory was last created or verified, or retrieved if its class allows that."""
-    moments = [memory.created, *(stamp.at for stamp in memory.fields.get("verified", ()))]
+    moments = [memory.created, *(stamp.at for stamp in memory.verified)]
     if cls in rules.refreshed:
         moments.append(access.last)
     return max((moment for moment in moments if moment is not None), default=None)
@@ -320,7 +320,7 @@ def is_protected(memory: Memory, cls: str) -> bool:
     return (
         cls == "permanent"
         or any(getattr(memory, name) for name in ("pinned", "critical", "user_marked"))
-        or any(map(_is_human, memory.fields.get("verified", ())))
+        or any(map(_is_human, memory.verified))
     )
 
 

@@ -67,7 +67,7 @@ def is_worded_by_person(memory: Memory) -> bool:
 def is_by_person(memory: Memory) -> bool:
     """Return whether a person worded or confirmed a memory."""
     stamp = memory.stamp
-    stamps = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
+    stamps = (*((stamp,) if stamp else ()), *memory.verified)
     return any(one.by.startswith("human:") for one in stamps)
 
 

@@ -185,7 +185,7 @@ def link_step(memories: Sequence[Memory], never: Collection[str] = ()) -> Step |
         op="link",
         reason="the linked memories mention the same rare names",
         changes=tuple(
-            Update(id=id_, fields={"links": (*claims[id_].fields.get("links", ()), *links)})
+            Update(id=id_, fields={"links": (*claims[id_].links, *links)})
             for id_, links in sorted(new.items())
         ),
     )

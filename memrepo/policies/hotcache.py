@@ -45,7 +45,7 @@ _BY_USE = regex(r"\d+ sessions")
 
 def hot_of(memory: Memory) -> Hot | None:
     """Return when and why a memory was added to the hot cache, or None if it is not there."""
-    hot: Hot | None = memory.hot
+    hot = memory.hot
     if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
         return None
     return hot
@@ -96,7 +96,7 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
     """Return the reason for promoting a memory to the hot cache, or an empty string if none."""
     if memory.critical:
         return CRITICAL
-    hot: Hot | None = memory.fields.get("hot")
+    hot = memory.hot
     cutoff = (hot.until or hot.since) if hot is not None else None
     account = accesses.of(memory.id)
     if not account.recent:
@@ -222,7 +222,7 @@ def _is_asked(memory: Memory) -> bool:
 
 def was_removed(memory: Memory) -> bool:
     """Return whether a person took a memory off the page."""
-    hot: Hot | None = memory.fields.get("hot")
+    hot = memory.hot
     return hot is not None and hot.until is not None and hot.reason == REQUEST
 
 

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 import msgspec
 
 from memrepo.core.ids import ID_PATTERN, slugify
-from memrepo.core.memory import LAYERS, Link, Memory
+from memrepo.core.memory import LAYERS, Memory
 from memrepo.core.patterns import regex
 
 _WIKILINK = regex(
@@ -102,7 +102,7 @@ def without_code(text: str) -> str:
 
 def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
     """Yield the outgoing edges of a memory: its links first, then the references in its body."""
-    links: tuple[Link, ...] = memory.fields.get("links", ())
+    links = memory.links
     for link in links:
         yield Edge(source=memory.id, target=link.target, type=link.type, strength=link.strength)
     linked = {link.target for link in links if link.type == "references"}

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import visible
-from memrepo.core.memory import Link, Memory, Source, Stamp
+from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST, extent, format_time
@@ -36,7 +36,7 @@ def trust_of(memory: Memory) -> str:
     confirmation counts.
     """
     written = memory.stamp
-    stamps: tuple[Stamp, ...] = memory.fields.get("verified", ())
+    stamps = memory.verified
     since = written.at if written else None
     held = [s for s in stamps if since is None or s.at is None or s.at >= since]
     if any(s.by.startswith("human:") for s in held):
@@ -127,7 +127,7 @@ def stale(when: str) -> str:
 
 def contesting(memory: Memory) -> tuple[str, ...]:
     """Return the ids of the memories that contradict a memory, or none if it is not contested."""
-    links = links_of(memory) if memory.standing == "contested" else ()
+    links = memory.links if memory.standing == "contested" else ()
     return tuple(link.target for link in links if link.type == "contradicts")
 
 
@@ -145,7 +145,7 @@ def _against(memory: Memory, other: Memory) -> str:
 
 def _retired(memory: Memory) -> str:
     """Describe when and where the last source line of a memory was deleted."""
-    retired = memory.fields.get("retired", ())
+    retired = memory.retired
     if not retired:
         return "it is about to be retired: its source line is gone"
     last = retired[-1]
@@ -301,7 +301,7 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
     linked = (
         (id_, link.target)
         for id_, memory in sorted(state.memories.items())
-        for link in links_of(memory)
+        for link in memory.links
         if link.type == "contradicts" and link.target != id_
     )
     pairs = {tuple(sorted(pair)): pair for pair in (*linked, *_rivals(state))}
@@ -364,13 +364,7 @@ def replaced(old: Memory, new: Memory) -> bool:
 
 def contradicts(one: Memory, other: Memory) -> bool:
     """Return whether a memory has a `contradicts` link to another memory."""
-    return any(x.type == "contradicts" and x.target == other.id for x in links_of(one))
-
-
-def links_of(memory: Memory) -> tuple[Link, ...]:
-    """Return the links of a memory."""
-    links: tuple[Link, ...] = memory.fields.get("links", ())
-    return links
+    return any(x.type == "contradicts" and x.target == other.id for x in one.links)
 
 
 def uncontested(memory: Memory, other: str, is_active: Callable[[str], bool]) -> dict[str, Any]:
@@ -378,16 +372,16 @@ def uncontested(memory: Memory, other: str, is_active: Callable[[str], bool]) ->
 
     They are none while a third active memory contradicts it.
     """
-    rivals = (x.target for x in links_of(memory) if x.type == "contradicts" and x.target != other)
+    rivals = (x.target for x in memory.links if x.type == "contradicts" and x.target != other)
     is_free = memory.standing == "contested" and not any(map(is_active, rivals))
     return {"standing": None} if is_free else {}
 
 
 def reconciled(memory: Memory, other: str, is_active: Callable[[str], bool]) -> dict[str, Any]:
     """Return the fields of a memory that does not contradict another one."""
-    links = tuple(x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other))
+    links = tuple(x for x in memory.links if (x.type, x.target) != ("contradicts", other))
     fields = uncontested(memory, other, is_active)
-    return fields if links == links_of(memory) else {**fields, "links": links or None}
+    return fields if links == memory.links else {**fields, "links": links or None}
 
 
 def superseded(memory: Memory, heir: str, now: datetime) -> dict[str, Any]:

@@ -270,7 +270,7 @@ def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime
     created = memory.created
     if created is None or is_archive_exempt(memory):
         return None
-    hot: Hot | None = memory.fields.get("hot")
+    hot = memory.hot
     until = hot.until if hot is not None else None
     last = max(filter(None, (created, access.last)), default=created)
     if until is not None and until >= last:
@@ -314,7 +314,7 @@ def unarchive(memory: Memory, why: str) -> Step:
 
 def archive_reason(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> str:
     """Return the reason for archiving a memory, as text for a commit message."""
-    hot: Hot | None = memory.fields.get("hot")
+    hot = memory.hot
     last = f"last retrieved {format_time(access.last)}" if access.last else "never retrieved"
     demoted, age = hot.until if hot is not None else None, rules.demoted_after
     if demoted is not None and age is not None and due == demoted + age:

@@ -237,7 +237,7 @@ def _memory_rows(
     for blob, memory in wanted.memories(files):
         wanted.tick("memories indexed")
         day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
-        stored = memory.fields.get("importance")
+        stored = memory.importance
         importance = stored.score if stored else wanted.importance(memory)
         thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
         subject = _folded(memory.subject)
@@ -264,7 +264,7 @@ def last_confirmed(memory: Memory) -> int:
 
     The day on which a file was committed says nothing about its statements.
     """
-    times = [stamp.at for stamp in memory.fields.get("verified", ()) if stamp.at]
+    times = [stamp.at for stamp in memory.verified if stamp.at]
     for source in (one for one in memory.sources if one.captured_from != "commit"):
         with suppress(ValueError):  # undated, or not a valid date
             times.append(parse_time(source.captured))

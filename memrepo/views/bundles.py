@@ -20,7 +20,7 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.fields import defaults_of, node_of
 from memrepo.core.ids import visible
 from memrepo.core.jsontext import spell_lines
-from memrepo.core.memory import FIELDS, Hot, Memory
+from memrepo.core.memory import FIELDS, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
@@ -135,7 +135,7 @@ def hygiene_files(
     cold = {}
     for memory in found:
         if memory.status == "active" and hot_of(memory) is None:
-            left: Hot | None = memory.fields.get("hot")
+            left = memory.hot
             recent = accesses.of(memory.id).since(left.until if left is not None else None)
             if recent or left is not None:
                 sessions = sorted({id_ for _, id_ in recent})
@@ -200,7 +200,7 @@ def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> l
     for event in sorted(events, key=lambda e: (e.when, e.memory), reverse=True):
         if event.op != op:
             continue
-        hot: Hot | None = memories[event.memory].fields.get("hot")
+        hot = memories[event.memory].hot
         known = None if hot is None else hot.since if op == "promote" else hot.until
         at = event.when if event.memory in newest or known is None else known
         newest.add(event.memory)

@@ -34,7 +34,7 @@ from msgspec.structs import asdict, replace
 from memrepo.core.judge import Profile, Scores, VerdictWord
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import IMPORT, Judged, read_manifests
-from memrepo.core.memory import CLAIM_TYPES, Memory, Retired
+from memrepo.core.memory import CLAIM_TYPES, Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats.purifier import contradiction_id, status_of
@@ -149,7 +149,7 @@ def _related(claims: Sequence[Claim]) -> Iterable[Claim]:
     for id_, claim in known.items():
         pairs |= {(id_, other) for other in claim.memory.supersedes}
         pairs |= {(other, id_) for other in claim.memory.superseded_by}
-        for link in claim.memory.fields.get("links", ()):
+        for link in claim.memory.links:
             if link.type == "contradicts" and link.target in known and link.target != id_:
                 against[claim.id].add(known[link.target].id)
                 against[known[link.target].id].add(claim.id)
@@ -265,7 +265,7 @@ ROUTED: Mapping[str, object] = MappingProxyType(
 
 def _retirements(memory: Memory, layout: Layout) -> list[dict[str, object]]:
     found: dict[tuple[str, str], list[str]] = {}
-    reasons: Sequence[Retired] = memory.fields.get("retired", ())
+    reasons = memory.retired
     for retired in reasons:
         word, _, path = retired.reason.partition(": ")
         word = "all_sources_removed" if word == "source_removed" else word

@@ -16,7 +16,7 @@ import msgspec
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, hot_path, stamped, standing_of
-from memrepo.core.memory import Gist, Hot, Memory, having
+from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
@@ -446,7 +446,7 @@ def _sizes(note: Memory, most: int) -> tuple[str, ...]:
     head = f"note {_line(note.title) or note.slug} ({about})"
     text = visible(without_secrets(note.body)).replace("\n", "\n  ")
     whole = f"{head}:\n  {text}"
-    summary: Gist = note.fields.get("gist") or gist_of(note)
+    summary = note.gist or gist_of(note)
     gist = f"{head}, its gist: {_line(_BOLD_MARKS.sub('', summary.summary))}"
     return (whole, gist) if _tokens(whole) <= most else (gist,)
 

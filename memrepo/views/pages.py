@@ -267,7 +267,7 @@ def _line(state: State, memory: Memory, text: str) -> Mapping[str, object]:
     rule = f"clean {'body' if text == memory.body else 'said'} {rules_in_use()}"
     if not memory.once(rule, lambda: not find_secrets(text)):
         text = without_secrets(text)
-    links = memory.fields.get("links", ())
+    links = memory.links
     rivals = (state.memories.get(k.target) for k in links if k.type == "contradicts")
     return {
         "text": _quoted(text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1].rstrip() + "…"),

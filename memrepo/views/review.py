@@ -79,7 +79,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def why(self) -> str:
         """Return the last reason given for the change, or why a run retired the memory."""
-        retired = self.difference.memory.fields.get("retired", ())
+        retired = self.difference.memory.retired
         if self.difference.kind in ("retired", "marked") and retired:
             return str(retired[-1].reason)
         own = [d for d in self.decisions if d.op not in _PLACES] or self.decisions

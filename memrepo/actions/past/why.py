@@ -194,11 +194,11 @@ def _relations(state: State, memory: Memory) -> Iterator[Relation]:
     twins = [m for m in having(state.every, ("duplicate_of",)) if m.duplicate_of == memory.id]
     for twin in sorted(twins, key=lambda m: m.path):
         yield _relation("repeated by", twin)
-    ids = {link.target for link in memory.fields.get("links", ()) if link.type == "contradicts"}
+    ids = {link.target for link in memory.links if link.type == "contradicts"}
     ids |= {
         m.id
         for m in having(state.every, ("links",))
-        if any(k.target == memory.id and k.type == "contradicts" for k in m.fields.get("links", ()))
+        if any(k.target == memory.id and k.type == "contradicts" for k in m.links)
     }
     for id_ in sorted(ids & state.memories.keys()):
         yield _relation("contradicts", state.memories[id_])

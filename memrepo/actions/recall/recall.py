@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Accesses
-from memrepo.core.memory import STATUSES, Gist, Memory, Source
+from memrepo.core.memory import STATUSES, Memory, Source
 from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time, local_day
@@ -443,7 +443,7 @@ def _shown_text(memory: Memory, tier: str, part: Paragraph | None) -> str:
         return part.text if part else memory.body
     if tier == "forgotten" and "gist" not in memory.fields:
         return memory.body
-    gist: Gist | None = memory.fields.get("gist")
+    gist = memory.gist
     if gist is None:
         from memrepo.policies.gists import gist_of
 

@@ -347,7 +347,7 @@ def _tagged(found: Sequence[Memory], query: str) -> list[Memory]:
 
     asked, hits = query_terms(query), []
     for memory in found:
-        gist = memory.fields.get("gist") or gist_of(memory)
+        gist = memory.gist or gist_of(memory)
         if set(terms(" ".join((*gist.tags, *memory.tags)))).issuperset(asked):
             hits.append(memory)
     return hits

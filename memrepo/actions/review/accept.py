@@ -263,7 +263,7 @@ def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> De
 
 def _keeping(work: Work, memory: Memory) -> Update:
     stamp = Stamp(by=work.actor, at=work.call.now)
-    verified = (*memory.fields.get("verified", ()), stamp)
+    verified = (*memory.verified, stamp)
     return Update(id=memory.id, fields={"standing": None, "verified": verified})
 
 

@@ -221,7 +221,7 @@ def review_of(work: Work, span: Comparison) -> Review:
 
 
 def _contradicted(memory: Memory | None) -> set[str]:
-    links = memory.fields.get("links") or () if memory else ()
+    links = memory.links if memory else ()
     return {link.target for link in links if link.type == "contradicts"}
 
 

@@ -73,7 +73,7 @@ def _drop_lost_links(state: State) -> tuple[Step, ...]:
     if state.problems:
         return ()
     for memory in state.every:
-        links = memory.fields.get("links", ())
+        links = memory.links
         left = tuple(link for link in links if link.target in state.memories)
         if len(left) < len(links):
             changes.append(Update(id=memory.id, fields={"links": left or None}))

@@ -169,8 +169,8 @@ def _without_places(
 
 def _was_kept(memory: Memory) -> bool:
     """Return whether a person confirmed a memory after a run had marked it for removal."""
-    retired = memory.fields.get("retired", ())
-    stamps = (one for one in memory.fields.get("verified", ()) if one.by.startswith("human:"))
+    retired = memory.retired
+    stamps = (one for one in memory.verified if one.by.startswith("human:"))
     last = max((f"{one.at:%Y%m%dT%H%M%SZ}" for one in stamps if one.at), default="")
     return bool(retired) and retired[-1].run[: len(last)] < last
 
@@ -197,7 +197,7 @@ def _retiring(known: Known, path: str, members: Sequence[Memory], why_marked: st
                 id=memory.id,
                 fields={
                     "standing": RETIRED,
-                    "retired": (*memory.fields.get("retired", ()), retired),
+                    "retired": (*memory.retired, retired),
                     **({} if why_marked or is_held_by_person(memory) else resting),
                 },
             )

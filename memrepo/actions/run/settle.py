@@ -31,7 +31,6 @@ from memrepo.core.memory import OWN_ACTOR, Link, Memory, Stamp
 from memrepo.policies.claims import is_by_person, is_held_by_person, is_worded_by_person
 from memrepo.policies.standing import (
     contradicts,
-    links_of,
     newer_of,
     reconciled,
     superseded,
@@ -264,7 +263,7 @@ def supersede(known: Known, new: str, old: str, reason: str, sure: float | None 
 
 def _outdate(known: Known, new: str, old: str, reason: str) -> None:
     """Make a memory history, because a newer one continued it."""
-    links = links_of(known.current(new))
+    links = known.current(new).links
     follows = Link(target=old, type="follows")
     changes = [Update(id=old, fields={"standing": OUTDATED})]
     if follows not in links:
@@ -280,7 +279,7 @@ def _flag(known: Known, doubt: _Doubt) -> None:
     changes = []
     for id_, other in ((new, old), (old, new)):
         memory = known.current(id_)
-        links = links_of(memory)
+        links = memory.links
         linked = any((x.target, x.type) == (other, "contradicts") for x in links)
         if linked and memory.standing == "contested":
             continue
@@ -384,7 +383,7 @@ def restore_outdated(known: Known) -> None:
 
 def _followed(memories: Iterable[Memory]) -> Iterator[str]:
     for memory in memories:
-        yield from (link.target for link in links_of(memory) if link.type == "follows")
+        yield from (link.target for link in memory.links if link.type == "follows")
 
 
 def _end(known: Known, id_: str, reason: str) -> None:

@@ -164,7 +164,7 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
 
 def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, object]) -> Update:
     """Return the memory's update. It restarts timestamps, or else upkeep would undo the restore."""
-    fresh: dict[str, object] = {"verified": (*memory.fields.get("verified", ()), stamp)}
+    fresh: dict[str, object] = {"verified": (*memory.verified, stamp)}
     if memory.is_note:
         fresh = {"tier": "warm", "tier_since": stamp.at, "user_marked": True}
     if memory.standing == RETIRED:

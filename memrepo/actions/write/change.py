@@ -213,7 +213,7 @@ def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
     stamp = Stamp(by=work.actor, at=work.call.now)
 
     def decide(_: State, memory: Memory) -> Step | str:
-        verified = memory.fields.get("verified", ())
+        verified = memory.verified
         if stamp in verified:
             return "is confirmed already"
         fields = {"verified": (*verified, stamp), **_without_mark(memory)}
@@ -307,7 +307,7 @@ def link(work: Work, request: LinkRequest) -> Written | Unchanged:
         (new,) = checked(
             "links", [{"target": target.id, "type": request.type, "strength": request.strength}]
         )
-        old = memory.fields.get("links", ())
+        old = memory.links
         if new in old:
             return "has this link already"
         rest = tuple(x for x in old if (x.target, x.type) != (new.target, new.type))

@@ -22,7 +22,6 @@ FINDERS: tuple[tuple[str, Callable[[Scene], Iterable[Problem]]], ...] = (
     ("derived", contents.find_edited_pages),
     ("derived", contents.find_stale_bullets),
     ("derived", contents.find_in_manifests),
-    ("size", contents.find_too_long),
 )
 """The functions that check a scene, with the groups of their rules."""
 

@@ -11,29 +11,12 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Literal
 
-from memrepo.checks.rules import Scene, body_line, report
+from memrepo.checks.rules import Scene, report
 from memrepo.core.ids import find_deceptive
 from memrepo.core.layout import HOT_NAMES, standing_of
-from memrepo.core.lines import MAX_DEPTH, too_deep
 from memrepo.core.memory import REFERENCES, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import secrets_of
-
-
-def find_too_long(scene: Scene) -> Iterator[Problem]:
-    """Check the nesting depth of each memory's body."""
-    for memory in scene.memories:
-        if len(memory.body) <= MAX_DEPTH:  # too short to break a rule
-            continue
-        if deep := too_deep(memory.body.split("\n")):
-            yield report(
-                "body-nesting",
-                memory.path,
-                f"lists or quotes are nested more than {MAX_DEPTH} levels deep",
-                line=body_line(scene.files[memory.path]) + deep - 1,
-                column=1,
-                fix="reduce the nesting, or move the text to sources/",
-            )
 
 
 def find_deceptive_text(scene: Scene) -> Iterator[Problem]:

@@ -18,7 +18,6 @@ import msgspec
 from memrepo.core import codec
 from memrepo.core import header as headers
 from memrepo.core.layout import AREAS, Layout
-from memrepo.core.lines import unix
 from memrepo.core.memory import Memory, references
 from memrepo.core.problems import Problem
 
@@ -31,7 +30,7 @@ GROUPS: Mapping[Group, str] = MappingProxyType(
         "secrets": "Secrets, personal numbers and rejected statements",
         "format": "Characters and the order of keys",
         "derived": "Files and fields that memrepo writes",
-        "size": "Limits of size and nesting",
+        "size": "Limits of size",
     }
 )
 """The groups of rules. Each can be a separate hook (`check --only GROUP`)."""
@@ -227,11 +226,3 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
     text = data.decode("utf-8", "replace")
     header = headers.read(text, "")
     return header.place((key, *steps)) if (key,) in header.places else (1, 1)
-
-
-def body_line(data: bytes) -> int:
-    """Return the one-based number of the line on which a memory's body begins."""
-    text = data.decode("utf-8", "replace")
-    header = headers.read(text, "")
-    lines = unix(text[header.body_offset :]).split("\n")
-    return header.body_line + next((n for n, line in enumerate(lines) if line.strip()), 0)

@@ -20,7 +20,7 @@ import msgspec
 
 from memrepo.core import header as headers
 from memrepo.core.fields import Node
-from memrepo.core.lines import MAX_DEPTH, split_lines, too_deep
+from memrepo.core.lines import split_lines
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.marks import printed_lines, without_private
@@ -103,8 +103,8 @@ class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
 def read_lines(resource: str, data: bytes) -> SourceLines:
     """Decode a source file, and hide lines that its author did not write. Never raises.
 
-    A file that is not UTF-8, is larger than 4 MiB or is nested deeper than 64 levels is skipped.
-    The result then has no lines and one error.
+    A file that is not UTF-8 or larger than 4 MiB is skipped. The result then has no lines and one
+    error.
     """
     if len(data) > MAX_BYTES:
         return _refused(resource, "source-too-large", f"has {len(data)} bytes, over {MAX_BYTES}")
@@ -117,14 +117,6 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
     flat = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
     flat = without_private(flat, comments=False)
     text = tuple(flat.removesuffix("\n").split("\n")) if flat else ()
-    deep = too_deep(text)
-    if deep:
-        return _refused(
-            resource,
-            "source-too-deep",
-            f"nests lists or quotes more than {MAX_DEPTH} levels deep",
-            deep,
-        )
     header = _header_end(resource, text)
     printed = printed_lines(text)
     written = ["" if n in printed else line for n, line in enumerate(text, start=1)]

@@ -19,7 +19,7 @@ import msgspec
 from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
-from memrepo.core.lines import MAX_DEPTH, without_comments
+from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.documents import SourceLines, Task, read_lines, remove_struck
@@ -83,7 +83,8 @@ def _marker(sign: re.Match[str]) -> str:
 def parse_document(resource: str, data: bytes) -> ParsedFile:
     """Parse a source file into blocks. Never raises.
 
-    A file that is skipped results in a document with one error and no blocks.
+    A file that is skipped results in a document with one error and no blocks. Lists and quotes
+    below the twentieth level are text of that level.
     """
     source = read_lines(resource, data)
     shown = (
@@ -97,16 +98,8 @@ def parse_document(resource: str, data: bytes) -> ParsedFile:
     parser = _Parser()
     state = _State()
     state.process("\n".join(shown) + "\n")
-    try:
-        parser.parse(state)
-        blocks = tuple(_blocks(state))
-    except RecursionError:
-        problem = Problem(
-            path=resource,
-            rule="source-too-deep",
-            message="is nested too deeply; the file is skipped",
-        )
-        return ParsedFile(source=source, problems=(*source.problems, problem))
+    parser.parse(state)
+    blocks = tuple(_blocks(state))
     swallowed = (
         Problem(
             path=resource,
@@ -214,9 +207,7 @@ class _Parser(BlockParser):
 
     def __init__(self) -> None:
         rules = [rule for rule in self.DEFAULT_RULES if rule != "ref_link"]
-        super().__init__(
-            block_quote_rules=[], list_rules=list(rules), max_nested_level=MAX_DEPTH + 2
-        )
+        super().__init__(block_quote_rules=[], list_rules=list(rules))
         self.rules = rules
         self.register("table", _TABLE, _parse_table, before="raw_html")
         self.open_ended: list[tuple[int, int, str]] = []

@@ -112,7 +112,6 @@ TOMB = "\n".join(
 STONE = "tombstones/ts-0123456789abcdef.md"
 HOT = "hot: {since: 2026-01-01T00:00:00Z, reason: critical}"
 TIDY = Wants(tags=("kitchen", "project/*"))
-_DEEP = "".join("  " * n + "- x\n" for n in range(70))
 
 EXAMPLES: Mapping[str, Example] = {
     # Whether a file is read at all.
@@ -212,8 +211,6 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "manifest-unreadable": Example(bad={MANIFEST: "["}, good={}),
     "manifest-by-hand": Example(bad={}, good={}, before={MANIFEST: "{}"}, gone=(MANIFEST,)),
-    # How large it is.
-    "body-nesting": Example(bad=one(body=_DEEP)),
 }
 ELSEWHERE = {
     "file-unreadable": "tests/commands/test_check.py",

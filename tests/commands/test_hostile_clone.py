@@ -68,7 +68,6 @@ def test_what_was_refused_is_said(clone: Path) -> None:
     assert {
         ("tree-not-a-file", "link.md"),
         ("tree-not-a-file", "away"),
-        ("body-nesting", "deep-123456.md"),
         ("path-collision", "twin-123456.md"),
         ("manifest-unreadable", "20260101T000000Z-0123abcd.json"),
     } <= found

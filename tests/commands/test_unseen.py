@@ -48,7 +48,6 @@ def told(repo: Path, *argv: str) -> set[tuple[str, str]]:
         (reword("type: fact", "type: fact\nconfidence: 0.9"), "field-by-hand"),
         (reword("id: mem-", "id: mem-0"), "frontmatter-value"),
         (reword("type: fact", "type: facct"), "frontmatter-value"),
-        (reword("The shed is red.", "> " * 70 + "x"), "body-nesting"),
         (lambda path: path.rename(path.with_name("other.md")) and None, "memory-file-name"),
     ],
 )

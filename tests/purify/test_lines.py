@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.lines import MAX_DEPTH
 from memrepo.read.documents import MAX_BYTES, read_lines, remove_struck
 from memrepo.read.thoughts import scan
 
@@ -103,11 +102,6 @@ def test_what_programs_keep_is_hidden(
     [
         (b"x" * (MAX_BYTES + 1), "source-too-large"),
         (b"a\nb \xff\n", "source-not-utf8"),
-        (b"- " * (MAX_DEPTH + 1) + b"x\n", "source-too-deep"),
-        (b">" * (MAX_DEPTH + 1) + b"x\n", "source-too-deep"),
-        (b"".join(b"  " * n + b"- x\n" for n in range(MAX_DEPTH + 1)), "source-too-deep"),
-        (b"".join(b"   " * n + b"1.\n" for n in range(MAX_DEPTH + 1)), "source-too-deep"),
-        (b"".join(b"\t" * n + b"* x\nlazy\n" for n in range(MAX_DEPTH + 1)), "source-too-deep"),
     ],
 )
 def test_what_cannot_be_read_is_skipped_with_a_reason(data: bytes, rule: str) -> None:

@@ -115,3 +115,19 @@ def test_blocks_never_leave_the_file(text: str) -> None:
     document = parse_document("a.md", text.encode())
     for block in document.blocks:
         assert 1 <= block.lines[0] <= block.lines[1] <= max(document.source.count, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- " * 200 + "x\n",
+        ">" * 200 + " x\n",
+        "".join("  " * n + "- x\n" for n in range(200)),
+        "".join("\t" * n + "* x\nlazy\n" for n in range(100)),
+    ],
+)
+def test_what_is_nested_too_deeply_for_a_list_is_its_text(text: str) -> None:
+    document = parse_document("a.md", f"# Deep\n\n{text}\n\nAfter.\n".encode())
+    assert document.problems == ()
+    (*_, last) = document.blocks
+    assert last.text.endswith("After.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Plan, Step
+from memrepo.core.changes import Create, Step
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
@@ -74,7 +74,8 @@ def stored(repo: Path, found: list[Memory]) -> None:
         landing = prepare(
             store,
             store.snapshot(head).state(),
-            Plan(base=head, steps=(step,)),
+            head,
+            (step,),
             Context(actor="memrepo/0"),
             BORN + timedelta(days=2),
         )

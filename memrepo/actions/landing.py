@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.work import Work
-from memrepo.core.changes import Change, Delete, Plan, Step, Write
+from memrepo.core.changes import Change, Delete, Step, Write
 from memrepo.core.ids import digest
 from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.messages import MAX_STEPS, Context, message
@@ -59,7 +59,8 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
 def prepare(
     store: Repository,
     state: State,
-    plan: Plan,
+    base: str,
+    steps: Sequence[Step],
     context: Context,
     now: datetime,
     *,
@@ -67,22 +68,22 @@ def prepare(
     cost: str = "",
     author: str = RUN,
 ) -> Landing:
-    """Validate all new contents and build a plan's chain of commits, ending in `merge` if given.
+    """Validate all new contents and build the commits of steps, ending in `merge` if given.
 
     `cost` is the judge's receipt, a trailer of the merge commit only. Raises Rejected and
     SecretInText.
     """
-    effects, after = play(state, plan)
+    effects, after = play(state, steps)
     commits = [
         NewCommit(message=redact(message(step, context, state, after))[0], effect=effect)
-        for step, effect in zip(plan.steps, effects, strict=True)
+        for step, effect in zip(steps, effects, strict=True)
     ]
     text = ""
     if merge:
         lines = [commit.message.partition("\n")[0] for commit in commits]
         joined = replace(context, lines=listed_steps(lines))
         text = redact(message(merge, _with(joined, Cost=cost)))[0]
-    made = chain(store, state, after, commits, base=plan.base, now=now, merge=text, author=author)
+    made = chain(store, state, after, commits, base=base, now=now, merge=text, author=author)
     return Landing(chain=made, state=after)
 
 

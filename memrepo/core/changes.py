@@ -1,4 +1,4 @@
-"""Proposed changes. Changes are grouped into steps (one commit each), and steps into a plan."""
+"""Proposed changes, grouped into steps (one commit each)."""
 
 from __future__ import annotations
 
@@ -196,15 +196,3 @@ def is_decided(proposed: Collection[str], against: Collection[str]) -> bool:
     stated = [one for one in proposed if " " not in one]
     related = [one for one in proposed if any(f" {key} " in one for key in _RELATIONS)]
     return bool(proposed) and {*(stated or related or proposed)} <= {*against}
-
-
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """An ordered list of steps to apply on top of the commit `base`."""
-
-    base: str
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """Return the changes of all steps in order."""
-        return tuple(change for step in self.steps for change in step.changes)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, assert_never, cast, get_arg
 import msgspec
 
 from memrepo.core import codec
-from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
+from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
 from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout, below
@@ -329,11 +329,11 @@ def apply_steps(state: State, steps: Iterable[Step]) -> State:
     return apply(state, (change for step in steps for change in step.changes))
 
 
-def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
-    """Apply a plan step by step. Return one effect per commit, and the final state."""
+def play(state: State, steps: Iterable[Step]) -> tuple[tuple[Effect, ...], State]:
+    """Apply steps in order. Return one effect per commit, and the final state."""
     draft = _Draft(state)
     effects = []
-    for step in plan.steps:
+    for step in steps:
         touched = dict.fromkeys(draft.change(change) for change in step.changes)
         effects.append({path: draft.data(path) for path in touched})
     draft.check()

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
+from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.core.state import ChangeRefused, Files, State, apply, play, read_state
+from memrepo.core.state import ChangeRefused, Files, State, apply, apply_steps, play, read_state
 
 ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
 MEMORY = Memory.of(
@@ -68,7 +68,7 @@ def test_created_memories_read_back(memories: list[Memory]) -> None:
 )
 def test_a_change_that_does_not_fit_is_refused(change: Change, why: str) -> None:
     with pytest.raises(ChangeRefused, match=why) as caught:
-        play(ONE, Plan(base="", steps=(Step(op="edit", changes=(change,)),)))
+        play(ONE, (Step(op="edit", changes=(change,)),))
     assert caught.value.exit_code == 70
 
 
@@ -84,24 +84,21 @@ def test_what_would_not_read_back_is_refused(change: Change) -> None:
         apply(ONE, [change])
 
 
-def test_playing_a_plan_gives_each_step_its_effect_and_the_end() -> None:
-    plan = Plan(
-        base="",
-        steps=(
-            Step(
-                op="reword",
-                what="a",
-                changes=(
-                    Update(id=ID, body="First.\n"),
-                    Update(id=ID, body="Second.\n"),
-                ),
+def test_playing_steps_gives_each_step_its_effect_and_the_end() -> None:
+    steps = (
+        Step(
+            op="reword",
+            what="a",
+            changes=(
+                Update(id=ID, body="First.\n"),
+                Update(id=ID, body="Second.\n"),
             ),
-            Step(op="view", what="b", changes=(Write(path="views/A.md", data=b"2"),)),
-            Step(op="prune", what="c", changes=(Remove(id=ID), Delete(path="views/A.md"))),
-            Step(op="confirm", what="nothing"),
         ),
+        Step(op="view", what="b", changes=(Write(path="views/A.md", data=b"2"),)),
+        Step(op="prune", what="c", changes=(Remove(id=ID), Delete(path="views/A.md"))),
+        Step(op="confirm", what="nothing"),
     )
-    effects, after = play(ONE, plan)
+    effects, after = play(ONE, steps)
     assert [set(e) for e in effects] == [
         {MEMORY.path},
         {"views/A.md"},
@@ -110,7 +107,7 @@ def test_playing_a_plan_gives_each_step_its_effect_and_the_end() -> None:
     ]
     assert b"Second." in (effects[0][MEMORY.path] or b"")
     assert set(effects[2].values()) == {None}
-    assert after == apply(ONE, plan.changes) == EMPTY
+    assert after == apply_steps(ONE, steps) == EMPTY
 
 
 def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:

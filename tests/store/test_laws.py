@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
+from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, LAYER_OF_TYPE, Memory
 from memrepo.core.messages import Context
@@ -107,9 +107,8 @@ def histories(draw: st.DrawFn) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
 
 def land(store: Repository, state: State, base: str, steps: tuple[Step, ...]) -> str:
     """Land steps as a run does: a chain and its merge."""
-    plan = Plan(base=base, steps=steps)
     merge = Step(op="run", what="all of it") if base else None
-    return store.land(prepare(store, state, plan, CONTEXT, NOW, merge=merge).chain, "law")
+    return store.land(prepare(store, state, base, steps, CONTEXT, NOW, merge=merge).chain, "law")
 
 
 def all_changes(steps: tuple[Step, ...]) -> list[Change]:

@@ -16,7 +16,7 @@ from memrepo.actions.landing import derived_files, prepare
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.land import run_stamp
 from memrepo.actions.work import Work
-from memrepo.core.changes import Create, Plan, Step, Write
+from memrepo.core.changes import Create, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest
 from memrepo.core.manifest import IMPORT, Manifest
@@ -181,7 +181,8 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     landing = prepare(
         work.store,
         state,
-        Plan(base=work.tree.commit, steps=(step,)),
+        work.tree.commit,
+        (step,),
         work.context(run=run_id),
         work.call.now,
         author=work.author,

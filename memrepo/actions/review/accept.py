@@ -31,7 +31,7 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.maintain import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import refuse_taking
-from memrepo.core.changes import Change, Plan, Remove, Step, Update, traits
+from memrepo.core.changes import Change, Remove, Step, Update, traits
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp, differing
 from memrepo.core.messages import Context, counted, message
@@ -168,9 +168,9 @@ def _commit(
         reason=reason or "accepted after review",
         changes=(*page, *left_behind(work, waits, refused, "conflicts with later work")),
     )
-    effects, after = play(result.state, Plan(base=base, steps=(merge,)))
+    effects, after = play(result.state, (merge,))
     pages = Step(op="view", what="", changes=tuple(derived_files(work, after)))
-    more, after = play(after, Plan(base=base, steps=(pages,)))
+    more, after = play(after, (pages,))
     lines = listed_steps([e.subject for e in waits.chain(work)])
     text = message(merge, Context(actor=work.actor, run=waits.run, lines=lines), ours, after)
     made = chain(
@@ -218,9 +218,9 @@ def discard(work: Work, request: DiscardRequest) -> Decided:
 
 
 def _land(work: Work, step: Step, context: Context, name: str) -> str:
-    plan = Plan(base=work.tree.commit, steps=(step,))
+    tree, now = work.tree, work.call.now
     landing = prepare(
-        work.store, work.tree.state(), plan, context, work.call.now, author=work.author
+        work.store, tree.state(), tree.commit, (step,), context, now, author=work.author
     )
     return work.store.land(landing.chain, name)
 

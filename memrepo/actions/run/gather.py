@@ -21,7 +21,7 @@ from memrepo.actions.run.overtake import StatementIndex, compared_in
 from memrepo.actions.work import Work
 from memrepo.config import Config, parse_config
 from memrepo.core import codec
-from memrepo.core.changes import Plan, Step, Update, traits_between
+from memrepo.core.changes import Step, Update, traits_between
 from memrepo.core.codec import changed_keys
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest, normal_claim, text_hash
@@ -206,9 +206,8 @@ def _claim_edits(first: Work) -> str:
         reason=CLAIMED,
         changes=tuple(updates),
     )
-    plan = Plan(base=at.tree.commit, steps=(step,))
-    context, now = at.context(), first.call.now
-    landing = prepare(at.store, state, plan, context, now, author=at.author)
+    base, context, now = at.tree.commit, at.context(), first.call.now
+    landing = prepare(at.store, state, base, (step,), context, now, author=at.author)
     return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.request import DryRun, Reason, VerbResult
 from memrepo.actions.work import MACHINE, Work
-from memrepo.core.changes import Delete, Plan, Step, Write
+from memrepo.core.changes import Delete, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.messages import MAX_STEPS, Context, counted
@@ -276,12 +276,12 @@ def _commit(work: Work, found: IngestPreview, reason: str) -> Ingested:
             *(Delete(path=path) for path in done.removed),
         ),
     )
-    plan = Plan(base=work.tree.commit, steps=(step,))
     lines = [f"{word} {name}" for word, name in files[:MAX_STEPS]]
     rest = len(files) - len(lines)
     lines += [f"and {rest} more"] if rest else []
     context = Context(actor=MACHINE, lines=tuple(lines), written=tuple(_written(work, found)))
-    landing = prepare(work.store, work.tree.state(), plan, context, work.call.now)
+    tree, now = work.tree, work.call.now
+    landing = prepare(work.store, tree.state(), tree.commit, (step,), context, now)
     return replace(done, commit=work.store.land(landing.chain, "ingest"))
 
 

@@ -16,7 +16,6 @@ from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import (
     Change,
     Create,
-    Plan,
     Step,
     Update,
     Write,
@@ -199,7 +198,8 @@ def _landing(work: Work, found: Decisions, reason: str = "") -> Landing:
     return prepare(
         work.store,
         work.tree.state(),
-        Plan(base=found.base, steps=found.steps),
+        found.base,
+        found.steps,
         Context(actor=MACHINE, run=found.run),
         work.call.now,
         merge=Step(op="run", what=headline(found.run, found.counts), reason=reason or found.wait),

@@ -18,7 +18,7 @@ from memrepo.actions.run.judge_choice import JudgeChoice, Usable, usable_judges
 from memrepo.actions.setup.survey import unknown_person
 from memrepo.actions.work import Work
 from memrepo.assets import asset
-from memrepo.core.changes import Plan, Step, Write
+from memrepo.core.changes import Step, Write
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.keys import is_zone
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
@@ -339,7 +339,7 @@ def _first_commit(
     )
     base = store.head()
     empty = msgspec.structs.replace(EMPTY, layout=store.layout)
-    effects, _ = play(empty, Plan(base=base, steps=(step,)))
+    effects, _ = play(empty, (step,))
     email = person(store.repo)[1]
     context = Context(actor=work.call.actor or (f"human:{email}" if email else "process:unknown"))
     return store.land(

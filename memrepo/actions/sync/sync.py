@@ -19,7 +19,7 @@ from memrepo.actions.request import DryRun, VerbResult, option, side_of
 from memrepo.actions.setup.survey import unknown_person
 from memrepo.actions.work import OtherFormat, Work
 from memrepo.config import FORMAT, parse_config
-from memrepo.core.changes import Plan, Step
+from memrepo.core.changes import Step
 from memrepo.core.errors import Exit
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, message
@@ -264,7 +264,7 @@ def join(
         *hot_changes(result.state, hot_rules(work)),
     )
     step = Step(op="sync", what="", changes=pages)
-    effects, after = play(result.state, Plan(base=hub, steps=(step,)))
+    effects, after = play(result.state, (step,))
     effect = {**texts, **result.effect, **effects[0]}
     _refuse_broken(after, effect)
     notices = (

@@ -15,7 +15,7 @@ from memrepo.actions.guard import close_calls, refuse_beyond, refuse_secret
 from memrepo.actions.landing import hot_rules, prepare, retried
 from memrepo.actions.request import VerbResult, Wish, Writes
 from memrepo.actions.work import Work
-from memrepo.core.changes import Create, Plan, Step, Update
+from memrepo.core.changes import Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import subject_of
@@ -170,8 +170,8 @@ def write_steps(
         if any(memory is not None and hot_of(memory) for memory in sides):
             pages, last = hot_changes(state, hot_rules(at)), steps[-1]
             steps[-1] = replace(last, changes=(*last.changes, *pages), memories=last.memory_ids)
-        plan = Plan(base=at.tree.commit, steps=tuple(steps))
-        landing = prepare(at.store, before, plan, at.context(), first.call.now, author=at.author)
+        base, now = at.tree.commit, first.call.now
+        landing = prepare(at.store, before, base, steps, at.context(), now, author=at.author)
         notices += close_calls(before, landing.state, at.actor)
         commit = ""
         if not request.dry_run:

@@ -359,7 +359,7 @@ class Repository:
             with self.work.locked() as index:
                 if (self.branch_or_none, self.head()) != (journal.branch, journal.base):
                     raise BranchMoved(branch=journal.branch)
-                self.work.adopt(journal.adopted, changed)
+                self.work.stage({p: changed[p].new for p in journal.adopted if changed[p].new})
                 theirs = (*journal.adopted, *journal.kept)
                 own = {path: sides for path, sides in changed.items() if path not in theirs}
                 self.work.move(journal.base, journal.tip, own, self._descriptors)
@@ -536,7 +536,8 @@ def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]
             unstage[path] = sides.old
         elif found != sides.old:
             unchanged.append(path)
-    tree.stage(unstage, {path: sides.mode for path, sides in written.items()})
+    modes = {path: sides.mode for path, sides in written.items()}
+    tree.stage(unstage, modes)
     again = []
     for path, sides in written.items():
         if path in unchanged or path in journal.adopted or tree.is_at(path, sides.old):
@@ -547,6 +548,8 @@ def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]
             again.append(path)
         else:
             tree.remove(path)
+    # Git believes a changed size, even if only line ends were converted: let it look again.
+    tree.stage({path: written[path].old for path in again}, modes)
     tree.restore(again)
     return tuple(unchanged)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -23,6 +23,7 @@ _PATHS_PER_CALL = 10_000
 _FEW_PATHS = 100
 _NEW_FILES = ".memrepo/next"
 """Folder that git ignores, on the file system of the work tree."""
+_SUBMODULE = "160000"
 
 
 class ChangedFile(msgspec.Struct, frozen=True):
@@ -70,18 +71,13 @@ class WorkTree:
         """Update the index and the `changed` files from one commit to another.
 
         Raises GitFailed or FilesInTheWay, and leaves all files unchanged, if one of them differs
-        from both commits.
+        from the first commit.
         """
-        new = [path for path, sides in changed.items() if not sides.old]
-        if there := [path for path in new if (one := self._stat(path)) and not _is_folder(one)]:
-            raise FilesInTheWay(there)
-        words = ("read-tree", "-m", base or self._empty, tip)
-        try:
-            self.repo.call(*words, inherited=held, env=self._env)
-        except GitFailed:  # a file with a new time but the same content counts as changed
-            refresh = ("update-index", "-q", "--refresh")
-            self.repo.call(*refresh, inherited=held, env=self._env, check=False)
-            self.repo.call(*words, inherited=held, env=self._env)
+        edited = {path for path in changed if not self._is_before(path, changed)}
+        if edited := edited - {path for path, (_, is_out) in self.index(edited).items() if is_out}:
+            raise FilesInTheWay(sorted(edited))
+        words = ("read-tree", "-i", "-m", base or self._empty, tip)
+        self.repo.call(*words, inherited=held, env=self._env)
         for path in (path for path, sides in changed.items() if not sides.new):
             self.remove(path)
         self.restore([path for path, sides in changed.items() if sides.new], held)
@@ -98,24 +94,19 @@ class WorkTree:
         rows = list(zip(parts[1::2], parts[0::2], strict=False))
         return {**dict(rows), **{path: letter for path, letter in rows if letter == "U"}}
 
-    def dirty(self, paths: Iterable[str] = ()) -> Mapping[str, str]:
-        """Return {path: two-letter status} of uncommitted files (`??` untracked, `!!` ignored).
+    def dirty(self, folder: str = "") -> Mapping[str, str]:
+        """Return {path: two-letter status} of uncommitted files (`??` untracked), or of a folder's.
 
-        With `paths`, only their top-level folders are scanned, and ignored files are included. A
-        nested untracked repository is a path that ends in a slash.
+        A nested untracked repository is a path that ends in a slash.
         """
-        tops = sorted({path.split("/", 1)[0] for path in paths})
-        words = "status --porcelain -z --untracked-files=all --no-renames".split()
-        words += [f"--ignored={'traditional' if tops else 'no'}", "--ignore-submodules=none"]
-        raw = self.repo.call(*words, "--", *tops)
+        words = "status --porcelain -z --untracked-files=all --no-renames --ignore-submodules=none"
+        raw = self.repo.call(*words.split(), "--", *filter(None, [folder]))
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
     def edits(self, folder: str) -> dict[str, bytes | None]:
         """Return {path: uncommitted content} below a folder (`x/`), None for a deleted file."""
-        words = "status --porcelain -z --untracked-files=all --no-renames --ignore-submodules=all"
-        found = self.repo.call(*words.split(), "--", folder).split("\0")
-        paths = (entry[3:] for entry in found if entry[3:].startswith(folder))
-        return {path: self.read(path) for path in paths if is_text(path)}
+        inside = (path for path in self.dirty(folder) if path.startswith(folder))
+        return {path: self.read(path) for path in inside if is_text(path)}
 
     def missing(self, paths: Iterable[str]) -> list[str]:
         """Return the sorted paths of files that are in the index but not in the work tree."""
@@ -144,60 +135,54 @@ class WorkTree:
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the files that already have the new content: those to stage, those staged already.
 
-        Raise FilesInTheWay for other changes. `changed` lists the differences from HEAD. A
-        fast-forward refuses even identical untracked files, but keeps them if the index already has
-        the new content. A path whose staged content differs too is a user's work and is left alone.
+        Raise FilesInTheWay for other changes. `changed` lists the differences from HEAD. A path
+        whose staged content differs from both sides is a user's work and is left alone.
         """
-        dirty = self.dirty(changed)
-        blocked = set(self._obstacles(changed, dirty))
+        blocked = set(self._obstacles(changed))
         adopted, kept = [], []
-        hidden = {path for path, (_, is_hidden) in self.index(changed).items() if is_hidden}
+        index, intended = self.index(changed), self.blob_id(b"")  # of `git add --intent-to-add`
         for path, sides in changed.items():
-            state = dirty.get(path, "  ")
-            if sides.new and self._has_other_files(path, changed):
-                blocked.add(path)
+            staged, is_hidden = index.get(path, ("", False))
+            if staged == sides.old and self._is_before(path, changed):
                 continue
-            if state == "  " and (path not in hidden or self.is_at(path, sides.old)):
-                continue
-            if state == "  " and not self._stat(path):
+            if staged == sides.old and is_hidden and self._stat(path) is None:
                 continue  # left out by a sparse checkout
             if not self.is_at(path, sides.new):
                 blocked.add(path)
-            elif state[0] in " ?!":
-                adopted.append(path)
-            elif state[0] in "MAD" and state[1] == " ":
+            elif staged == sides.new:
                 kept.append(path)
+            elif staged in (sides.old, intended):
+                adopted.append(path)
             else:
                 blocked.add(path)
         if blocked:
             raise FilesInTheWay(sorted(blocked))
         return tuple(adopted), tuple(kept)
 
-    def _has_other_files(self, path: str, changed: Mapping[str, ChangedFile]) -> bool:
+    def _is_before(self, path: str, changed: Mapping[str, ChangedFile]) -> bool:
+        """Return whether a path is as before a change. Folders that the change empties are free."""
+        sides, found = changed[path], self._stat(path)
+        if found and _is_folder(found):
+            return sides.mode == _SUBMODULE or not (sides.old or self._has_files(path, changed))
+        return self.is_at(path, sides.old)
+
+    def _has_files(self, folder: str, changed: Mapping[str, ChangedFile]) -> bool:
         """Return whether a folder contains any files, even ignored ones, not in `changed`."""
         inside = (
             (Path(place) / name).relative_to(self.root).as_posix()
-            for place, _, names in os.walk(self.root / path)
+            for place, _, names in os.walk(self.root / folder)
             for name in names
         )
         return any(name not in changed for name in inside)
 
-    def _obstacles(
-        self, changed: Mapping[str, ChangedFile], dirty: Mapping[str, str]
-    ) -> Iterator[str]:
-        """Yield files and links in place of needed folders, and changes inside replaced folders."""
+    def _obstacles(self, changed: Mapping[str, ChangedFile]) -> Iterator[str]:
+        """Yield files, links and repositories in place of needed folders."""
         for folder in {folder for path in changed for folder in _folders(path)}:
             found = self._stat(folder)
             if found and not _is_folder(found) and folder not in changed:
                 yield folder
-        for path in dirty:
-            inside = path.endswith("/") and any(p.startswith(path) for p in changed)
-            if inside or any(f in changed and changed[f].new for f in _folders(path)):
-                yield path
-
-    def adopt(self, paths: Iterable[str], changed: Mapping[str, ChangedFile]) -> None:
-        """Stage the new content of files that already have this content in the work tree."""
-        self.stage({path: changed[path].new for path in paths if changed[path].new})
+            if self._stat(f"{folder}/.git"):
+                yield f"{folder}/"
 
     def stage(self, blobs: Mapping[str, str], modes: Mapping[str, str] | None = None) -> None:
         """Set the blobs of index entries. An empty blob removes the path from the index."""
@@ -225,17 +210,7 @@ class WorkTree:
         if not paths:
             return
         folder.mkdir(parents=True)
-        words = ("checkout-index", "-q", "-z", "--stdin", f"--prefix={folder}/")
-        listed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-        code, _, err = self.repo.ask(*words, input=listed, pass_fds=held, env=self._env)
-        if code and (code != 1 or err.strip()):  # silent for paths left out by a sparse checkout
-            raise GitFailed("checkout-index", err, code)
-        written = [path for path in paths if os.path.lexists(folder / path)]
-        if missing := {*paths}.difference(written):
-            hidden = self.index(missing)
-            if lost := [path for path in missing if not hidden[path][1]]:
-                raise GitFailed("checkout-index", f"{min(lost)} was not written", 1)
-            # The others are left out by a sparse checkout.
+        written = self._check_out([*paths], folder, held)
         for path in written:
             target = self.root / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -246,9 +221,29 @@ class WorkTree:
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):
             folder.parent.rmdir()  # if it was made for this
-        # The index has to know the new times and sizes, or git counts the files as changed.
-        lines = (f"{path}\0" for path in written)
-        self.repo.call("update-index", "-z", "--stdin", lines=lines, inherited=held, env=self._env)
+        # The index has to know the new times and sizes, or git reads each of these files again. To
+        # add them would convert line ends, where the attribute `text` is set.
+        refresh = ("update-index", "-q", "--refresh")
+        self.repo.call(*refresh, inherited=held, env=self._env, check=False)
+
+    def _check_out(
+        self, paths: Sequence[str], folder: Path, held: tuple[int, ...]
+    ) -> Sequence[str]:
+        """Write files from the index into a folder, and return those that belong in the work tree.
+
+        Git fails silently for the others, which a sparse checkout leaves out.
+        """
+        words = ("checkout-index", "-q", "-f", "-z", "--stdin", f"--prefix={folder}/")
+        lines = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        try:
+            self.repo.call(*words, data=lines, inherited=held, env=self._env)
+        except GitFailed:
+            index = self.index(paths)
+            wanted = [path for path in paths if not index[path][1]]
+            if len(wanted) == len(paths):
+                raise
+            return self._check_out(wanted, folder, held)
+        return paths
 
     def remove(self, path: str) -> None:
         """Delete a file, and any parent folders that become empty."""
@@ -302,12 +297,19 @@ class WorkTree:
             return self._stat(path) is None
         data = self.read(path)
         if data is None:
-            return False
+            return self._link(path) == blob
         if self.blob_id(data) == blob or "\n" in path:
             return self.blob_id(data) == blob
         # `git add` may convert line endings (core.autocrlf).
         clean = self.repo.call("hash-object", "--stdin-paths", lines=[f"{path}\n"], check=False)
         return clean.strip() == blob
+
+    def _link(self, path: str) -> str:
+        """Return the blob id of a symlink, or "" if the path is none or is below one."""
+        place = self.root / path
+        if any((self.root / folder).is_symlink() for folder in _folders(path)):
+            return ""
+        return self.blob_id(os.fsencode(place.readlink())) if place.is_symlink() else ""
 
     def blob_id(self, data: bytes) -> str:
         """Compute the id that git assigns to a blob with these bytes in this repository."""

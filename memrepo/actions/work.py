@@ -232,10 +232,6 @@ class Work:
         known = self._tree is not None and self._tree.commit == head
         return Work(self.call, store=self.store, tree=self._tree if known else None)
 
-    def unbound(self) -> Work:
-        """Return a Work without the caller's scope restriction."""
-        return Work(msgspec.structs.replace(self.call, scope=""), store=self.store)
-
     def at(self, tree: Snapshot, config: Config) -> Work:
         """Return a Work on the files of another commit, with the given configuration."""
         return Work(self.call, store=self.store, tree=tree, config=config)

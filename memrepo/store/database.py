@@ -112,16 +112,6 @@ def set_meta(base: sqlite3.Connection, values: Mapping[str, str]) -> None:
     base.executemany("REPLACE INTO meta VALUES (?, ?)", [*values.items()])
 
 
-def has_index(path: Path) -> bool:
-    """Return whether a file contains a search index, not only memories cached by runs."""
-    try:
-        place = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
-            return _is_current(base) and bool(get_meta(base, "commit"))
-    except (sqlite3.Error, UnicodeDecodeError):
-        return False
-
-
 @cache
 def program_print() -> str:
     """Return a fingerprint of memrepo's modules and tables, based on file sizes and times."""

@@ -280,46 +280,6 @@ def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     return found
 
 
-def revert_commits(repo: Repo, head: str) -> list[LogEntry]:
-    """Return all revert commits in a head's history with their files, newest first."""
-    words = ("--topo-order", "--grep", f"^{PREFIX}Reverts: ", head)
-    return list(commits_with_files(repo, *words))
-
-
-def reverted_by(repo: Repo, head: str, commit: str) -> tuple[LogEntry, frozenset[str]] | None:
-    """Return (newest effective revert, reverted memories) for a commit, or None."""
-    reverts = {e.commit: e for e in reversed(revert_commits(repo, head))}
-    found = _effects(reverts)
-    if not (ids := found.get(commit, frozenset())):
-        return None
-    named = [e for e in reverts.values() if commit in e.trailers.get("Reverts", ())]
-    in_effect = [e for e in named if not ids.isdisjoint(_memories(e) - found.get(e.commit, _NONE))]
-    return (in_effect or named)[-1], ids
-
-
-_NONE: frozenset[str] = frozenset()
-
-
-def _memories(entry: LogEntry) -> frozenset[str]:
-    return frozenset(entry.trailers.get("Memory", ()))
-
-
-def _effects(reverts: Mapping[str, LogEntry]) -> dict[str, frozenset[str]]:
-    """Apply the reverts, oldest first, and return {commit: memories that remain reverted}."""
-    found: dict[str, frozenset[str]] = {}
-
-    def mark(revert: LogEntry, ids: frozenset[str], *, back: bool) -> None:
-        for target in revert.trailers.get("Reverts", ()):
-            earlier = found.get(target, frozenset())
-            found[target] = earlier | ids if back else earlier - ids
-            if target in reverts:
-                mark(reverts[target], ids, back=not back)
-
-    for revert in reverts.values():
-        mark(revert, _memories(revert), back=True)
-    return found
-
-
 def is_changed_by_person(git: Git, tip: str, bases: Iterable[str], paths: Iterable[str]) -> bool:
     """Return whether a person changed one of the paths between `bases` and `tip`."""
     span = ("--no-merges", tip, *(f"^{base}" for base in bases), "--")

@@ -29,23 +29,9 @@ def commit(repo: Path, text: str) -> str:
     return git(repo, "rev-parse", "HEAD").strip()
 
 
-def revert(repo: Path, *targets: str) -> str:
-    """Commit that earlier commits are taken back."""
-    step = Step(op="revert", what="something", memories=(A,))
-    return commit(repo, message(step, Context(actor="human:a@b", reverts=targets)))
-
-
 def read(repo: Path, *argv: str) -> list[history.LogEntry]:
     with opened(repo) as found:
         return list(history.entries(found, *(argv or ("HEAD",))))
-
-
-def taken_back(repo: Path) -> frozenset[str]:
-    with opened(repo) as found:
-        reverts = history.revert_commits(found, "HEAD")
-        named = {target for one in reverts for target in one.trailers["Reverts"]}
-        named -= {one.commit for one in reverts}
-        return frozenset(t for t in named if history.reverted_by(found, "HEAD", t))
 
 
 def test_what_a_step_says_is_what_is_read(bare: Path) -> None:
@@ -89,7 +75,7 @@ def test_no_reason_can_pose_as_another_trailer(bare: Path, reason: str) -> None:
     assert set(entry.trailers) <= {"Op", "Memory", "Actor", "Reason"}
     assert entry.trailers["Memory"] == (A,)
     assert len(entry.trailers["Actor"]) == 1
-    assert taken_back(bare) == frozenset()
+    assert "Reverts" not in entry.trailers
 
 
 @pytest.mark.parametrize(
@@ -110,22 +96,6 @@ def test_a_persons_message_of_any_kind_is_one_edit(bare: Path, text: str) -> Non
     assert [e.commit for e in found] == [second, first]
     assert [e.op for e in found] == ["edit", "edit"]
     assert found[0].parents == (first,)
-
-
-def test_a_revert_of_a_revert_brings_back_and_a_third_takes_again(bare: Path) -> None:
-    run = commit(bare, "a run")
-    other = commit(bare, "another")
-    assert taken_back(bare) == frozenset()
-    once = revert(bare, run)
-    assert taken_back(bare) == {run}
-    twice = revert(bare, once)
-    assert taken_back(bare) == frozenset()
-    thrice = revert(bare, twice)
-    assert taken_back(bare) == {run}
-    revert(bare, thrice)
-    assert taken_back(bare) == frozenset()
-    revert(bare, run, other)
-    assert taken_back(bare) == {run, other}
 
 
 def test_when_a_file_last_changed_follows_first_parents(bare: Path) -> None:

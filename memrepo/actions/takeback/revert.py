@@ -7,7 +7,7 @@ be a revert. If the last commit was made by hand, `undo` reverts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -328,15 +328,25 @@ def find_target(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]
         raise NothingToRevert(f"{entry.commit[:10]} was not written by memrepo: use `git revert`")
     if entry.op == "init":
         raise NothingToRevert(f"{entry.commit[:10]} created this repository")
-    if not found.run and (known := history.reverted_by(work.store.repo, head, entry.commit)):
-        by, gone = known
-        if gone.issuperset(only or entry.trailers.get("Memory", ())):
-            raise UsageError(
-                f"{entry.commit[:10]} ({visible(entry.subject)}) is reverted already,"
-                f" by {by.commit[:10]}",
-                fix=f"`memrepo revert {by.commit[:10]}` restores its changes",
-            )
+    if not found.run and (by := _revert_in_effect(work, entry, only)):
+        raise UsageError(
+            f"{entry.commit[:10]} ({visible(entry.subject)}) is reverted already,"
+            f" by {by.commit[:10]}",
+            fix=f"`memrepo revert {by.commit[:10]}` restores its changes",
+        )
     return found, only
+
+
+def _revert_in_effect(
+    work: Work, entry: history.LogEntry, only: Collection[str]
+) -> history.LogEntry | None:
+    """Return the newest revert of a commit, or of some of its memories, unless itself reverted."""
+    grep = f"--grep=^{PREFIX}Reverts: {entry.commit}$"
+    by = next(history.entries(work.store.repo, "-1", "--topo-order", grep, work.tree.commit), None)
+    wanted = {*(only or entry.trailers.get("Memory", ()))}
+    if by is None or not wanted.issubset(by.trailers.get("Memory", ())):
+        return None
+    return None if _revert_in_effect(work, by, wanted) else by
 
 
 def _latest(work: Work) -> LandedOperation:

@@ -130,31 +130,21 @@ HOOK_CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks m
 _LEGACY = ".legacy"  # where the pre-commit framework moves a hook that it calls first
 
 
-def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
-    """Return {hook: reason why it does not run}. The reason is empty if the hook runs.
+def wrong_hooks(repo: Repo, shim: Path) -> str:
+    """Return one line that names the hooks which do not run, with the reason, or "".
 
     A hook of another program counts if it calls `memrepo hooks run NAME`.
     """
     wanted, elsewhere = shim.read_bytes(), other_hooks_path(repo)
     folder = repo.top / elsewhere if elsewhere else _hooks_folder(repo)
-    found = {name: _hook_state(folder / name, wanted) for name in HOOKS}
-    if elsewhere:
-        reason = f"core.hooksPath is {elsewhere}, so git does not run the hooks of this clone"
-        found = {name: reason if state else "" for name, state in found.items()}
-    return found
-
-
-def wrong_hooks(repo: Repo, shim: Path) -> str:
-    """Return one line that names the hooks which do not run, with the reason, or ""."""
-    found = {name: reason for name, reason in hook_states(repo, shim).items() if reason}
+    found = {name: reason for name in HOOKS if (reason := _hook_state(folder / name, wanted))}
     if not found:
         return ""
-    names = f"{', '.join(found)}: "
-    if len(found) == len(HOOKS):
-        names = "" if other_hooks_path(repo) else "each "
+    if elsewhere:
+        return f"core.hooksPath is {elsewhere}, where git looks for hooks instead ({HOOK_CALL})"
+    names = "each" if len(found) == len(HOOKS) else f"{', '.join(found)}:"
     reason = next(iter(found.values()))
-    is_foreign = reason == _FOREIGN or other_hooks_path(repo)
-    return f"{names}{reason} ({HOOK_CALL if is_foreign else '`memrepo hooks install`'})"
+    return f"{names} {reason} ({HOOK_CALL if reason == _FOREIGN else '`memrepo hooks install`'})"
 
 
 _FOREIGN = "belongs to another program"

@@ -13,7 +13,6 @@ COMMANDS = (
     ["check"],
     ["check", "--staged"],
     ["check", "--history"],
-    ["hooks", "status"],
     ["search", "pond"],
     ["session", "start"],
     ["run"],

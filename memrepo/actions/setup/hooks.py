@@ -1,4 +1,4 @@
-"""`memrepo hooks`: install the git hooks of a clone, report their state, or run one."""
+"""`memrepo hooks`: install the git hooks of a clone, or run one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo hooks`."""
 
     what: Annotated[
-        Literal["install", "status", "run"],
-        option(
-            "install the hooks; print whether they run; run one (the shim calls this)",
-            choices=("install", "status", "run"),
-        ),
+        Literal["install", "run"],
+        option("install the hooks; run one (the shim calls this)", choices=("install", "run")),
     ]
     name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
     given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
@@ -34,20 +31,6 @@ class Installed(VerbResult, frozen=True, kw_only=True):
 
     hooks: tuple[str, ...]
     left: tuple[str, ...]
-
-
-class Hook(msgspec.Struct, frozen=True, kw_only=True):
-    """A hook and its state. `message` says why the hook does not run."""
-
-    name: str
-    ok: bool
-    message: str
-
-
-class States(VerbResult, frozen=True, kw_only=True):
-    """The state of each hook."""
-
-    hooks: tuple[Hook, ...]
 
 
 class Ran(VerbResult, frozen=True, kw_only=True):
@@ -61,20 +44,14 @@ class Ran(VerbResult, frozen=True, kw_only=True):
     """Staged files that do not belong to memrepo. They are only scanned for secrets."""
 
 
-def do(work: Work, request: Request) -> Installed | States | Ran:
-    """Install the hooks, report their state, or run one hook."""
+def do(work: Work, request: Request) -> Installed | Ran:
+    """Install the hooks, or run one hook."""
     if (request.what == "run") != bool(request.name):
         raise UsageError(
             f"memrepo hooks {request.what}: found {request.name or 'no name'}",
-            fix="memrepo hooks install, memrepo hooks status, memrepo hooks run NAME [ARG ...]",
+            fix="memrepo hooks install, memrepo hooks run NAME [ARG ...]",
         )
-    match request.what:
-        case "install":
-            return _install(work)
-        case "status":
-            return _status(work)
-        case _:
-            return _hook(work, request.name, request.given)
+    return _hook(work, request.name, request.given) if request.name else _install(work)
 
 
 def _install(work: Work) -> Installed:
@@ -91,17 +68,6 @@ def _install(work: Work) -> Installed:
     left = settings.install_hooks(repo, asset("hooks", "shim"))
     hooks = tuple(name for name in settings.HOOKS if name not in left)
     return Installed(hooks=hooks, left=tuple(left))
-
-
-def _status(work: Work) -> States:
-    from memrepo.assets import asset
-    from memrepo.store import settings
-
-    found = settings.hook_states(work.store.repo, asset("hooks", "shim"))
-    return States(
-        hooks=tuple(Hook(name=n, ok=not message, message=message) for n, message in found.items()),
-        exit=Exit.NO if any(found.values()) else Exit.DONE,
-    )
 
 
 def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:

@@ -33,15 +33,13 @@ _NAMED = 5
 
 def hooks(
     request: hooking.Request,
-    result: hooking.Installed | hooking.States | hooking.Ran,
+    result: hooking.Installed | hooking.Ran,
     colour: bool,
 ) -> str:
-    """Format the installed hooks, the state of every hook, or the output of one hook."""
-    from memrepo.actions.setup.hooks import Installed, Ran
+    """Format the installed hooks, or the output of one hook."""
+    from memrepo.actions.setup.hooks import Ran
 
-    if isinstance(result, Installed):
-        return _installed(result)
-    return _ran(request.name, result) if isinstance(result, Ran) else _states(result)
+    return _ran(request.name, result) if isinstance(result, Ran) else _installed(result)
 
 
 def _ran(name: str, result: hooking.Ran) -> str:
@@ -61,16 +59,6 @@ def _installed(result: hooking.Installed) -> str:
     lines = [f"installed: {', '.join(result.hooks)}"]
     if result.left:
         lines.append(f"left to another program: {', '.join(result.left)} ({HOOK_CALL})")
-    return "\n".join(lines)
-
-
-def _states(result: hooking.States) -> str:
-    lines = [
-        f"{'ok  ' if hook.ok else 'FAIL'}  {hook.name:<16} {hook.message or 'runs'}"
-        for hook in result.hooks
-    ]
-    if not all(hook.ok for hook in result.hooks):
-        lines.append(f"`memrepo hooks install` puts them in place; or {HOOK_CALL}")
     return "\n".join(lines)
 
 

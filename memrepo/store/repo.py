@@ -392,7 +392,7 @@ def find_layout(repo: Repo, commit: str) -> Layout | None:
 
 
 def refuse_other_root(repo: Repo) -> None:
-    """Raise NotARepository if another branch or a reflog contains a memory repository.
+    """Raise NotARepository if another branch contains a memory repository.
 
     Call this if HEAD contains no memory repository. A new one would start a second root commit and
     hide the existing history.
@@ -409,14 +409,6 @@ def refuse_other_root(repo: Repo) -> None:
             name=name,
             option="" if head else "--ff-only ",
         )
-    logs = (repo.common_dir / "logs" / branch, repo.git_dir / "logs" / "HEAD")
-    for log in () if head else logs:
-        lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
-        commits = dict.fromkeys(line.split(" ")[1] for line in reversed(lines) if " " in line)
-        if commit := _first_with_layout(repo, commits):
-            raise NotARepository(
-                "reflog", where=where, unborn=unborn, commit=commit[:10], branch=branch
-            )
 
 
 def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:

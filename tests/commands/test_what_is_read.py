@@ -230,19 +230,6 @@ def test_a_clone_without_a_branch_is_told_which_one_holds_the_memory(
     done(clone, "init")
 
 
-@pytest.mark.parametrize("command", ["init", "run"])
-def test_a_branch_that_lost_its_commit_is_given_it_back_by_the_reflog(
-    hub: Path, command: str
-) -> None:
-    repo = hub.parent / "repo"
-    head = git(repo, "rev-parse", "HEAD").strip()
-    git(repo, "update-ref", "-d", "refs/heads/main")
-    git(repo, "pack-refs", "--all")
-    refused = memrepo(repo, command)
-    assert f"its reflog has commit {head[:10]}" in refused.error["message"]
-    assert f"git update-ref refs/heads/main {head[:10]}" in refused.error["fix"]
-
-
 # -- conflict markers in the repository ---------------------------------------------------------
 
 

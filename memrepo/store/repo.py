@@ -523,7 +523,7 @@ def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]
     staged = tree.index()
     unstage, unchanged = {}, []
     for path, sides in written.items():
-        found, _ = staged.get(path, ("", False))
+        found = staged.get(path, "")
         if found == sides.new:
             unstage[path] = sides.old
         elif found != sides.old:

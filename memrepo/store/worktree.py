@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.store.errors import FilesInTheWay, GitFailed
+from memrepo.store.errors import FilesInTheWay
 from memrepo.store.git import index_lock
 from memrepo.store.tree import is_text
 
@@ -73,9 +73,8 @@ class WorkTree:
         Raises GitFailed or FilesInTheWay, and leaves all files unchanged, if one of them differs
         from the first commit.
         """
-        edited = {path for path in changed if not self._is_before(path, changed)}
-        if edited := edited - {path for path, (_, is_out) in self.index(edited).items() if is_out}:
-            raise FilesInTheWay(sorted(edited))
+        if edited := [path for path in changed if not self._is_before(path, changed)]:
+            raise FilesInTheWay(edited)
         words = ("read-tree", "-i", "-m", base or self._empty, tip)
         self.repo.call(*words, inherited=held, env=self._env)
         for path in (path for path, sides in changed.items() if not sides.new):
@@ -116,19 +115,12 @@ class WorkTree:
         found = self.repo.call("ls-files", "--deleted", "-z", "--", *missing)
         return sorted(filter(None, found.split("\0")))
 
-    def index(self, paths: Collection[str] = ()) -> dict[str, tuple[str, bool]]:
-        """Return {path: (blob, whether git ignores changes to the file)} of the index.
-
-        If few paths are given, only theirs.
-        """
+    def index(self, paths: Collection[str] = ()) -> dict[str, str]:
+        """Return {path: blob} of the index. If few paths are given, only theirs."""
         some = ("--", *paths) if len(paths) < _FEW_PATHS else ()
-        words = ("ls-files", "-v", "--stage", "-z", "--full-name", *some)
-        found = {}
-        for line in self.repo.call(*words, env=self._env).split("\0")[:-1]:
-            head, path = line.split("\t", 1)
-            tag, _, blob, _ = head.split(" ")
-            found[path] = blob, tag.islower() or tag == "S"
-        return found
+        listed = self.repo.call("ls-files", "--stage", "-z", *some, env=self._env)
+        rows = (line.split("\t", 1) for line in listed.split("\0")[:-1])
+        return {path: head.split(" ")[1] for head, path in rows}
 
     def clear_way(
         self, changed: Mapping[str, ChangedFile]
@@ -142,11 +134,9 @@ class WorkTree:
         adopted, kept = [], []
         index, intended = self.index(changed), self.blob_id(b"")  # of `git add --intent-to-add`
         for path, sides in changed.items():
-            staged, is_hidden = index.get(path, ("", False))
+            staged = index.get(path, "")
             if staged == sides.old and self._is_before(path, changed):
                 continue
-            if staged == sides.old and is_hidden and self._stat(path) is None:
-                continue  # left out by a sparse checkout
             if not self.is_at(path, sides.new):
                 blocked.add(path)
             elif staged == sides.new:
@@ -210,8 +200,10 @@ class WorkTree:
         if not paths:
             return
         folder.mkdir(parents=True)
-        written = self._check_out([*paths], folder, held)
-        for path in written:
+        words = ("checkout-index", "-q", "-z", "--stdin", f"--prefix={folder}/")
+        lines = (f"{path}\0" for path in paths)
+        self.repo.call(*words, lines=lines, inherited=held, env=self._env)
+        for path in paths:
             target = self.root / path
             target.parent.mkdir(parents=True, exist_ok=True)
             if _is_folder((folder / path).lstat()):  # a submodule
@@ -225,25 +217,6 @@ class WorkTree:
         # add them would convert line ends, where the attribute `text` is set.
         refresh = ("update-index", "-q", "--refresh")
         self.repo.call(*refresh, inherited=held, env=self._env, check=False)
-
-    def _check_out(
-        self, paths: Sequence[str], folder: Path, held: tuple[int, ...]
-    ) -> Sequence[str]:
-        """Write files from the index into a folder, and return those that belong in the work tree.
-
-        Git fails silently for the others, which a sparse checkout leaves out.
-        """
-        words = ("checkout-index", "-q", "-f", "-z", "--stdin", f"--prefix={folder}/")
-        lines = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-        try:
-            self.repo.call(*words, data=lines, inherited=held, env=self._env)
-        except GitFailed:
-            index = self.index(paths)
-            wanted = [path for path in paths if not index[path][1]]
-            if len(wanted) == len(paths):
-                raise
-            return self._check_out(wanted, folder, held)
-        return paths
 
     def remove(self, path: str) -> None:
         """Delete a file, and any parent folders that become empty."""

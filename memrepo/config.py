@@ -434,7 +434,6 @@ OUTSIDE = (
     "judge.openai_base_url",
     "telemetry.dir",
     "telemetry.preset",
-    "agents.author",
 )
 """Keys of git's configuration. A repository must not choose a program, host or folder."""
 _SECTIONS = frozenset(name.split(".")[0] for name in (*KEYS, *OUTSIDE) if "." in name)

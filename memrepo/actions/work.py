@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from memrepo import __version__
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import slugify
-from memrepo.core.patterns import regex
 from memrepo.core.secrets import configure
 from memrepo.core.times import whole_seconds
 
@@ -94,11 +93,6 @@ def as_program(call: Call, client: str, tick: Callable[[str], None] = nothing) -
         tick=tick,
         read=str,
     )
-
-
-AGENT_AUTHOR = "{name} (memrepo) <{id}@memrepo.invalid>"
-"""The git author of an agent's commits, unless `agents.author` names another."""
-_IDENTITY = regex(r"[^<>\n\0]+ <[^<>\s\0]+>")
 
 
 class OtherFormat(MemrepoError):
@@ -206,15 +200,7 @@ class Work:
             return settings.author(self.store.repo) or objects.COMMITTER
         words = name.replace("-", " ").replace("_", " ").split()
         title = " ".join(word[:1].upper() + word[1:] for word in words) or "Agent"
-        setting = outside(self).get("agents.author")
-        given = str(setting.value) if setting is not None else AGENT_AUTHOR
-        made = given.replace("{name}", title).replace("{id}", slugify(name) or "agent")
-        if not _IDENTITY.fullmatch(made):
-            raise UsageError(
-                f"agents.author: found {given!r}, expected Name <email>",
-                fix=f'try: git config memrepo.agents.author "{AGENT_AUTHOR}"',
-            )
-        return made
+        return f"{title} (memrepo) <{slugify(name) or 'agent'}@memrepo.invalid>"
 
     def landed(self) -> list[LandedOperation]:
         """Return the landings of all runs contained in this commit, newest first."""

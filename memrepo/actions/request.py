@@ -158,21 +158,9 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Sides(Protocol):
-    """The fields of a request with which a person chooses one side of a conflict."""
-
-    @property
-    def ours(self) -> bool:
-        """Return whether our side of the conflict was chosen."""
-
-    @property
-    def theirs(self) -> bool:
-        """Return whether their side of the conflict was chosen."""
-
-
-def side_of(request: Sides) -> Side:
-    """Return the side that a person chose, or an empty string if there is no choice."""
-    return "ours" if request.ours else "theirs" if request.theirs else ""
+def side_of(*, ours: bool, theirs: bool) -> Side:
+    """Return the side of a conflict that a person chose, or "" if there is no choice."""
+    return "ours" if ours else "theirs" if theirs else ""
 
 
 class VerbResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -82,15 +82,10 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
     def memories(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Memory]]:
         """Yield (blob, memory) pairs of files to index. Omit unreadable files and chunk files."""
         edits = {path: data for path, data in self.edits.items() if data is not None}
-        known = {p: m for p, blob in files if (m := self.tree.decoded_memory(p, blob)) is not None}
-        committed = self.tree.files.each(
-            [one for one in files if one[0] not in edits and one[0] not in known]
-        )
+        committed = self.tree.files.each([one for one in files if one[0] not in edits])
         for path, blob in files:
-            memory = known.get(path)
-            if memory is None:
-                data = edits[path] if path in edits else next(committed)
-                memory, _ = codec.decode(path, data)
+            data = edits[path] if path in edits else next(committed)
+            memory, _ = codec.decode(path, data)
             # A chunk is found through its parent memory, which has a row for each paragraph.
             if memory is not None and memory.id and memory.type != "chunk":
                 yield blob, memory

@@ -6,13 +6,12 @@ of the program wrote them, and a damaged file is deleted. Missing rows are compu
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
@@ -200,12 +199,11 @@ class MemoryCache:
         by_blob = """SELECT blob, memory FROM parsed
             WHERE blob IN (SELECT value FROM json_each(?))"""
         found: dict[str, Memory] = {}
-        with _uncollected():
-            for blob, data in self._select(by_blob, (blobs,)):
-                with suppress(*_UNREADABLE):
-                    row = _ROW.decode(data)
-                    found[blob] = Memory.restored(wanted[blob], row.fields, row.body, row.derived)
-                    self._stored[blob] = len(row.derived)
+        for blob, data in self._select(by_blob, (blobs,)):
+            with suppress(*_UNREADABLE):
+                row = _ROW.decode(data)
+                found[blob] = Memory.restored(wanted[blob], row.fields, row.body, row.derived)
+                self._stored[blob] = len(row.derived)
         return found
 
     def store(self, memories: Mapping[str, Memory], current: Collection[str] | None = None) -> None:
@@ -270,18 +268,6 @@ class MemoryCache:
     def _remove(self) -> None:
         with suppress(OSError):
             remove(self._path)  # the next run rebuilds it
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Run the block without garbage collection, which would repeatedly scan new memories."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @cache

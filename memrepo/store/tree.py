@@ -21,7 +21,6 @@ from memrepo.store.objects import FILES, FOLDER, TreeEntry
 
 if TYPE_CHECKING:
     from memrepo.core.manifest import Manifest
-    from memrepo.core.memory import Memory
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
     from memrepo.store.database import MemoryCache
@@ -144,10 +143,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def problems(self) -> tuple[Problem, ...]:
         """Return a problem for each refused file."""
         return self.files.problems
-
-    def decoded_memory(self, path: str, blob: str) -> Memory | None:
-        """Return the memory in a file if this process has already decoded it, otherwise None."""
-        return _DECODED.get((path, blob), (None, ()))[0]
 
     @cached_property
     def decoded(self) -> Mapping[str, Decoded]:

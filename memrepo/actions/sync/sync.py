@@ -219,7 +219,8 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Result:
     pulled = count(repo, tip, head)
     if at.store.is_ancestor(head, tip):
         return Result(commit=tip, pulled=pulled)
-    found, chain = join(at, tip, hub.name, taken=side_of(request), reason=request.reason)
+    taken = side_of(ours=request.ours, theirs=request.theirs)
+    found, chain = join(at, tip, hub.name, taken=taken, reason=request.reason)
     if chain is None:
         return found
     if request.dry_run:

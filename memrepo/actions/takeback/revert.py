@@ -136,7 +136,8 @@ def take_back(work: Work, wanted: Wanted) -> Result:
             fix="revert single runs or decisions instead:"
             f" `git log {commit}^1..{commit}^2` is this clone's, `^2..^1` the hub's",
         )
-    asked, request, side = wanted.only, wanted.request, side_of(wanted.request)
+    asked, request = wanted.only, wanted.request
+    side = side_of(ours=request.ours, theirs=request.theirs)
     if asked:
         before, after = (
             work.store.snapshot(c).state() for c in (wanted.landing.before, target.commit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -400,7 +400,9 @@ def refuse_other_root(repo: Repo) -> None:
     where, head, branch = repo.top, repo.head, repo.branch
     unborn = f"the branch {branch.removeprefix('refs/heads/')} has no commit, but "
     refs = (*repo.refs_below("refs/heads/"), *repo.refs_below("refs/remotes/"))
-    if ref := _first_with_layout(repo, refs):
+    names = [f"{ref}:{prefix}{CONFIG_NAME}" for prefix in ("", ADOPTED_PREFIX) for ref in refs]
+    found = zip(names, repo.objects.each(names), strict=True)
+    if ref := next((name.partition(":")[0] for name, one in found if one is not None), ""):
         name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
         raise NotARepository(
             "other-branch",
@@ -409,16 +411,6 @@ def refuse_other_root(repo: Repo) -> None:
             name=name,
             option="" if head else "--ff-only ",
         )
-
-
-def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
-    revisions = list(revisions)
-    for prefix in ("", ADOPTED_PREFIX):
-        names = (f"{revision}:{prefix}{CONFIG_NAME}" for revision in revisions)
-        for revision, found in zip(revisions, repo.objects.each(names), strict=True):
-            if found is not None:
-                return revision
-    return ""
 
 
 @contextmanager

@@ -15,13 +15,13 @@ from memrepo.store.git import Git
 from memrepo.store.objects import FILES
 
 
-def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (path, mode, old blob, new blob) of each file staged. An absent blob is empty."""
+def staged(git: Git) -> Iterator[tuple[str, str, str]]:
+    """Yield (path, mode, blob) of each file staged. The blob of a deleted file is empty."""
     options = "--cached --raw -z --no-abbrev --no-renames --no-relative --no-ext-diff".split()
     parts = git.call("diff", *options, "--ignore-submodules=none").split("\0")
     for head, path in zip(parts[0::2], parts[1::2], strict=False):
-        _, mode, old, new, _ = head.split(" ")
-        yield path, mode, old.strip("0") and old, new.strip("0") and new
+        _, mode, _, blob, _ = head.split(" ")
+        yield path, mode, blob.strip("0") and blob
 
 
 def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
@@ -31,17 +31,6 @@ def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
     for entry in filter(None, raw.split("\0")):
         head, path = entry.split("\t", 1)
         mode, blob, _ = head.split(" ")
-        yield path, mode, blob
-
-
-def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, mode, blob) of the given files at HEAD, or of all files at HEAD."""
-    if not git.call("rev-parse", "-q", "--verify", "HEAD", accepted=1):
-        return
-    raw = git.call("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
-    for entry in filter(None, raw.split("\0")):
-        head, path = entry.split("\t", 1)
-        mode, _, blob = head.split(" ")
         yield path, mode, blob
 
 
@@ -58,32 +47,25 @@ _MANY = 50
 
 
 class StagedFiles(Around):
-    """The index as the context of checked files, whose earlier versions are read from HEAD.
+    """The index as the context of checked files, whose earlier versions are read from HEAD."""
 
-    `earlier` contains already known blobs at HEAD. Other paths are looked up at HEAD.
-    """
-
-    def __init__(
-        self, git: Git, known: StagedConfig, earlier: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, git: Git, known: StagedConfig) -> None:
         super().__init__()
         self.git = git
         self.known = known
         self.layout = known.layout or Layout()
-        self._blobs = dict(earlier or {})
+        self._before: dict[str, bytes | None] = {}
 
     def know(self, paths: Iterable[str]) -> None:
-        """Look up several paths at HEAD in one git call."""
-        asked = [path for path in paths if path not in self._blobs]
-        self._blobs.update(dict.fromkeys(asked, ""))
-        found = at_head(self.git, asked) if asked else ()
-        self._blobs.update({path: blob for path, mode, blob in found if mode in FILES})
+        """Read several files at HEAD at once."""
+        names = {path: f"HEAD:{path}" for path in paths if path not in self._before}
+        found = self.git.objects.contents(names.values())
+        self._before.update({path: found[name] for path, name in names.items()})
 
     def before(self, path: str) -> bytes | None:
         """Return the bytes of a file at HEAD, or None if it does not exist there."""
         self.know([path])
-        blob = self._blobs[path]
-        return self.git.read(blob) if blob else None
+        return self._before[path]
 
     def holders(self, ids: Collection[str]) -> Iterator[Memory]:
         """Yield the memories in the index that have one of the given ids."""
@@ -102,7 +84,7 @@ class StagedFiles(Around):
     def alike(self, paths: Collection[str]) -> Collection[str]:
         """Return index paths that differ from a new path only in case or Unicode form."""
         self.know(paths)
-        new = [path for path in paths if not self._blobs[path]]
+        new = [path for path in paths if self._before[path] is None]
         wanted = {folded(path) for path in new}
         forms = {unicodedata.normalize(form, path) for path in new for form in ("NFC", "NFD")}
         asked = [f":(top,icase,literal){form}" for form in sorted(forms)]

@@ -153,15 +153,15 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
         _configure(git, known)
         layout = known.layout or Layout()
         changes = [*staged_files(git)]
-        entries = [(path, mode, new) for path, mode, _, new in changes if new]
-        files, early = taken(git, layout, entries)
-        around = StagedFiles(git, known, {path: old for path, _, old, _ in changes})
+        files, early = taken(git, layout, [change for change in changes if change[2]])
+        around = StagedFiles(git, known)
+        around.know(path for path, _, _ in changes)
         scene = Scene(
             files=files,
             layout=layout,
             around=around,
             wants=wants_of(git, known),
-            gone=tuple(path for path, _, _, new in changes if not new),
+            gone=tuple(path for path, _, blob in changes if not blob),
             merging=merging or git.is_merging,
         )
         yield Checked(scene=scene, early=early, root=git.top)
@@ -222,7 +222,7 @@ class TreeCheck(msgspec.Struct, frozen=True, kw_only=True):
 def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
     """Check every file at HEAD against the rules."""
     from memrepo.store.errors import NotARepository
-    from memrepo.store.staged import at_head, staged_config
+    from memrepo.store.staged import staged_config
 
     with opened_git(where) as git:
         known = staged_config(git)
@@ -230,7 +230,8 @@ def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
         if layout is None:
             raise NotARepository("not-set-up", where=git.top)
         _configure(git, known)
-        entries = list(at_head(git))
+        files_at_head = git.objects.files("HEAD") if git.objects.commit("HEAD") else ()
+        entries = [(path, one.mode, one.id) for path, one in files_at_head]
         owned = [entry for entry in entries if layout.owns(entry[0]) or _hides(layout, entry)]
         files, early = taken(git, layout, owned)
         views = layout.area("views")

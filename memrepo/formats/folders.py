@@ -114,7 +114,8 @@ def read_claude_code(files: Files) -> Iterator[Found]:
     """Read memory files, one record each, and the items of the index and of topic files.
 
     A memory file has name, description and type in its header. `MEMORY.md` is an index: lines that
-    link to a memory file are not records. Older folders contain topic files without a header.
+    link to a memory file are not records, and a line that begins with a link to no file is
+    reported. Older folders contain topic files without a header.
     """
     pages, problems = read_pages(files)
     yield from problems
@@ -123,9 +124,18 @@ def read_claude_code(files: Files) -> Iterator[Found]:
             yield _claude_memory(page)
             continue
         for found in _items(page):
-            link = _INDEXED.search(found.text) if isinstance(found, ImportRecord) else None
-            if page.stem != "MEMORY" or not link or _linked(page, link[1]) not in files:
+            if page.stem != "MEMORY" or not isinstance(found, ImportRecord):
                 yield found
+                continue
+            link = _INDEXED.search(found.text)
+            is_dead = link is not None and _linked(page, link[1]) not in files
+            if link is None or (is_dead and link.start() > 0):
+                yield found  # a statement, which may link to a file elsewhere
+            elif is_dead:
+                message = f"found a link to {link[1]}, which is not there"
+                dead = refused(page.path, message, line=found.lines[0])
+                fix = "remove the line there, or restore the file"
+                yield replace(dead, severity="warning", fix=fix)
 
 
 def _items(page: Page) -> Iterator[Found]:

@@ -486,9 +486,12 @@ def held_against(state: State) -> State:
     )
 
 
-def sweep(state: State) -> Iterator[Update]:
-    """Yield updates that forget or shorten each memory that a tombstone of the state matches."""
-    stones = tombstones_in(state)
+def sweep(state: State, stones: Tombstones | None = None) -> Iterator[Update]:
+    """Yield updates that forget or shorten each memory that a tombstone matches.
+
+    The tombstones are those of the state, unless others are given.
+    """
+    stones = tombstones_in(state) if stones is None else stones
     for memory in stones.suspected(state.every):
         if memory.status == "forgotten":
             continue

@@ -157,6 +157,25 @@ def test_a_memory_folder_of_claude_code(repo: Path, tmp_path: Path) -> None:
     assert found["Set `TRACE=1` before the worker starts, never after."].subject == ("Debugging")
 
 
+def test_an_index_line_is_no_memory_even_if_its_file_is_gone(repo: Path, tmp_path: Path) -> None:
+    lines = (
+        "# Memory Index",
+        "",
+        "- [Mara](mara.md) - her role",
+        "- [The old desk](gone.md) - where it stood",
+        "- The port is 8080, as [the handbook](../docs/handbook.md) says.",
+    )
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "MEMORY.md").write_text("\n".join(lines) + "\n")
+    (tmp_path / "mine" / "mara.md").write_text("---\nname: Mara\n---\n\nMara sails.\n")
+    answer = done(repo, "import", "claude-code", tmp_path / "mine")
+    (named,) = answer["problems"]
+    assert (named["rule"], named["line"], named["severity"]) == ("import-record", 4, "warning")
+    assert "gone.md" in named["message"]
+    bodies = {m.body for m in memories(repo).values()}
+    assert bodies == {"Mara sails.", lines[4].removeprefix("- ")}
+
+
 def test_a_vault(repo: Path, tmp_path: Path) -> None:
     found = taken(repo, tmp_path, "obsidian")
     house, plot = found["Greenhouse"], found["Plot map"]

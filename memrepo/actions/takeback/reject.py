@@ -14,7 +14,7 @@ from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
-from memrepo.core.changes import Change, Delete, Step, Update, Write
+from memrepo.core.changes import Change, Delete, Step, Write
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import SUBJECT_LENGTH, fold, words_of
@@ -25,6 +25,7 @@ from memrepo.merge.tombstones import (
     Tombstones,
     join_tombstones,
     path_of,
+    sweep,
     tombstone_bytes,
     tombstone_of,
     tombstones_in,
@@ -94,7 +95,8 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         stone = tombstone_of(rejected, reason=reason, by=actor, at=work.call.now)
         if request.statement:
             stone = replace(stone, units=(), memory="")
-        updates = _updates(state, stone)
+        updates = list(sweep(state, Tombstones({"": stone})))
+        updates.sort(key=lambda update: (update.id != stone.memory, update.id))
         gone = [update.id for update in updates if update.body is None]
         stone = replace(stone, forgotten=tuple(sorted(gone)))
         if (known := tombstones_in(state).found.get(stone.key)) is not None:
@@ -133,19 +135,6 @@ def _there_or_waiting(work: Work, state: State, word: str) -> Memory:
             with suppress(NoSuchMemory):
                 return find(work.store.snapshot(waits.tip).state(), word)
         raise
-
-
-def _updates(state: State, stone: Tombstone) -> list[Update]:
-    """Return the updates that forget or shorten what states a rejection, its own memory first."""
-    found, only_this = list[Update](), Tombstones({"": stone})
-    for memory in only_this.suspected(state.every):
-        if memory.status == "forgotten":
-            continue
-        update = only_this.shortening(memory)
-        if only_this.find_barring_whole(memory) is not None:
-            update = Update(id=memory.id, fields={"status": "forgotten"})
-        found += [update] if update is not None else []
-    return sorted(found, key=lambda one: (one.id != stone.memory, one.id))
 
 
 def _listed(work: Work) -> Rejections:

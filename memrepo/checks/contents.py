@@ -43,7 +43,7 @@ def _characters(path: str, text: str) -> Iterator[Problem]:
 def find_broken_references(scene: Scene) -> Iterator[Problem]:
     """Check every reference of the checked memories."""
     if scene.layout is None or scene.merging:
-        return  # the next command repairs a manual merge
+        return  # `check --fix` repairs them when the merge by hand is committed
     if any(
         not m.fields.keys().isdisjoint(REFERENCES) or m.status != "active" for m in scene.memories
     ):
@@ -79,7 +79,7 @@ def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
 
 def _rejected(scene: Scene) -> Iterator[Problem]:
     if scene.layout is None or scene.merging:
-        return  # the next command repairs a manual merge
+        return  # what a merge by hand brings back is kept out of recall
     around = scene.around.below(scene.layout.area("tombstones"))
     stones = {**around, **scene.in_area("tombstones")}
     if not stones:

@@ -18,7 +18,9 @@ from memrepo.core.memory import (
     BY_NAME,
     LAYER_OF_TYPE,
     LAYERS,
+    REFERENCES,
     Memory,
+    targets,
 )
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
@@ -255,7 +257,19 @@ def find_by_hand(scene: Scene) -> Iterator[Problem]:
                 yield _found(scene, "id-changed", memory, "id", f"the id was {old.id}")
             continue
         for key in machine_keys(memory, old):
+            if key in REFERENCES and _is_repaired(scene, memory, old, key):
+                continue
             yield _found(scene, "field-by-hand", memory, key, f"{key} was changed by hand")
+
+
+def _is_repaired(scene: Scene, memory: Memory, old: Memory, key: str) -> bool:
+    """Return whether a field only lost references to memories that are gone, as by `--fix`."""
+    before, after = old.fields.get(key) or (), memory.fields.get(key) or ()
+    gone = {*targets(before)} - {*targets(after)}
+    there = {*scene.by_id, *(m.id for m in scene.around.holders(gone))}
+    items = () if isinstance(before, str) else before
+    rest = tuple(item for item in items if targets((item,))[0] not in gone)
+    return bool(gone) and gone.isdisjoint(there) and rest == after
 
 
 def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:

@@ -143,8 +143,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The input of a check: files by path, deleted paths, and access to the rest of the repository.
 
     Without a layout the files belong to no repository, and references are not checked. `merging` is
-    true during a manual merge in git. Rules about several files are then skipped, because the next
-    memrepo command repairs the result.
+    true during a manual merge in git. Rules about several files are then skipped: what they
+    require is repaired when the merge is committed.
     """
 
     files: Mapping[str, bytes]

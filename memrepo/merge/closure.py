@@ -6,7 +6,7 @@ there is one clear repair. No repair removes a memory or excludes it from recall
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -57,10 +57,18 @@ def close(
 
     Findings in `known` (by name) are not repaired: a merge repairs only what it broke itself.
     """
-    memories = dict(state.memories)
+    memories, repaired = mend(state.memories, lambda finding: finding.name not in known)
+    return tuple(_updates(state, memories)), repaired
+
+
+def mend(
+    memories: _Memories, is_wanted: Callable[[BrokenRule], bool]
+) -> tuple[dict[str, Memory], tuple[BrokenRule, ...]]:
+    """Repair the wanted findings between memories. Return the memories and what was repaired."""
+    memories = dict(memories)
     repaired: dict[tuple[str, str, str], BrokenRule] = {}
     for _ in range(_ROUNDS):
-        found = [f for f in broken(memories) if f.name not in known and f.name not in repaired]
+        found = [f for f in broken(memories) if f.name not in repaired and is_wanted(f)]
         busy: set[str] = set()
         for finding in found:
             if busy.isdisjoint(finding.repairs):
@@ -70,7 +78,7 @@ def close(
                     memories[id_] = memories[id_].with_fields(fields)
         if not busy:
             break
-    return tuple(_updates(state, memories)), tuple(repaired.values())
+    return memories, tuple(repaired.values())
 
 
 def _updates(state: State, memories: _Memories) -> Iterator[Update]:

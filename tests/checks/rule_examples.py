@@ -20,6 +20,7 @@ NAME = f"{KNOWLEDGE}/shed-aaaaaa.md"
 OTHER = f"{KNOWLEDGE}/gate-bbbbbb.md"
 CASE = "con-0123456789abcdef"
 CORRECTION = f"corrections/2026-01-02-{CASE}.md"
+MADE = "created: 2026-01-01T00:00:00Z"
 RUN = "20260101T000000Z-0123abcd"
 MANIFEST = f"runs/2026-01/{RUN}.json"
 
@@ -163,19 +164,25 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     # What refers to what.
     "reference-lost": Example(
-        bad=one(f"links: [{{target: {C}, type: related}}]"),
+        bad=one(MADE, f"links: [{{target: {C}, type: related}}]"),
         around={OTHER: memory(id_=B)},
         good=one(f"links: [{{target: {B}, type: related}}]"),
+        fixed=one(MADE),
     ),
     "supersession-half": Example(
-        bad=two((f"supersedes: [{B}]",), ()),
+        bad=two((MADE, f"supersedes: [{B}]"), ()),
         good=two((f"supersedes: [{B}]",), ("status: superseded", f"superseded_by: [{A}]")),
+        fixed=two((MADE,), ("created: 2026-03-01T09:00:00Z",)),
     ),
-    "supersession-status": Example(bad=one("status: superseded")),
+    "supersession-status": Example(bad=one("status: superseded", MADE), fixed=one(MADE)),
     "supersession-cycle": Example(
         bad=two(
-            ("status: superseded", f"supersedes: [{B}]", f"superseded_by: [{B}]"),
-            ("status: superseded", f"supersedes: [{A}]", f"superseded_by: [{A}]"),
+            ("status: superseded", MADE, f"supersedes: [{B}]", f"superseded_by: [{B}]"),
+            ("status: superseded", MADE, f"supersedes: [{A}]", f"superseded_by: [{A}]"),
+        ),
+        fixed=two(
+            ("status: superseded", MADE, f"superseded_by: [{B}]"),
+            (MADE, f"supersedes: [{A}]"),
         ),
     ),
     # What must not be there.

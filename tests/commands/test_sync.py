@@ -370,6 +370,26 @@ def test_a_memory_that_cannot_be_read_is_named_and_not_sent(machines: tuple[Path
     assert done(laptop, "sync")["pushed"] == 2
 
 
+def test_a_reference_that_a_merge_by_git_broke_is_repaired_by_check(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    path = only(laptop)
+    done(desk, "add", "The hub is a small machine.")
+    other = next(m for m in memories(desk).values() if m.id != id_)
+    done(desk, "link", other.id, "related", id_)
+    git(laptop, "rm", "-q", path)
+    git(laptop, "commit", "-q", "--no-verify", "-m", "by hand")
+    git(laptop, "pull", "-q", "--no-rebase", "--no-edit", str(desk), "main")
+    assert "reference-lost" in memrepo(laptop, "check", as_json=False).out
+    fixed = memrepo(laptop, "check", "--fix", other.path, as_json=False)
+    assert fixed.exit == 0, fixed
+    assert f"fixed {other.path}" in fixed.out
+    commit_all(laptop, "references")
+    assert memrepo(laptop, "check").exit == 0
+
+
 @pytest.mark.parametrize("has_moved", [False, True], ids=["alone", "both sides"])
 def test_a_memory_that_cannot_be_read_is_not_joined_into_the_hub_not_even_on_trial(
     machines: tuple[Path, Path], has_moved: bool

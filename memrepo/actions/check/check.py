@@ -205,7 +205,8 @@ def repaired_files(
     scene: Scene, now: datetime, only: Collection[Group] = ()
 ) -> dict[str, tuple[str, bytes]]:
     """Return the repaired memories of a scene, by old path, as (new path, content)."""
-    made: dict[str, tuple[str, bytes]] = {}
+    read: dict[str, tuple[bytes, Memory]] = {}
+    wholes: dict[str, Memory] = {}
     taken = {m.id for m in scene.memories if ID_PATTERN.fullmatch(m.id)}
     for path in scene.decoded:
         data = scene.files[path]
@@ -225,10 +226,31 @@ def repaired_files(
         if not only or "schema" in only:
             whole = completed(whole, now, taken if not whole.id else ())
             taken.add(whole.id)
+        read[path], wholes[path] = (data, memory), whole
+    if not only or "links" in only:
+        wholes = _rejoined(scene, wholes)
+    made: dict[str, tuple[str, bytes]] = {}
+    for path, (data, memory) in read.items():
+        whole = wholes[path]
         new = codec.edit(data, replace(whole, path=path)) if whole != memory else data
         if (whole.path, new) != (path, scene.files[path]):
             made[path] = (whole.path, new)
     return made
+
+
+def _rejoined(scene: Scene, wholes: Mapping[str, Memory]) -> dict[str, Memory]:
+    """Return memories by path, with the references repaired that a merge by git may break.
+
+    What would change another file is left to a check of both.
+    """
+    if scene.layout is None or scene.merging:
+        return dict(wholes)
+    from memrepo.merge.closure import mend
+
+    by_id = {memory.id: memory for memory in wholes.values()}
+    mended, _ = mend({**scene.by_id, **by_id}, lambda one: by_id.keys() >= one.repairs.keys())
+    # Of two files with one id, only the last is in `by_id`.
+    return {p: mended[m.id] if by_id[m.id] is m else m for p, m in wholes.items()}
 
 
 def _headed(data: bytes, path: str) -> bytes:

@@ -92,15 +92,25 @@ _NAMELESS = ("stanzas", "talk", "journal")
 AGENT_FOLDER = regex(r"(?:^|/)agents(?:/(?P<name>[^/]+))?(?:/|$)")
 
 
+PROGRAMS = frozenset(
+    ("CODEX.md", "GEMINI.md", "QWEN.md", ".opencode.md", "opencode.md", "copilot-instructions.md")
+)
+"""Instructions that only one program reads."""
+
+
 def other_agents(names: Iterable[str]) -> frozenset[str]:
-    """Return the folders that belong to other agents than the owner's, given the names of files.
+    """Return the folders and files of other agents than the owner's, given the names of files.
 
     The topmost folder with a profile is the owner's, and so is a hidden folder. Of several in a
     folder `agents`, it is the one with the most files. Other folders with profiles, and folders in
-    one that is named `agents`, are other agents'.
+    one that is named `agents`, are other agents'. So are the instructions for one other program
+    next to those for all of them.
     """
     names = tuple(names)
     places = [name.rpartition("/")[::2] for name in names]
+    told = {folder for folder, name in places if name in ("AGENTS.md", "CLAUDE.md")}
+    for_one = (name for name in names if name.rpartition("/")[2] in PROGRAMS)
+    files = {name for name in for_one if "" in told or is_below(name, told)}
     homes = {folder for folder, name in places if name in PROFILES and "/." not in f"/{folder}"}
     least = min(map(_depth, homes), default=-1)
     own = {folder for folder in homes if _depth(folder) == least}
@@ -110,7 +120,7 @@ def other_agents(names: Iterable[str]) -> frozenset[str]:
     named = {folder for folder, _ in places if AGENT_FOLDER.search(folder)} if own else set()
     home = set(filter(AGENT_FOLDER.search, own))
     named = {folder for folder in named if not is_below(f"{folder}/", home)}
-    return frozenset((homes | named) - own)
+    return frozenset((homes | named) - own) | files
 
 
 def _depth(folder: str) -> int:
@@ -118,8 +128,8 @@ def _depth(folder: str) -> int:
 
 
 def is_below(path: str, folders: Collection[str]) -> bool:
-    """Return whether a file is in one of some folders, or below it."""
-    return any(path.startswith(f"{folder}/") for folder in folders)
+    """Return whether a file is one of some paths, or below one."""
+    return path in folders or any(path.startswith(f"{folder}/") for folder in folders)
 
 
 def file_kind(
@@ -131,7 +141,7 @@ def file_kind(
 ) -> FileKind:
     """Return the kind of a file. A kind set in the configuration (`override`) takes precedence.
 
-    `others` are the folders of other agents (`other_agents`).
+    `others` are the folders and files of other agents (`other_agents`).
     """
     table = kinds()
     if override:

@@ -369,7 +369,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "unset": unit.kind != "code" and not filled(lines),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
-        "dangling": text.rstrip(" *_").endswith((":", "："))
+        "dangling": unit.text.rstrip(" *_").endswith((":", "："))
         or (unit.kind == "paragraph" and explains(text)),
         "refers": table["refers"].match(begin),
         "progress": _PROGRESS.search(text),

@@ -282,18 +282,6 @@ class Retired(_Line, frozen=True, kw_only=True):
     reason: str
 
 
-class Edges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    r"""The white space and line endings around a body, used to restore a file byte for byte.
-
-    `ends` is empty if all line endings are `\n`. Otherwise it has a letter each: `n` for `\n`,
-    `c` for `\r\n`, `r` for `\r`. The last letter applies to all remaining line endings.
-    """
-
-    before: Annotated[str, text(r"\s*", what="white space")] = ""
-    after: Annotated[str, text(r"\s*", what="white space")] = ""
-    ends: Annotated[str, text("[ncr]*", what="letters n, c and r", limit=10**6)] = ""
-
-
 OWN_ACTOR = f"memrepo/{__version__}"
 """The author of text that a run copied from source lines."""
 _HASH = text(TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
@@ -405,10 +393,6 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         one_of("purifier", "manual", "import", "compression", "promotion"),
         Field("How it came to be."),
     ] = "purifier"
-    edges: Annotated[
-        Edges | None,
-        Field("White space around the text, and its line ends, in a file of the memory tool."),
-    ] = None
 
     @classmethod
     def of(cls, path: str, fields: Mapping[str, Any], body: str = "") -> Memory:

@@ -1,7 +1,8 @@
 """Claude's memory tool for the `anthropic` client, with its files stored as memories.
 
 The SDK's own tool keeps plain files. A command is carried out by it on a temporary copy of the
-files, and what it changed there becomes one commit.
+files, and what it changed there becomes one commit. White space around a text is not kept: a file
+ends with one line end.
 """
 
 from __future__ import annotations
@@ -27,8 +28,7 @@ from memrepo.actions.write.commit import Unchanged, write
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.lines import split_lines, unix
-from memrepo.core.memory import Edges, Memory, Stamp
+from memrepo.core.memory import Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import harmless, without_secrets
 from memrepo.core.state import State
@@ -174,9 +174,8 @@ def _changes(
         else:
             changes.append(Update(id=memory.id, fields={"status": "forgotten"}))
     for name in sorted(after.keys() - files.keys() - {*moved.values()}):
-        body, edges = _checked(after[name])
-        entry = Entry(text=body, title=name, tags=(TAG,), cls="permanent")
-        changes.append(Create(memory=drafts.make(entry).with_fields({"edges": edges})))
+        entry = Entry(text=_body_of(after[name]), title=name, tags=(TAG,), cls="permanent")
+        changes.append(Create(memory=drafts.make(entry)))
     return changes
 
 
@@ -184,19 +183,20 @@ def _reworded(work: Work, memory: Memory, text: str) -> Iterator[Update]:
     """Yield the update that gives a memory another text, if it is another."""
     if text == text_of(memory):
         return
-    body, edges = _checked(text)
+    body = _body_of(text)
+    if body == memory.body:
+        return
     worded = rewording(memory, body) if memory.body else {}
     stamp = Stamp(by=work.actor, at=work.call.now)
-    new = body if body != memory.body else None
-    yield Update(id=memory.id, fields={**worded, "edges": edges, "generated": stamp}, body=new)
+    yield Update(id=memory.id, fields={**worded, "generated": stamp}, body=body)
 
 
-def _checked(text: str) -> tuple[str, Edges | None]:
-    """Split a text of a file as `split_text` does. Raise FileRefused or SecretInText."""
+def _body_of(text: str) -> str:
+    """Return the body of a memory for the text of a file. Raise FileRefused or SecretInText."""
     if len(text) > MAX_FILE:
         raise FileRefused(f"a file has at most {MAX_FILE} characters, found {len(text)}")
     refuse_secret(text, "the file")
-    return split_text(text)
+    return normal_body(text)
 
 
 def name_of(path: str) -> str:
@@ -236,31 +236,6 @@ def _files(state: State) -> dict[str, Memory]:
     return {name: found[name] for name in sorted(found) if name and name not in folders}
 
 
-_LETTERS = {"\n": "n", "\r\n": "c", "\r": "r"}
-_ENDS = {letter: end for end, letter in _LETTERS.items()}
-
-
-def split_text(text: str) -> tuple[str, Edges | None]:
-    """Split a file's text into the body of a memory and the rest, for `text_of` to reassemble."""
-    ends = "".join(_LETTERS[end] for _, end in split_lines(text) if end) if "\r" in text else ""
-    plain, body = unix(text), normal_body(text)
-    at = plain.find(body) if body else 0
-    edges = Edges(
-        before=plain[:at],
-        after=plain[at + len(body) :],
-        ends=ends[: len(ends.rstrip(ends[-1:])) + 1],
-    )
-    return body, edges if edges != Edges() else None
-
-
 def text_of(memory: Memory) -> str:
-    """Restore the exact original text of a file from its memory."""
-    edges = memory.edges
-    if edges is None:
-        return memory.body
-    text = f"{edges.before}{memory.body}{edges.after}"
-    if not edges.ends:
-        return text
-    lines = split_lines(text)
-    ends = [_ENDS[letter] for letter in edges.ends.ljust(len(lines), edges.ends[-1])]
-    return "".join(line + (end and own) for (line, end), own in zip(lines, ends, strict=False))
+    """Return the text of a memory's file: its body, with one line end behind it."""
+    return f"{memory.body}\n" if memory.body else ""

@@ -32,7 +32,6 @@ pinned: true
 links: [related mem-0123456789abcdef 0.5]
 sources:
   - MEMORY.md:3-4, 2026-05-01
-edges: {before: " "}
 ---
 
 Staging runs in Frankfurt.

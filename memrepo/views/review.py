@@ -256,10 +256,10 @@ def _fields(found: Difference) -> Iterator[Line]:
     for name in found.fields:
         if name in UNTOLD or (found.kind in ("superseded", *_CAUSED) and name in TELLTALES):
             continue
-        yield _plain(_field_in_words(name, *_spelled(found, name)))
+        yield _plain(field_in_words(name, *_spelled(found, name)))
 
 
-def _field_in_words(name: str, old: str, new: str) -> str:
+def field_in_words(name: str, old: str, new: str) -> str:
     """Return what changed in a field as a phrase. The table has phrases for (set, removed)."""
     if name == "hot" and old.startswith("until") and not new:
         return "may be on the first page again"

@@ -121,3 +121,9 @@ def test_totals_alone(waiting: Path) -> None:
     said = text(waiting, "--stat")
     assert "1 superseded, 1 retired, 1 reworded, 2 added" in said
     assert "mem-" not in said
+
+
+def test_a_list_that_loses_a_value_is_told_as_one_removed(repo: Path) -> None:
+    id_ = done(repo, "add", "The kiln is in the yard.", "--tag", "kiln", "--tag", "yard")["id"]
+    done(repo, "edit", id_, "--set", "tags=kiln")
+    assert "\n    tags removed: yard\n" in text(repo, "HEAD")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -14,7 +15,6 @@ from driving import (
     LATER,
     NOW,
     assert_sound,
-    configure,
     done,
     git,
     memories,
@@ -828,7 +828,11 @@ def test_a_second_person_is_told_that_they_count_as_a_program_until_they_are_lis
     assert told("add", "Ben likes tea.") == {"merge-driver"}
     assert told("init") == {"person-unknown"}
     assert told("add", "Ben likes rye.") == set()
-    configure(ben, "human_authors", ["ana@example.org", "ben@example.org"])
+    line = 'human_authors = ["person@example.org", "ben@example.org"]'
+    assert f"`{line}`" in memrepo(ben, "status", as_json=False).err
+    text = (ben / "memrepo.toml").read_text()
+    (ben / "memrepo.toml").write_text(re.sub("^human_authors = .*", line, text, flags=re.M))
+    git(ben, "commit", "-qam", "Add Ben")
     assert told("status") == told("sync") == set()
     done(ana, "sync")
     assert 'ben@example.org"]' in (ana / "memrepo.toml").read_text(encoding="utf-8")

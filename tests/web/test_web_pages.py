@@ -156,6 +156,35 @@ def test_what_came_last_night_names_notes_after_the_rest(
     assert came.index("sell the boat") < came.index("Rain, ")
 
 
+def test_a_line_in_the_place_of_another_is_told_as_an_edit(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    (tmp_path / "ws").mkdir()
+    source = tmp_path / "ws/MEMORY.md"
+    source.write_text("# Memory\n\n- The wiki is read only.\n- Mara prefers tea.\n")
+    done(tmp_path, "init", "repo", "--from", "ws", now=MORNING)
+    done(tmp_path / "repo", "run", now=MORNING)
+    source.write_text(
+        "# Memory\n\n- The wiki is read only.\n- Mara drinks tea only, and never before ten.\n"
+    )
+    ran = done(tmp_path / "repo", "run", now="2026-03-04T10:00:00Z")
+    assert (ran["counts"]["memories_new"], ran["counts"]["memories_retired"]) == (1, 1)
+    page = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
+    assert "edited Mara prefers tea. → Mara drinks tea only, and never before ten." in page
+    assert "Nothing left." in page
+
+
+def test_a_page_shows_the_first_changes_of_many_and_names_the_command_for_the_rest(
+    client: TestClient, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memrepo.faces.web.pages.MAX_CHANGES", 2)
+    run = done(repo, "status")["waiting"][0].removeprefix("run/")
+    for page in ("morning", f"change/{run}"):
+        shown = client.get(f"{HOME}{page}").text
+        assert shown.count('<div class="texts">') == 2
+        assert f"more: memrepo diff {run} shows every change" in text(shown)
+
+
 def test_the_morning_page_names_the_next_run(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,6 +321,13 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
         assert words in seen
     assert client.get(f"{HOME}memory/mem-0000").status_code == 404
     assert "no memory is called" in client.get(f"{HOME}memory/mem-0000").text
+
+
+def test_the_history_of_a_memory_is_told_in_words(client: TestClient, repo: Path) -> None:
+    id_ = done(repo, "add", "The kiln is in the yard.")["id"]
+    done(repo, "promote", id_)
+    assert "; by" in (page := text(client.get(f"{HOME}memory/{id_}").text))
+    assert "on the first page; by human:" in page
 
 
 def test_titles_and_contradictions_have_no_marks_of_markdown(

@@ -54,7 +54,7 @@ from memrepo.read.notes import PlacedNote
 from memrepo.text.dates import date_until
 from memrepo.text.words import content_words
 
-KEPT = "stated in the source, and kept by the judge"
+KEPT = "stated in the source, and worth keeping"
 """Reason of the commit that adds memories in a run."""
 ALIKE = 0.3
 """Minimum share of common words for a part of a unit to reword a memory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -95,7 +96,8 @@ def unknown_person(work: Work) -> tuple[Problem, ...]:
     email = person(work.store.repo)[1]
     if work.call.actor or not email or email in work.config.human_authors:
         return ()
-    return (problem("person-unknown", work.tree.layout.config, email=email),)
+    known = json.dumps([*work.config.human_authors, email], ensure_ascii=False)
+    return (problem("person-unknown", work.tree.layout.config, email=email, known=known),)
 
 
 def uncommitted_rejected(work: Work) -> Iterator[Problem]:

@@ -21,11 +21,8 @@ from memrepo.policies.ageing import CONFIDENCE
 from memrepo.policies.hotcache import COLD_AFTER
 from memrepo.text.sentences import token_count
 from memrepo.views.bundles import RETENTION
-from memrepo.views.report import (
-    counts_in_words,
-    in_words,
-    judged_in_words,
-)
+from memrepo.views.report import WORDS, counts_in_words, in_words, judged_in_words
+from memrepo.views.review import field_in_words
 
 if TYPE_CHECKING:
     from memrepo.actions.lifecycle import ageing
@@ -286,12 +283,12 @@ def _history(result: History) -> str:
         lines.append(_line(entry, result.zone))
         why = f"{visible(in_words(entry.reason))}; " if visible(entry.reason) else ""
         lines.append(f"{INDENT}{why}by {visible(entry.actor or entry.author)}")
-        lines += [f"{INDENT}{line}" for line in _changed(entry)]
+        lines += [f"{INDENT}{line}" for line in phrases_of(entry)]
     return "\n".join(lines)
 
 
-def _changed(entry: MemoryCommit) -> Iterator[str]:
-    """Yield lines that describe how a commit changed a memory."""
+def phrases_of(entry: MemoryCommit) -> Iterator[str]:
+    """Yield phrases that describe how a commit changed a memory, one line each."""
     match entry.change:
         case "unreadable":
             yield f"left {visible(entry.path)} unreadable"
@@ -302,13 +299,18 @@ def _changed(entry: MemoryCommit) -> Iterator[str]:
             if entry.moved_from:
                 yield f"moved from {visible(entry.moved_from)}"
             for name, (old, new) in entry.changes.items():
-                yield f"{name}: {_value(old)} -> {_value(new)}"
+                before, after = _value(old), _value(new)
+                yield (
+                    field_in_words(name, before, after)
+                    if name in WORDS["fields"]
+                    else f"{name}: {before or 'none'} -> {after or 'none'}"
+                )
 
 
 def _value(value: object) -> str:
-    """Format the value of a field on one short line. Format an empty value as `none`."""
-    if value in (None, [], ""):
-        return "none"
+    """Format the value of a field on one short line."""
+    if value in (None, []):
+        return ""
     if isinstance(value, list):
         first = _value(value[-1])
         return first if len(value) == 1 else f"{len(value)}, last {first}"

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import islice
+from difflib import SequenceMatcher
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from memrepo.actions.lifecycle.session import MAX_TOKENS, context
@@ -29,6 +30,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
+from memrepo.faces.text.changes import phrases_of
+from memrepo.text.words import content_words
 from memrepo.views.hot import condensed, plain, sections, unmarked
 from memrepo.views.html import Mark, rendered, rendered_line, shown, side
 from memrepo.views.report import LEFT_OUT, in_words
@@ -123,17 +126,67 @@ def _night(work: Work, found: status.Result, last: RunResult | None) -> Night:
         for group in review_of(work, span_of(work, (found.last_run.run,))).groups
         for change in group.changes
     ]
+    former = dict(_edited_lines(work, changes))
+    edited = {memory.id for memory in former.values()}
     for one in sorted(changes, key=lambda one: _shown_memory(one).is_note):  # notes are many
         if one.kind == "marked":
             marked += 1
-        elif word := _CHANGES.get(one.kind):
-            memory = _shown_memory(one)
-            row = NightRow(word, memory.id, cut(plain(memory), LABEL), _sentence(one))
-            (left if one.kind in LEAVING else landed).append(row)
-        else:
+        elif one.kind not in _CHANGES:
             small += 1
+        elif one.kind in LEAVING and one.difference.memory.id not in edited:
+            left.append(_night_row(one, None))
+        elif one.kind not in LEAVING:
+            landed.append(_night_row(one, former.get(one.difference.memory.id)))
     when = _when(datetime.fromisoformat(found.last_run.when), work)
     return Night(summary, False, found.last_run.run, when, landed, left, small, marked)
+
+
+def _night_row(change: Change, former: Memory | None) -> NightRow:
+    """Return the row of a change. `former` is what the line of a new memory said before."""
+    word, why, memory = _CHANGES[change.kind], _sentence(change), _shown_memory(change)
+    match change.kind:
+        case "superseded":
+            former = change.difference.memory
+        case "reworded":
+            former = change.difference.before
+        case _ if former is not None:
+            word, why = _CHANGES["reworded"], ""
+    before = f"{cut(plain(former), LABEL)} → " if former is not None else ""
+    return NightRow(word, memory.id, f"{before}{cut(plain(memory), LABEL)}", why)
+
+
+def _edited_lines(work: Work, changes: Sequence[Change]) -> Iterator[tuple[str, Memory]]:
+    """Yield the id of each new memory whose line took the place of another's, and that memory.
+
+    The run took them for two statements: their lines have the same place in a file, and a word in
+    common.
+    """
+    gone = [change.difference.memory for change in changes if change.kind == "retired"]
+    fresh = [change.difference.memory for change in changes if change.kind == "added"]
+    for old in gone:
+        for new in fresh:
+            if _is_edited(work, old, new):
+                yield new.id, old
+                fresh.remove(new)
+                break
+
+
+def _is_edited(work: Work, old: Memory, new: Memory) -> bool:
+    """Return whether the line of a memory took the place of that of another in the last run."""
+    path = new.first[0]
+    if old.first[0] != path or not content_words(old.body) & content_words(new.body):
+        return False
+    trees = [work.store.snapshot(one.entry.commit).files for one in work.landed()[:2]]
+    texts = [tree[path].decode().split("\n") for tree in reversed(trees) if path in tree]
+    if len(texts) < 2:
+        return False
+    before, after = texts
+    first = next((n for n, line in enumerate(before) if old.body in line), -1)
+    second = next((n for n, line in enumerate(after) if new.body in line), -1)
+    return any(
+        tag == "replace" and i <= first < end and first - i == second - j
+        for tag, i, end, j, _ in SequenceMatcher(None, before, after, False).get_opcodes()
+    )
 
 
 def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str, bool]:
@@ -156,7 +209,7 @@ def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str,
 
 _CHANGES: Mapping[str, str] = {
     "added": "new",
-    "reworded": "reworded",
+    "reworded": "edited",
     "superseded": "replaced",
     "restored": "back",
     "retired": "archived",
@@ -283,10 +336,12 @@ MAX_PROBLEMS = 5
 
 def _waiting(work: Work, branch: str) -> Shown:
     review = review_of(work, span_of(work, (branch,)))
+    count = sum(len(group.changes) for group in review.groups)
     return {
         "run": review.run,
         "reason": _sentence_of(review.reason),
-        "count": sum(len(group.changes) for group in review.groups),
+        "count": count,
+        "more": max(0, count - MAX_CHANGES),
         "groups": _groups(review.groups),
     }
 
@@ -296,11 +351,18 @@ def _shown_memory(change: Change) -> Memory:
     return (*change.successors, change.difference.memory)[0]
 
 
+MAX_CHANGES = 100
+"""Maximum changes of a review that a page shows."""
+
+
 def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
-    """Return the template variables that show the groups of a review."""
+    """Return the template variables that show the first changes of a review, in their groups."""
+    pairs = ((group, change) for group in groups for change in group.changes)
+    first = groupby(islice(pairs, MAX_CHANGES), key=lambda pair: pair[0])
     return [
         {
             "heading": group.heading,
+            "count": len(group.changes),
             "is_card": group.is_card,
             "changes": [
                 {
@@ -309,10 +371,10 @@ def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
                     "label": cut(plain(_shown_memory(change)), LABEL),
                     "card": _card(change, with_reason=not group.is_by_cause),
                 }
-                for change in group.changes
+                for _, change in changes
             ],
         }
-        for group in groups
+        for group, changes in first
     ]
 
 
@@ -374,6 +436,7 @@ def change(work: Work, asked: Mapping[str, str]) -> Shown:
         "review": review,
         "target": target,
         "groups": _groups(review.groups),
+        "more": max(0, sum(len(group.changes) for group in review.groups) - MAX_CHANGES),
         "can_revert": review.state in ("landed", "commit") and _can_revert(work, target),
         "back": f"change/{asked.get('id', '')}",
     }
@@ -404,7 +467,10 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
         "is_headed": text.strip() == head and len(head) <= HEADING,
         "fields": [(k, v) for k, v in found.memory.items() if k not in ("text", "id", "sources")],
         "why": _ask(work, "why", why.Request(id=id_, at=at)),
-        "history": _ask(work, "why", why.Request(id=id_, show="history", n=20, at=at)),
+        "history": [
+            (entry, "; ".join(phrases_of(entry)))
+            for entry in _ask(work, "why", why.Request(id=id_, show="history", n=20, at=at)).entries
+        ],
         "near": [] if at else list(_near(work, id_)),
         "at": at,
         "back": f"memory/{id_}",

@@ -19,7 +19,6 @@ HEAVY = {
     "git",
     "jinja2",
     "mistune",
-    "shtab",
     "sqlite3",
     "subprocess",
     "tempfile",

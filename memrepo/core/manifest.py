@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.judge import TOKEN_SOURCES, Usage
+from memrepo.core.judge import Usage
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -62,18 +62,6 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         calls = f"{used.calls} call{'s' if used.calls > 1 else ''}"
         return f"{cost}, {used.total} tokens ({used.source}), {calls}"
 
-    def as_json(self) -> dict[str, object]:
-        """Return the receipt as manifest keys and their values."""
-        return {
-            "tokens": self.usage.tokens(),
-            "cost_usd": self.usage.cost_usd,
-            "calls": self.usage.calls,
-            "prompt_hash": self.prompt_hash,
-            "batches": {"done": self.batches_done, "left": self.batches_left},
-            "partial": self.partial,
-            **({"arranged": True} if self.arranged else {}),
-        }
-
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """What a run decided about a statement, stored here because headers have no field for it.
@@ -115,6 +103,7 @@ class Manifest(
     used: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """Segments of the access ledger, by name."""
     logic: int = 0
+    """The versions of judging and of this record. A manifest without them is of an older one."""
     schema: int = 0
 
     @property
@@ -128,11 +117,8 @@ class Manifest(
     def to_bytes(self) -> bytes:
         """Format the manifest as JSON with sorted keys and a trailing newline."""
         record = msgspec.to_builtins(self, enc_hook=dict)
-        del record["receipt"]
         if not self.used:
             del record["used"]
-        record |= self.receipt.as_json()
-        record |= {"schema_version": SCHEMA_VERSION, "logic_version": LOGIC_VERSION}
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
         return f"{text}\n".encode()
 
@@ -161,11 +147,6 @@ def read_manifest(path: str, data: bytes) -> Manifest | Problem:
     """Decode a manifest, or return the problem if it is damaged: its input will be read again."""
     try:
         record = msgspec.json.decode(data)
-        record["receipt"] = {
-            "usage": _usage(record),
-            "partial": record.get("partial", ""),
-            "arranged": record.get("arranged", False),
-        }
         if _BLOB.fullmatch(record.get("base", "")) is None:
             del record["base"]
         found = msgspec.convert(record, Manifest)
@@ -197,19 +178,6 @@ def _check_run(run: str) -> None:
         raise ValueError(f"{run!r} is not the id of a run")
     # The id of the next run is based on this time, so it must be valid.
     datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
-
-
-def _usage(record: Mapping[str, Any]) -> dict[str, object]:
-    """Return the usage of a run. Monthly budgets are computed from the sum of these values."""
-    tokens = record.get("tokens", {})
-    source = tokens.get("source")
-    return {
-        "prompt": tokens.get("prompt", 0),
-        "completion": tokens.get("completion", 0),
-        "source": source if source in TOKEN_SOURCES else "unavailable",
-        "cost_usd": record.get("cost_usd", 0.0),
-        "calls": record.get("calls", 1 if tokens.get("total") else 0),
-    }
 
 
 def read_manifests(

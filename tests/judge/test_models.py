@@ -174,8 +174,9 @@ def test_a_question_is_bound_to_its_schema_and_its_fixed_part_is_cached(
     assert first["system"][0]["cache_control"] == {"type": "ephemeral"}
     manifest = json.loads(max((tmp_path / "repo" / "runs").rglob("*.json")).read_text())
     assert manifest["judge"] == "anthropic/claude-sonnet-5-5"
-    assert manifest["batches"] == {"done": 3, "left": 0}
-    assert manifest["tokens"]["source"] == "exact"
+    receipt = manifest["receipt"]
+    assert (receipt["batches_done"], receipt["batches_left"]) == (3, 0)
+    assert receipt["usage"]["source"] == "exact"
 
 
 def test_the_estimate_counts_the_questions_and_is_near_what_a_run_costs(

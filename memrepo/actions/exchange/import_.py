@@ -19,7 +19,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest
-from memrepo.core.manifest import IMPORT, Manifest
+from memrepo.core.manifest import IMPORT, LOGIC_VERSION, SCHEMA_VERSION, Manifest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
@@ -164,6 +164,8 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         base=work.tree.commit,
         now=format_time(work.call.now),
         package=__version__,
+        logic=LOGIC_VERSION,
+        schema=SCHEMA_VERSION,
         counts=counts,
         judgements=dict.fromkeys(created, ()),
         warnings=tuple(p.as_json() for p in problems),

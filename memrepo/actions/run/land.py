@@ -21,7 +21,7 @@ from memrepo.core.changes import (
     Write,
 )
 from memrepo.core.ids import digest
-from memrepo.core.manifest import Judged, Manifest
+from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, Judged, Manifest
 from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
 from memrepo.core.state import State, apply_steps
 from memrepo.core.times import format_time
@@ -56,6 +56,8 @@ def draft(work: Work, plan: RunPlan, found: Decisions, run: str) -> None:
         base=found.base,
         now=format_time(plan.now),
         package=__version__,
+        logic=LOGIC_VERSION,
+        schema=SCHEMA_VERSION,
         consumed=found.consumed,
         counts=found.counts,
         judgements=_judgements_of(found, steps),

@@ -321,8 +321,14 @@ def test_pages_at_the_top_are_the_memory_of_a_workspace_without_one(tmp_path: Pa
     assert kept[0] == len(facts) > kept[1]
 
 
-def test_the_page_shows_the_description_of_a_file_for_one_memory(tmp_path: Path) -> None:
-    head = "Never open the sluice of the upper weir before Rosa said so, by day or by night"
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Never open the sluice of the upper weir before Rosa said so, by day or by night",
+        "Never open the sluice by night",
+    ],
+)
+def test_the_page_shows_the_description_of_a_file_for_one_memory(tmp_path: Path, head: str) -> None:
     header = f"---\nname: weir\ndescription: {head}\ntype: feedback\n---\n\n"
     text = f"{header}It once drowned the lower meadow.\n"
     repo, _ = bakery(tmp_path, **{"memory/weir.md": text})

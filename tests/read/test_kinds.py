@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.read.kinds import file_kind, kinds, other_agents, section_kind, signs_of
+from memrepo.read.kinds import SIGN_LENGTH, file_kind, kinds, other_agents, section_kind, signs_of
 from memrepo.read.thoughts import scan
 
 PLAIN = "# Mill\n\nThe mill stands at the upper weir of the valley.\n"
@@ -31,6 +31,16 @@ FILES = [
     ("memory/2026-01-04.md", PLAIN, "day log"),
     ("MEMORY.md", PLAIN, "memory"),
     ("wet.md", "---\nname: wet\ndescription: No wet corn\n---\n\nNever.\n", "memory"),
+    (
+        "research/wet_2026-01-04.md",
+        "---\nname: wet\ndescription: No wet corn\ntype: feedback\n---\n\nNever.\n",
+        "memory",
+    ),
+    (
+        "research/wet.md",
+        "---\nname: wet\ndescription: No wet corn\n---\n\nNever.\n",
+        "article",
+    ),
     ("PROCEDURES.md", PLAIN, "procedures"),
     ("episodes/flood.md", PLAIN, "episode"),
     ("TOOLS.md", PLAIN, "tools"),
@@ -131,3 +141,11 @@ def test_the_parameters_of_commands_do_not_make_a_template() -> None:
     blank = text.replace("`", "")
     units = scan("CLAUDE.md", blank.encode()).units
     assert file_kind("CLAUDE.md", blank, units).kind.name == "template"
+
+
+def test_a_text_is_open_at_its_own_end_and_not_where_its_reading_ends() -> None:
+    text = "The mill stands still in May. " * (SIGN_LENGTH // 30 + 1)
+    cut = f"{text[: SIGN_LENGTH - 1]}: and so on."
+    ended, open_ = scan("a.md", f"- {cut}\n- {cut}:\n".encode()).units
+    assert "dangling" not in signs_of(ended)
+    assert "dangling" in signs_of(open_)

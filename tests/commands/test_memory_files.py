@@ -48,7 +48,7 @@ def test_a_file_says_what_its_owner_cares_for(repo: Path) -> None:
     assert path.read_text() == (
         f"---\nid: {id_}\ntype: fact\nsubject: Workshop\ncontext: MEMORY › Workshop\n"
         "created: 2026-03-01T09:00:00Z\nhot: 2026-03-01T09:00:00Z sync\n"
-        "sources:\n  - MEMORY.md:8\n---\n\n"
+        "sources:\n  - MEMORY.md:8, 2026-03-01 commit th-8d510f6db7dd34b1\n---\n\n"
         "The glaze room is aired by the north window\n"
     )
 
@@ -56,10 +56,10 @@ def test_a_file_says_what_its_owner_cares_for(repo: Path) -> None:
 def test_a_file_is_named_in_the_script_of_its_words(repo: Path) -> None:
     path = path_of(repo, "星期三")
     assert path.name.startswith("决定-陶艺课改到星期三晚上七点开始-")
-    assert "\nsources:\n  - memory/2026-02-14.md:3\n" in path.read_text()
+    assert "\nsources:\n  - memory/2026-02-14.md:3, 2026-02-14 th-" in path.read_text()
     memory = next(m for m in memories(repo).values() if "星期三" in m.body and not m.is_note)
     (source,) = memory.sources
-    assert (source.captured, source.captured_from) == ("2026-02-14", "file")
+    assert (source.captured, source.captured_from) == ("2026-02-14", "heading")
 
 
 def test_lines_that_left_a_source_are_quoted_from_the_version_that_had_them(repo: Path) -> None:
@@ -133,7 +133,8 @@ def test_a_wording_by_hand_is_not_said_again_by_the_line_that_it_came_from(repo:
 
 def test_a_wrong_source_is_told_with_its_line(repo: Path) -> None:
     path = path_of(repo, "kiln")
-    path.write_text(path.read_text().replace("MEMORY.md:4", '"MEMORY.md:9-4"'))
+    (place,) = (s.spell() for m in memories(repo).values() for s in m.sources if "kiln" in m.body)
+    path.write_text(path.read_text().replace(place, '"MEMORY.md:9-4"'))
     told = memrepo(repo, "check", str(path.relative_to(repo)))
     assert told.exit == 1
     (problem,) = (p for p in told.data["problems"] if p["severity"] == "error")

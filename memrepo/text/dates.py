@@ -70,6 +70,11 @@ _FORMS = (
     rf"(?<!\d){_YEAR}[ \t]?年[ \t]?{_MONTH_DIGITS}[ \t]?月[ \t]?{_DAY}[ \t]?[日号號]",
     rf"(?<!\d){_YEAR}[ \t]?년[ \t]?{_MONTH_DIGITS}[ \t]?월[ \t]?{_DAY}[ \t]?일",
 )
+_MONTH_FORMS = (
+    rf"(?<![\d/.-]){_YEAR}[-/](?P<month>0[1-9]|1[0-2])(?![\d/-])",
+    rf"(?<!\w)MONTH,?[ \t]{{1,3}}{_YEAR}",
+    rf"(?<!\d){_YEAR}[ \t]?[年년][ \t]?{_MONTH_DIGITS}[ \t]?[月월](?![ \t]?\d)",
+)
 _YEAR_LIKE = regex(r"[12]\d{3}")
 _FILE_DAY = regex(r"(?<!\d)([12]\d{3})-?(\d{2})-?(\d{2})(?!\d)")
 _CLOCK_24 = r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
@@ -81,8 +86,18 @@ _WORDS = regex(r"\w+")
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
     """Return the patterns of full dates, compiled on first use."""
+    return _compiled(_FORMS)
+
+
+@cache
+def _month_forms() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of months with a year, compiled on first use."""
+    return _compiled(_MONTH_FORMS)
+
+
+def _compiled(forms: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     month = "(?P<month>" + "|".join(sorted(_months(), key=len, reverse=True)) + r")\b\.?"
-    return tuple(re.compile(form.replace("MONTH", month), re.IGNORECASE) for form in _FORMS)
+    return tuple(re.compile(form.replace("MONTH", month), re.IGNORECASE) for form in forms)
 
 
 @cache
@@ -125,17 +140,22 @@ def has_moment(text: str) -> bool:
 
 
 def is_date_heading(text: str) -> bool:
-    """Return whether a heading consists only of a date or clock time, with or without a weekday."""
-    found = [(start, end) for start, end, _ in _dates(text)]
-    if not found and not _CLOCK.search(text):
+    """Return whether a heading consists only of a date, a month or a clock time, or a weekday."""
+    rest = without_dates(text)
+    if rest == text and not _CLOCK.search(text):
         return False
-    rest = text
-    for start, end in sorted(found, reverse=True):
-        rest = f"{rest[:start]} {rest[end:]}"
     # Remove the T between date and time of ISO timestamps.
     rest = re.sub(r"(?<![^\W\d_])T(?=\d)", " ", rest)
     rest = _CLOCK.sub(" ", rest)
     return _around_dates().issuperset(_WORDS.findall(rest.casefold()))
+
+
+def without_dates(text: str) -> str:
+    """Return a text with a blank in place of each date and of each month with a year."""
+    for found in (_dates, _months_with_year):
+        for start, end, _ in sorted(found(text), reverse=True):
+            text = f"{text[:start]} {text[end:]}"
+    return text
 
 
 @lru_cache(maxsize=4096)  # called for each line below a heading
@@ -159,27 +179,49 @@ def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateB
 
     `headings` are ordered from the outermost. A heading that only mentions a date dates its own
     section, and nothing in a file whose name has a date. Return two empty strings if none has a
-    date. The caller then uses the date of the commit.
+    date. The caller then uses the date of the commit. A month stands for its first day: that of a
+    heading, or one with which the text begins ("As of March 2026").
     """
-    if day := find_date(text):
+    if day := find_date(text) or opening_date(text)[0]:
         return day, "unit"
     of_file = date_of_path(path)
     for depth, heading in enumerate(reversed(tuple(headings))):
-        day, is_entry = _date_of_heading(heading)
+        day, is_entry = _date_of_heading(heading, months=not of_file)
         if day and (is_entry or not (depth or of_file)):
             return day, "heading"
     return (of_file, "file") if of_file else ("", "")
 
 
 @lru_cache(maxsize=4096)  # called for each line below a heading
-def _date_of_heading(heading: str) -> tuple[str, bool]:
-    """Return the date in a heading, and whether the heading begins or ends with the date."""
-    start, end, day = min(_dates(heading), default=(0, 0, ""))
+def _date_of_heading(heading: str, *, months: bool) -> tuple[str, bool]:
+    """Return the date or month in a heading, and whether the heading begins or ends with it."""
+    found = [*_dates(heading)] or [*(_months_with_year(heading) if months else ())]
+    start, end, day = min(found, default=(0, 0, ""))
     before, after = (_WORDS.findall(part) for part in (heading[:start], heading[end:]))
     is_last = _around_dates().issuperset(_WORDS.findall(_CLOCK.sub(" ", heading[end:]).casefold()))
     return day, not before or not after or is_last
 
 
+@lru_cache(maxsize=4096)
+def opening_date(text: str) -> tuple[str, int]:
+    """Return the day or month with which a text begins, and where the text goes on after it.
+
+    Before it are at most function words. A month is its first day. Without one, the answer is an
+    empty string and 0.
+    """
+    found = [*_dates(text), *_months_with_year(text)] if _YEAR_LIKE.search(text[:_OPENING]) else []
+    start, end, day = min(found, default=(0, 0, ""))
+    if not day or start > _OPENING:
+        return "", 0
+    known = _around_dates().union(*small_words().values())
+    known = known.union(word for one in entries("dates", "updated") for word in one.split())
+    if not known.issuperset(_WORDS.findall(text[:start].casefold())):
+        return "", 0
+    return day, end + len(text[end:]) - len(text[end:].lstrip(" \t:：,—–-*_)]."))
+
+
+_OPENING = 24
+"""Where a date with which a text begins must begin."""
 _UPDATED_LINES = 12
 """The lines at the beginning and at the end of a file that may say when it was updated."""
 
@@ -250,6 +292,17 @@ def _dates(text: str) -> Iterator[tuple[int, int, str]]:
             month = match["month"].lower()
             day = _calendar(match["year"], str(_months().get(month, month)), match["day"])
             if day:
+                yield match.start(), match.end(), day
+
+
+def _months_with_year(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, first day) for each month with a year in a text, unordered."""
+    if not _YEAR_LIKE.search(text):
+        return
+    for form in _month_forms():
+        for match in form.finditer(text):
+            month = match["month"].lower()
+            if day := _calendar(match["year"], str(_months().get(month, month)), "1"):
                 yield match.start(), match.end(), day
 
 

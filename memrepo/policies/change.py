@@ -21,6 +21,7 @@ import msgspec
 
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex, spelled
+from memrepo.text.dates import opening_date, without_dates
 from memrepo.text.languages import ENGLISH, bare, language_asked, patterns, small_words, tables
 from memrepo.text.languages import table as language_table
 
@@ -39,7 +40,6 @@ _EITHER = regex(r"(?<![\w/.-])([^\W\d_]{3,})/([^\W\d_]{3,})(?![\w/.-])")
 _POSSESSIVE = regex(r"['’]s$")
 _MARKUP = regex(r"\*\*|__|~~|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|^\s*(?:[-*+]|\d+[.)])\s+")
 _KEYED = regex(r"^[\W_]*([^\W_][^:\n]{0,58}?)\s*:\s+(\S.*)$", re.DOTALL)
-_STAMP = regex(r"^\s*[-*+]?\s*\[?\d{4}-\d\d-\d\d\]?\s*[:：—–-]*\s+(?=\S)")
 _ASIDE = regex(r"\s*\([^()]*\)\s*$")
 _BREAK = regex(r"[.;!?。；！？]\s+\S|[。；！？]\S|\n\s*\n")
 _PARTS = regex(r" [,;.，；。!?—–] ")
@@ -58,13 +58,15 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `stated` is true if the newer statement names what has ended, and `is_next` if it only continues
     the older one. Otherwise it has another value for the same key. `is_event` is true if both
-    statements may report events that were true on their days.
+    statements may report events that were true on their days. `is_rule` is true if one forbids what
+    the other demands, which only a person can decide.
     """
 
     reason: str
     stated: bool = False
     is_next: bool = False
     is_event: bool = False
+    is_rule: bool = False
 
 
 class Table(msgspec.Struct, frozen=True, eq=False):
@@ -75,6 +77,7 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     replaced: tuple[tuple[frozenset[str], re.Pattern[str]], ...]
     """The words of each phrase, and its pattern."""
     open: re.Pattern[str]
+    always: frozenset[str]
     negation: frozenset[str]
     bounds: frozenset[str]
     """Words that introduce a limit on a value: a time, a place, a purpose."""
@@ -97,9 +100,10 @@ class Replaced(msgspec.Struct, frozen=True, gc=False):
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
-    `ended` has the content words of a statement that ends something, without the ending phrase, and
-    `over` the stems of each clause with such a phrase. `is_news` is whether it says that something
-    is new or over.
+    `demanded` has the content words of a statement with a word such as always, without that word,
+    and `forbidden` those of one with a negation. `ended` has the content words of a statement that
+    ends something, without the ending phrase, and `over` the stems of each clause with such a
+    phrase. `is_news` is whether it says that something is new or over.
     """
 
     words: tuple[str, ...]
@@ -109,6 +113,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     key: str
     value: tuple[str, ...]
     negations: int
+    demanded: frozenset[str]
+    forbidden: frozenset[str]
     ended: frozenset[str] | None
     over: tuple[frozenset[str], ...]
     replaced: tuple[Replaced, ...]
@@ -128,7 +134,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
-    negations=0, ended=None, over=(), replaced=(), is_open=True, is_news=False,
+    negations=0, demanded=frozenset(), forbidden=frozenset(), ended=None, over=(), replaced=(),
+    is_open=True, is_news=False,
 )  # fmt: skip
 
 
@@ -155,7 +162,7 @@ def table(language: str) -> Table:
 
 
 _PHRASES = ("now", "ended", "open")
-_WORDS = ("articles", "times", "labels")
+_WORDS = ("always", "articles", "times", "labels")
 
 
 def _any_of(phrases: Collection[str]) -> re.Pattern[str]:
@@ -202,9 +209,8 @@ def _table_of(text: str, words: list[str]) -> Table:
 @lru_cache(maxsize=1 << 15)
 def read(text: str) -> Reading:
     """Return the features of a statement. For lists and long paragraphs, all features are empty."""
-    plain = _MARKUP.sub(
-        "", _STAMP.sub("", unicodedata.normalize("NFKC", text.replace("：", ": ")))
-    ).strip()
+    plain = _MARKUP.sub("", unicodedata.normalize("NFKC", text.replace("：", ": "))).strip()
+    plain = plain[opening_date(plain)[1] :]
     if len(plain) > 12 * MAX_WORDS or plain.count("\n") > 1:
         return _NONE
     plain = _EITHER.sub(r"\1 \2", plain)
@@ -222,16 +228,23 @@ def read(text: str) -> Reading:
     key, value = _key_of(plain, of)
     words = _bare(joined, of)
     times = _times_of(words, of)
+    content = _content(words, of)
     ended, over = _ended_in(joined, of)
     replaced = tuple(_replaced_in(joined, of))
     return Reading(
         words=words,
-        content=_content(words, of),
+        content=content,
         names=names,
         times=times,
         key=key,
         value=value,
         negations=sum(word in of.negation for word in words),
+        demanded=_content((w for w in words if w not in of.always), of)
+        if not of.always.isdisjoint(words)
+        else frozenset(),
+        forbidden=_content((w for w in words if w not in of.negation), of)
+        if not of.negation.isdisjoint(words)
+        else frozenset(),
         ended=ended,
         over=over,
         replaced=replaced,
@@ -362,6 +375,8 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     headings = old.context, new.context
     if found := _change_that_ends(one, two, *headings):
         return found
+    if _are_opposed(one, two) and (one.names & two.names or _are_near(*headings)):
+        return StatementChange(reason="one forbids what the other demands", is_rule=True)
     if together or one.ended is not None:
         return None
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
@@ -371,6 +386,14 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
         reason = "a newer line says what came after it"
         return StatementChange(reason=reason, is_next=True, is_event=is_event)
     return None
+
+
+def _are_opposed(one: Reading, two: Reading) -> bool:
+    """Return whether one statement demands exactly what the other forbids."""
+    ruled = ((one.demanded, two.forbidden), (two.demanded, one.forbidden))
+    return one.times == two.times and any(
+        len(demanded) > 1 and demanded == forbidden for demanded, forbidden in ruled
+    )
 
 
 def _change_that_ends(
@@ -485,14 +508,11 @@ def _bounds_of(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _FILES = frozenset("memory rtmemory ltmemory user tools identity agents claude notes log".split())
-_DAY = regex(r"\d{4}-\d\d.*")
-_DATED = regex(r"[\s(\[,:–—-]*\d{4}-\d\d-\d\d[)\]]?$")
 
 
 def _headings(under: str) -> tuple[str, ...]:
-    """Return the headings above a statement, except days and common file names."""
-    written = (part.strip() for part in re.split(r" [›–] ", under))
-    parts = (_plain(_DATED.sub("", part)) for part in written if not _DAY.fullmatch(part))
+    """Return the headings above a statement without dates, except common file names."""
+    parts = (_plain(without_dates(part)) for part in re.split(r" [›–] ", under))
     return tuple(part for part in parts if part and part not in _FILES)
 
 
@@ -505,6 +525,12 @@ def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
 def _are_near(under_old: str, under_new: str) -> bool:
     one, two = _headings(under_old), _headings(under_new)
     return _are_nested(one, two) if one and two else one == two
+
+
+def are_apart(under_old: str, under_new: str) -> bool:
+    """Return whether the headings above two statements, without dates, name two things."""
+    one, two = _headings(under_old), _headings(under_new)
+    return bool(one and two) and not _are_nested(one, two)
 
 
 def says_the_same(one: str, other: str) -> bool:

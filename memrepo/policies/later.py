@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import combinations
 from typing import TypeVar
 
 import msgspec
 
 from memrepo.core.memory import Memory
-from memrepo.policies.change import change_of, read
+from memrepo.policies.change import Reading, are_apart, change_of, read
 from memrepo.policies.standing import contradicts, newer_of
-from memrepo.text.dates import find_date, is_time_heading, month_names
+from memrepo.text.dates import find_date, is_time_heading, without_dates
 from memrepo.text.languages import ENGLISH, entries, fold
 from memrepo.text.sentences import sentences
 from memrepo.text.words import asked_terms, index_terms, is_spaceless, stems, terms, words
@@ -139,14 +141,15 @@ def later_line(
     found: list[tuple[float, Text, str]] = []
     for text in newer:
         is_next = _is_next_state(topic.hit, text)
+        is_apart = are_apart(topic.hit.context, text.context)
         is_same = text.path == topic.hit.path and is_time_heading(text.context.split(" › ")[-1])
         for line in text.text.splitlines()[:MAX_LINES]:
             if line.startswith((">", "#")):
                 continue
             score = 0.0
             if telling.search(fold(line)):
-                score = _score(topic, line, weights, is_near=is_same or is_next)
-                score = score or _rekeyed(topic, line, weights)
+                score = _score(topic, line, weights, is_near=is_same or is_next, is_apart=is_apart)
+                score = score or _rekeyed(topic, line, weights, is_apart=is_apart)
             if score or (is_next and any(map(str.isalnum, line))):
                 found.append((score, text, line))
     best = max((score for score, _, _ in found), default=0.0)
@@ -157,12 +160,14 @@ def later_line(
     return text, line
 
 
-def _score(topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bool) -> float:
+def _score(
+    topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bool, is_apart: bool
+) -> float:
     """Return the weight of the telling words that a line shares with a hit, or 0 if too few.
 
-    Two words are enough, or one that the question has too. So is a name or the hit's heading if the
-    line says that something is new. Questions, plans and quotes say nothing, and neither does a
-    line that only repeats the hit.
+    Two words are enough, or one that the question has too, if the headings above both do not name
+    two things. So is a name or the hit's heading if the line says that something is new. Questions,
+    plans and quotes say nothing, and neither does a line that only repeats the hit.
     """
     readings = [(line[a:b], read(line[a:b])) for a, b in sentences(line)]
     stated = [(text, reading) for text, reading in readings if not reading.is_open]
@@ -177,20 +182,42 @@ def _score(topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bo
     if len(own) == len(topic.own) and not is_news:
         return 0.0
     names = {term for term in own if not topic.names.isdisjoint(topic.own[term])}
+    is_about = _is_about(topic, held, weights) and (not is_apart or bool(names or head))
     is_enough = (
-        (len(own) > 1 and bool(names or asked))
-        or bool(asked and own | head and len(shared) > (not asked & own))
+        (is_about and len(own) > 1 and bool(names or asked))
+        or bool(is_about and asked and own | head and len(shared) > (not asked & own))
         or (is_news and bool(names or head))
         or (is_near and bool(shared))
+        or any(_is_replaced(topic, reading) for _, reading in stated)
     )
     return sum(weights[term] for term in shared) if is_enough else 0.0
 
 
-def _rekeyed(topic: Topic, line: str, weights: Mapping[str, float]) -> float:
-    """Return the weight of a line that gives another value to a key that a question asks for."""
+def _is_about(topic: Topic, held: frozenset[str], weights: Mapping[str, float]) -> bool:
+    """Return whether a line has half of what a question and a hit have in common, by weight.
+
+    Two hosts run the same program, but a question about one is not answered by the other.
+    """
+    common = [term for term in topic.asked if term in topic.own and term in weights]
+    found = [term for term in common if not held.isdisjoint(topic.asked[term])]
+    return 2 * sum(weights[t] for t in found) >= sum(weights[t] for t in common)
+
+
+def _is_replaced(topic: Topic, new: Reading) -> bool:
+    """Return whether a line says that the whole value of a key of the hit was replaced."""
+    values = {one.value for one in map(read, topic.lines) if one.key}
+    return any(part.old in values for part in new.replaced)
+
+
+def _rekeyed(topic: Topic, line: str, weights: Mapping[str, float], *, is_apart: bool) -> float:
+    """Return the weight of a line that gives another value to a key that a question asks for.
+
+    If the headings above both name two things, the key has to name the thing of the hit.
+    """
     new, label = read(line), line.replace("：", ":").partition(":")[0]
     held = {*index_terms(label).terms, *words(label)}
     is_asked = any(t in weights and not held.isdisjoint(fs) for t, fs in topic.asked.items())
+    is_asked &= not is_apart or any(not held.isdisjoint(forms) for forms in topic.head.values())
     old = [one.value for one in map(read, topic.lines) if is_asked and one.key == new.key]
     is_other = bool(new.key and old) and new.value not in old
     return max(weights.values(), default=1.0) if is_other else 0.0
@@ -210,38 +237,67 @@ def _is_next_state(old: Text, new: Text) -> bool:
 
 
 def _undated(heading: str) -> list[str]:
-    months = month_names()
-    return [word for word in words(heading) if not word.isdigit() and word not in months]
+    return words(without_dates(heading))
+
+
+def _restates(new: Text, old: Text) -> bool:
+    """Return whether a text is the next dated state of another, or has other values for its keys.
+
+    Of the values of one key in a text none is newer than the others.
+    """
+    if new.day <= old.day:
+        return False
+    if _is_next_state(old, new):
+        return True
+    if are_apart(old.context, new.context):
+        return False
+    before, after = _fields(old.text), _fields(new.text)
+    return any(
+        len(after[key]) == len(before[key]) == 1
+        for key in before.keys() & after.keys()
+        if before[key] != after[key]
+    )
+
+
+def _fields(text: str) -> dict[str, set[tuple[str, ...]]]:
+    found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for one in map(read, text.splitlines()[:MAX_LINES]):
+        if one.key:
+            found[one.key].add(one.value)
+    return found
 
 
 _T = TypeVar("_T")
 
 
 def newer_first(
-    hits: Sequence[_T], memories: Sequence[Memory], asked: frozenset[str] = frozenset()
+    found: Sequence[_T],
+    texts: Sequence[Text],
+    asked: frozenset[str],
+    is_newer: Callable[[int, int], bool],
 ) -> list[_T]:
-    """Reorder search hits: of two hits about the same, the newer one comes first.
+    """Reorder what was found: of two about the same, the newer one comes first.
 
-    The two hits swap positions. An older memory stays first if it has a query word that the newer
-    one lacks, unless the two contradict each other.
+    The two swap positions, if `is_newer` is true for the numbers of the newer and the older, or if
+    they are dated states of one thing. `texts` are what was found as texts. An older one stays
+    first if it has a query word that the newer one lacks.
     """
-    order = list(range(len(hits)))
-    for at, one in enumerate(memories):
-        for other in range(at + 1, len(memories)):
-            two = memories[other]
-            newer = newer_of(one.sources, two.sources)[0]
-            first, second = order.index(at), order.index(other)
-            new, old = (at, other) if newer == "first" else (other, at)
-            if newer == "unknown" or (first < second) != (new == other):
-                continue
-            is_contested = one.standing == two.standing == "contested" and contradicts(one, two)
-            only_old = asked.intersection(terms(memories[old].body)).difference(
-                terms(memories[new].body)
-            )
-            if is_contested or (not only_old and _follows(memories[new], memories[old])):
-                order[first], order[second] = other, at
-    return [hits[n] for n in order]
+    order = list(range(len(found)))
+    held = [frozenset(terms(f"{one.context} {one.text}")) & asked for one in texts]
+    for one, other in combinations(range(len(found)), 2):
+        first, second = order.index(one), order.index(other)
+        ahead, behind = (one, other) if first < second else (other, one)
+        if held[ahead] <= held[behind] and (
+            _restates(texts[behind], texts[ahead]) or is_newer(behind, ahead)
+        ):
+            order[first], order[second] = order[second], order[first]
+    return [found[n] for n in order]
 
 
-def _follows(new: Memory, old: Memory) -> bool:
+def replaces(new: Memory, old: Memory) -> bool:
+    """Return whether a memory is newer than another one and contradicts or changes it."""
+    if newer_of(new.sources, old.sources)[0] != "first":
+        return False
+    if new.standing == old.standing == "contested" and contradicts(new, old):
+        return True
     return not (new.is_note or old.is_note) and change_of(old, new) is not None

@@ -13,7 +13,7 @@ def prior(text: str, under: str = "") -> Memory:
     return Memory.of("", {"context": under or None}, body=text)
 
 
-OVER, VALUE, NEXT = "over", "value", "next"
+OVER, VALUE, NEXT, RULE = "over", "value", "next", "rule"
 CHANGES = [
     ("Uwe works at Norlux.", "Uwe no longer works at Norlux.", OVER),
     ("The regatta is planned for May 12 in Narvik.", "The regatta in Narvik is off.", None),
@@ -45,7 +45,16 @@ CHANGES = [
     ("Der Ofen brennt bei 900 Grad.", "Korrektur: der Ofen brennt bei 950 Grad.", NEXT),
     ("We bake on Mondays.", "We no longer bake on Mondays; we bake on Sundays.", OVER),
     ("Horneamos los lunes.", "Ya no horneamos los lunes; horneamos los domingos.", OVER),
+    ("As of 2026-02 the fleet has 12 vans.", "In May 2026: the fleet has 15 vans.", NEXT),
+    ("Команда ищет записи в Jira.", "Команда перешла с Jira на YouTrack.", None),
+    ("Always sign letters with Ada.", "Never sign letters with Ada.", RULE),
+    ("Siempre firma las cartas con Ada.", "Nunca firma las cartas con Ada.", RULE),
+    ("Unterschreibe immer mit Ada.", "Unterschreibe nie mit Ada.", RULE),
+    ("Toujours signer les lettres d'Ada.", "Ne jamais signer les lettres d'Ada.", RULE),
     # Look-alikes.
+    ("Always sign letters with Ada.", "Never sign letters with Ada on Fridays.", None),
+    ("Always ask Ada about letters.", "Never ask Bea about letters.", None),
+    ("Sea Otter has a mast of 11 m.", "Blue Whale has a mast of 14 m.", None),
     ("Kiran a étudié à Berlin.", "Kiran est passé de Berlin à Paris.", None),
     ("Kiran estudió música en Berlín.", "Kiran pasó de Berlín a París.", None),
     ("Kiran studied in Berlin.", "Kiran moved from Berlin to Paris.", None),
@@ -78,6 +87,7 @@ CHANGES = [
 def test_what_a_newer_statement_changes(old: str, new: str, expected: str | None) -> None:
     found = change_of(prior(old), prior(new))
     kind = found and (OVER if found.stated else NEXT if found.is_next else VALUE)
+    kind = RULE if found and found.is_rule else kind
     assert kind == expected
 
 
@@ -89,6 +99,7 @@ def test_what_a_newer_statement_changes(old: str, new: str, expected: str | None
         (("Shop › Kiln", "Kiln"), True),
         (("Shop › Kiln", "Yard › Kiln"), False),
         (("Kiln", ""), False),
+        (("Shop › Kiln March 2026", "Shop › Kiln 2026-05-02"), True),
     ],
 )
 def test_a_key_is_of_what_it_stands_under(under: tuple[str, str], changes: bool) -> None:

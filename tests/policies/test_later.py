@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.later import Text, Topic, later_line
+from memrepo.policies.later import Text, Topic, later_line, newer_first
 
 OLD = "- Devon drives the children at eight.\n- Our wiki runs on Quartz-2.\n- Soup is on Mondays."
 CASES = [
@@ -64,6 +64,49 @@ def test_of_dated_states_of_one_thing_the_newest_speaks(
 ) -> None:
     old = text("Bricks are stacked.", "2026-05-01", heading)
     assert shown(old, "what about bricks", text(expected or "No.", "2026-05-09", later)) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "question", "line", "context", "is_later"),
+    [
+        ("- Food: urchins", "what food does the otter eat", "- Food: krill", "Otter", True),
+        ("- Food: urchins", "what food does the otter eat", "- Food: krill", "Whale", False),
+        ("- City: porto", "which city", "- Moved from porto to braga.", "", True),
+        ("- City: porto", "which city", "- Called porto about the card.", "", False),
+        ("Red runs Kite 2.", "what runs on red", "Blue runs Kite 3.", "Otter", True),
+        ("Red runs Kite 2.", "what is on the red host", "Blue runs Kite 3.", "Otter", False),
+    ],
+)
+def test_a_line_about_another_thing_is_not_later(
+    old: str, question: str, line: str, context: str, is_later: bool
+) -> None:
+    hit = text(old, "2026-05-01", "Animals › Otter", "animals.md")
+    newer = text(line, "2026-05-02", f"Animals › {context}" if context else "2026-05-02")
+    assert shown(hit, question, newer) == (line if is_later else "")
+
+
+FIRST = ("- Vans: 12\n- Drivers: 9", "2026-03-01", "Fleet › Status 2026-03-01")
+
+
+@pytest.mark.parametrize(
+    ("newer", "asked", "is_first"),
+    [
+        (("- Nothing to say", "2026-05-01", "Fleet › Status 2026-05-01"), (), True),
+        (("- Vans: 15", "2026-05-01", "Status"), ("van",), True),
+        (("- Vans: 12", "2026-05-01", "Status"), ("van",), False),
+        (("- Vans: 15", "2026-05-01", "Status"), ("driver",), False),
+        (("- Vans: 15", "2026-05-01", "Yard › Shed"), (), False),
+        (("- Vans: 15\n- Vans: 3", "2026-05-01", "Status"), (), False),
+        (("- Vans: 15", "2026-02-01", "Fleet"), (), False),
+        (("- Nothing to say", "2026-05-01", "Fleet › Plan 2026-05-01"), (), False),
+    ],
+)
+def test_of_two_states_of_one_thing_the_newer_comes_first(
+    newer: tuple[str, str, str], asked: tuple[str, ...], is_first: bool
+) -> None:
+    texts = [text(*FIRST), text(*newer)]
+    found = newer_first([0, 1], texts, frozenset(asked), lambda *_: False)
+    assert found == ([1, 0] if is_first else [0, 1])
 
 
 @pytest.mark.parametrize(

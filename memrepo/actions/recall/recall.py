@@ -19,7 +19,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.change import read
-from memrepo.policies.later import Text, Topic, later_line, newer_first
+from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
@@ -30,7 +30,7 @@ from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.text.paragraphs import Paragraph, paragraphs
-from memrepo.text.words import terms
+from memrepo.text.words import query_terms
 
 if TYPE_CHECKING:
     from memrepo.store.vectors import Embedder
@@ -298,7 +298,9 @@ class Recall:
         best = _last(kept, lambda memory: memory.standing in LOWERED)[: only.limit]
         if config.rules.tiers.last:
             best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
-        best = newer_first(best, best, frozenset(terms(" ".join(words))))
+        texts = [_memory_text(memory) for memory in best]
+        about = frozenset(query_terms(" ".join(words)))
+        best = newer_first(best, texts, about, lambda new, old: replaces(best[new], best[old]))
         newer = NewerTexts(
             index=self.index,
             only=replace(only, limit=1),
@@ -307,30 +309,37 @@ class Recall:
             languages=answer.languages,
             today=local.date().isoformat(),
         )
-        return self._with_later(answer, best, newer)
+        return self._with_later(answer, best, newer, about)
 
     def _stands_as(self, memory: Memory) -> str:
         return EXPIRED if self._age(memory)[1] else "active"
 
     def _with_later(
-        self, answer: SearchResult, best: Sequence[Memory], newer: NewerTexts
+        self,
+        answer: SearchResult,
+        best: Sequence[Memory],
+        newer: NewerTexts,
+        about: frozenset[str],
     ) -> Answer:
-        """Return hits, each with what came after it, and passages."""
+        """Return hits, each with what came after it, and passages, of which newer states first."""
         found = {match.block.id: match for match in answer.matches}
+        others_of = self._contesting(best)
         later: dict[str, Later] = {}
         for place, memory in enumerate(best):
             if place < MAX_COMPARED or memory.standing == "stale":
                 after = newer.later(found[memory.id].block, memory)
                 later |= {memory.id: after[1]} if after else {}
-        passages = [
-            (sum(bool(other.block.id) for other in answer.found[:place]), one)
+        places = [
+            sum(bool(other.block.id) for other in answer.found[:place])
             for place, one in enumerate(answer.found)
             if not one.block.id
         ]
-        others_of = self._contesting(best)
+        found_passages = [one for one in answer.found if not one.block.id]
+        texts = [_text_of(one.block) for one in found_passages]
+        found_passages = newer_first(found_passages, texts, about, lambda *_: False)
         return Answer(
             hits=[self.hit(m, others_of.get, found[m.id], later.get(m.id)) for m in best],
-            passages=passages,
+            passages=[*zip(places, found_passages, strict=True)],
             languages=answer.languages,
             memories={memory.id: memory for memory in best},
         )
@@ -540,6 +549,12 @@ def later_than(work: Work, index: Index, memory: Memory, now: datetime) -> Later
     )
     found = newer.later(block, memory)
     return found[1] if found else None
+
+
+def _memory_text(memory: Memory) -> Text:
+    """Return a memory as a text to compare, with the day and file of its evidence."""
+    path = memory.sources[0].resource if memory.sources else memory.path
+    return Text(text=memory.body, context=memory.context, day=memory.captured[:10], path=path)
 
 
 def _text_of(block: Block) -> Text:

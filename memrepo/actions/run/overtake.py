@@ -73,8 +73,10 @@ def find_change(first: Memory, second: Memory) -> FoundChange | None:
             continue
         if change.is_event and is_of_a_day(old.sources) and is_of_a_day(new.sources):
             continue  # each describes its own day
-        certain = newer == side and (
-            basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources))
+        certain = (
+            not change.is_rule
+            and newer == side
+            and (basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources)))
         )
         if change.is_next and not certain:
             continue

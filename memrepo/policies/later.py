@@ -19,7 +19,8 @@ from typing import TypeVar
 import msgspec
 
 from memrepo.core.memory import Memory
-from memrepo.policies.change import Reading, are_apart, change_of, read
+from memrepo.policies.change import are_apart, change_of
+from memrepo.policies.phrases import Reading, read
 from memrepo.policies.standing import contradicts, newer_of
 from memrepo.text.dates import find_date, is_time_heading, without_dates
 from memrepo.text.languages import ENGLISH, entries, fold

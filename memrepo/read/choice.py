@@ -202,7 +202,7 @@ class _Covers(msgspec.Struct):
         )
 
     def _is_told(self, text: str, known: str) -> bool:
-        from memrepo.policies.change import read  # most runs compare nothing
+        from memrepo.policies.phrases import read  # most runs compare nothing
 
         if are_of_two_things(text, known):
             return False

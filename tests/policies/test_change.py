@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memrepo.core.memory import Memory
-from memrepo.policies.change import change_of, says_the_same, table
+from memrepo.policies.change import change_of, says_the_same
+from memrepo.policies.phrases import table
 from memrepo.text.languages import tables
 
 

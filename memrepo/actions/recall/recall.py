@@ -18,8 +18,8 @@ from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.change import read
 from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces
+from memrepo.policies.phrases import read
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights

@@ -17,13 +17,9 @@ from memrepo.core.corrections import corrections_of
 from memrepo.core.judge import Newer
 from memrepo.core.memory import CLAIM_TYPES, Memory, Source
 from memrepo.core.state import State
-from memrepo.policies.change import (
-    MAX_VALUES,
-    StatementChange,
-    change_of,
-    read,
-)
+from memrepo.policies.change import MAX_VALUES, StatementChange, change_of
 from memrepo.policies.matching import INACTIVE_STANDINGS
+from memrepo.policies.phrases import read
 from memrepo.policies.standing import contradicts, is_dated, newer_of, same_place
 from memrepo.text.words import content_words
 

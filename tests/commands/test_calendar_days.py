@@ -43,7 +43,7 @@ def test_a_log_of_today_replaces_what_was_true_until_then(tmp_path: Path) -> Non
     done(repo, "run", now=MORNING)
     claims = {m.body: m for m in memories(repo).values() if not m.is_note}
     (new,) = (m for body, m in claims.items() if "8:00" in body)
-    assert [(s.captured, s.captured_from) for s in new.sources] == [("2026-03-06", "file")]
+    assert [(s.captured, s.captured_from) for s in new.sources] == [("2026-03-06", "heading")]
     assert [m.status for body, m in claims.items() if "7:00" in body] == ["superseded"]
 
 

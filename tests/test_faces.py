@@ -185,7 +185,7 @@ def test_no_module_outside_the_command_line_knows_its_parser() -> None:
         text = path.read_text(encoding="utf-8")
         if "faces/cli" not in path.as_posix():
             assert "argparse" not in text, path
-    assert set(COMMANDS) - set(VERBS) == {"demo", "mcp", "serve"}
+    assert set(COMMANDS) - set(VERBS) == {"demo", "mcp", "completion", "serve"}
 
 
 def test_a_folder_that_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,16 @@
-"""The help of commands, and advice for a mistyped name."""
+"""The help of commands, advice for a mistyped name, and scripts that complete commands."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from driving import begin, done, memrepo
+
+from memrepo.faces.cli.help import SHELLS, do
+from memrepo.faces.cli.parser import COMMANDS
 
 
 def test_help_of_a_command_is_what_the_command_prints(
@@ -31,3 +36,13 @@ def test_a_mistyped_id_or_slug_is_answered_with_the_near_one(
     failed = memrepo(repo, "show", typed.format(digits), as_json=False)
     assert failed.exit == 2
     assert f"did you mean {id_ if meant == 'mem-' else meant}" in failed.err
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_completes_every_command(shell: str) -> None:
+    request = COMMANDS["completion"].load().Request(shell=shell)
+    script = do(None, request).script  # type: ignore[arg-type]
+    assert [name for name in COMMANDS if name not in script] == []
+    if program := shutil.which(shell):
+        checked = subprocess.run([program, "-n"], input=script.encode(), capture_output=True)
+        assert checked.returncode == 0, checked.stderr

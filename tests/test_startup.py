@@ -19,6 +19,7 @@ HEAVY = {
     "git",
     "jinja2",
     "mistune",
+    "shtab",
     "sqlite3",
     "subprocess",
     "tempfile",

@@ -135,12 +135,9 @@ def _main(argv: Sequence[str] | None) -> Exit:
             _say(text)
         return Exit.DONE
     if name == "help":
-        if len(rest) != 1 or rest[0].startswith("-"):
-            raise UsageError(
-                f"memrepo: help {' '.join(rest)}: no such page",
-                fix="`memrepo help [--all | COMMAND]`",
-            )
-        print(command_parser(rest[0]).format_help().rstrip("\n"))
+        from memrepo.faces.cli.help import page
+
+        print(page(rest))
         return Exit.DONE
     command_parser(name).parse_args(rest, namespace=options)
     from memrepo.actions.work import Work

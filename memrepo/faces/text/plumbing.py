@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memrepo.actions.sync import sync as syncing
     from memrepo.core.problems import Problem
     from memrepo.faces.cli import commands
+    from memrepo.faces.cli import help as helping
 
 ROWS = 50
 CELL = 200
@@ -178,6 +179,11 @@ def _clashing(result: syncing.Result) -> str:
         for c in result.conflicts
     ]
     return "\n".join([*lines, result.fix])
+
+
+def completion(request: object, result: helping.Script, colour: bool) -> str:
+    """Return the completion script."""
+    return result.script.rstrip("\n")
 
 
 def demo(request: object, result: commands.Tour, colour: bool) -> str:

@@ -96,8 +96,8 @@ def perform(work: Work, name: str, request: Any) -> VerbResult:
 
         notices = driver_notices(work)
     if name == "run":
-        from memrepo.actions.check.commits import find_purged_elsewhere
+        from memrepo.actions.work import purge_notices
 
-        notices += tuple(find_purged_elsewhere(work))
+        notices += purge_notices(work)
     found: VerbResult = verb.load().do(work, request)
     return found.after(notices) if notices else found

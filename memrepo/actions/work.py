@@ -315,6 +315,15 @@ def driver_notices(work: Work) -> tuple[Problem, ...]:
     return (problem("merge-driver", ".git/config", why=why),) if why else ()
 
 
+def purge_notices(work: Work) -> tuple[Problem, ...]:
+    """Return an error if this clone has history that a purge in another clone replaced."""
+    from memrepo.store.errors import problem
+    from memrepo.store.history import purged_elsewhere
+
+    commit = purged_elsewhere(work.store.repo)
+    return (problem("purged-elsewhere", "HEAD", commit=commit[:10]),) if commit else ()
+
+
 @contextmanager
 def uncollected() -> Iterator[None]:
     """Run a block of code with the garbage collector disabled."""

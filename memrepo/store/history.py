@@ -502,6 +502,8 @@ def purged_elsewhere(git: Git, *tips: str) -> str:
     value. It is looked for in HEAD, in the given tips and in what was fetched.
     """
     twins: dict[str, dict[str, str]] = {}
+    if not tips and not git.call("for-each-ref", "--count=1", "refs/remotes/"):
+        return ""  # a clone of no hub, whose history need not be walked
     shown = git.call("log", "--format=%H|%P %at %ct|%s", "HEAD", "--remotes", *tips, "--")
     for row in shown.splitlines():
         commit, key, subject = row.split("|", 2)

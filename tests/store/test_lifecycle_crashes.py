@@ -61,7 +61,7 @@ def stand(repo: Path) -> dict[str, object]:
         accesses = ledger_of(store).accesses()
     counts = {id_: accesses.of(id_) for id_ in accesses.by_memory}
     left = {
-        id_: (m.path, m.body, m.status, m.tier, m.tier_since, hot_of(m) is not None)
+        id_: (m.path, m.body, m.status, m.tier, bool(m.tier_since), hot_of(m) is not None)
         for id_, m in memories(repo).items()
     }
     return {"memories": left, "retrievals": counts, "page": (repo / "MEMORY.md").exists()}

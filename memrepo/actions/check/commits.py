@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memrepo import checks
 from memrepo.actions.check import scenes
-from memrepo.actions.work import Work
+from memrepo.actions.work import Work, purge_notices
 from memrepo.checks.contents import secret_problems
 from memrepo.checks.memories import message_problems
 from memrepo.checks.rules import GROUPS, Around, Group, Scene
@@ -265,7 +265,7 @@ def _secrets(
 
 def find_damage(work: Work) -> tuple[Problem, ...]:
     """Return the damage at HEAD and in this clone."""
-    found = [*_find_replaced_objects(work), *_find_filters(work), *find_purged_elsewhere(work)]
+    found = [*_find_replaced_objects(work), *_find_filters(work), *purge_notices(work)]
     try:
         found += [*_find_lost_records(work), *_find_edits_by_hand(work)]
     except MemrepoError as error:
@@ -281,12 +281,6 @@ def _find_replaced_objects(work: Work) -> Iterator[Problem]:
     """Yield objects for which `git replace` shows other content than their ids say."""
     for ref in work.store.repo.refs_below("refs/replace/"):
         yield errors.problem("object-replaced", ref, object=ref.rpartition("/")[2])
-
-
-def find_purged_elsewhere(work: Work) -> Iterator[Problem]:
-    """Yield a problem if this clone has history that a purge in another clone replaced."""
-    if commit := history.purged_elsewhere(work.store.repo):
-        yield errors.problem("purged-elsewhere", "HEAD", commit=commit[:10])
 
 
 def _find_filters(work: Work) -> Iterator[Problem]:

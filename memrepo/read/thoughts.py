@@ -565,7 +565,9 @@ class _FileReader(msgspec.Struct):
         """Add a text as a statement if it contains enough letters and digits."""
         captured, basis = "", ""
         if (stamp := _STAMP.match(text)) and (day := find_date(stamp[0])):
-            text, captured, basis = text[stamp.end() :], day, "unit"
+            mark = stamp[0][:2]  # bold that begins with the date goes on behind it
+            is_open = mark in ("**", "__") and mark not in stamp[0][2:]
+            text, captured, basis = is_open * mark + text[stamp.end() :], day, "unit"
         if sum(map(str.isalnum, text)) < MIN_CHARACTERS:
             self.dropped += bool(text)
             return

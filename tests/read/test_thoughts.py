@@ -275,3 +275,17 @@ def test_the_header_of_a_profile_is_a_card_if_it_names_somebody() -> None:
     assert line.text == "Keeps bees in three gardens."
     assert not scan("USER.md", b"---\nsummary: A record of the user\n---\n").units
     assert not scan("notes.md", head.encode()).units
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("**2026-05-27 - Kiln**: fire it slowly", "**Kiln**: fire it slowly"),
+        ("__2026-05-27 Kiln__: fire it slowly", "__Kiln__: fire it slowly"),
+        ("**2026-05-27**: fire it slowly", "fire it slowly"),
+        ("2026-05-27 - **Kiln**: fire it slowly", "**Kiln**: fire it slowly"),
+    ],
+)
+def test_a_date_at_the_start_leaves_the_bold_text_behind_it_whole(line: str, text: str) -> None:
+    (found,) = thoughts(f"# Mill\n\n- {line}\n")
+    assert (found.text, found.captured) == (text, "2026-05-27")

@@ -4,17 +4,17 @@ A header opens on line 1 (after an optional byte order mark) with `---` and clos
 line `---` or `...`. Blanks may follow both. `+++` and a later `---` are part of the body. Files
 without a header are normal, not an error.
 
-A header consists of blocks: a key at the margin, with all lines up to the next one. libyaml parses
-each block on its own, so an error in one block hides nothing of the others. All scalars stay text:
-types are never guessed, so `no`, `012` and `2026-01-31` are what they look like. Anchors, aliases
-and tags are refused. An edit replaces the lines of the keys that it changes, and no others.
+A header consists of blocks: a key at the margin, with all lines up to the next one, or up to the
+one that closes its brackets and quotes. libyaml parses each block on its own, so an error in one
+block hides nothing of the others. All scalars stay text: types are never guessed, so `no`, `012`
+and `2026-01-31` are what they look like. Anchors, aliases and tags are refused. An edit replaces
+the lines of the keys that it changes, and no others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -138,6 +138,8 @@ def read(text: str, path: str, limit: int = MAX_BYTES) -> Header:
 
 _NO_KEY = " \t#-:]}"
 """The characters at the margin that continue a block."""
+_MAX_JOINED = 100
+"""How often a header's blocks with an open bracket or quote are read again with another block."""
 
 
 def _read_blocks(lines: Sequence[str], path: str) -> Header:
@@ -155,10 +157,21 @@ def _read_blocks(lines: Sequence[str], path: str) -> Header:
     entries: dict[str, Entry] = {}
     places: dict[Path, tuple[int, int]] = {}
     problems: list[Problem] = []
-    for start, end in pairwise((*starts, len(lines))):
-        block = _Block(lines[start:end], start + FIRST_LINE)
+    ends, tries, done = [*starts[1:], len(lines)], iter(range(_MAX_JOINED)), 0
+    for n, start in enumerate(starts):
+        if start < done:
+            continue
+        block = _Block(lines[start : ends[n]], start + FIRST_LINE)
         try:
-            entry = block.read()
+            try:
+                entry = block.read()
+            except yaml.YAMLError as error:
+                longer = (end for end, _ in zip(ends[n + 1 :], tries, strict=False))
+                joined = _join(lines, start, longer) if block.is_open(error) else None
+                if joined is None:
+                    raise
+                block, entry = joined
+                done = start + len(block.lines)
             if entry.key in entries:
                 message = f"found {shown(entry.key)} again, expected it once"
                 raise _Fault("frontmatter-duplicate-key", message, 0, indent)
@@ -175,6 +188,22 @@ def _read_blocks(lines: Sequence[str], path: str) -> Header:
         comments=comments,
         problems=tuple(problems),
     )
+
+
+def _join(lines: Sequence[str], start: int, ends: Iterable[int]) -> tuple[_Block, Entry] | None:
+    """Read a block with more and more lines, until it has no open bracket or quote."""
+    import yaml
+
+    for end in ends:
+        block = _Block(lines[start:end], start + FIRST_LINE)
+        try:
+            return block, block.read()
+        except _Fault:
+            return None
+        except yaml.YAMLError as error:
+            if not block.is_open(error):
+                return None
+    return None
 
 
 _STRANGE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|^\ufeff")
@@ -234,6 +263,11 @@ class _Block:
                 raise _refused(event, "found a second document, expected `key: value`")
         return Entry(key, value, self.at, self.at + self._last)
 
+    def is_open(self, error: Exception) -> bool:
+        """Return whether an error of libyaml is a bracket or quote that these lines leave open."""
+        mark: Any = getattr(error, "problem_mark", None)
+        return mark is not None and mark.line >= len(self.lines)
+
     def _node(self, event: Any, path: Path) -> Node:
         """Return the node that an event begins, and read all its events."""
         _refuse_anchor(event)
@@ -272,6 +306,8 @@ class _Block:
         """Note where a scalar ends: only punctuation can be between it and a comment."""
         first, last, column = event.start_mark.line, event.end_mark.line, event.end_mark.column
         is_block = event.style in ("|", ">")
+        if not column and not is_block:
+            return  # the absent value of `? key`, whose place is the start of the next line
         if is_block and not column:
             last, column = max(last - 1, first), MAX_BYTES
         # The line of a block's mark may end with a comment. A line with an open quote may not.

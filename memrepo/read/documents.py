@@ -302,9 +302,9 @@ def read_head(text: str, path: str) -> ForeignHeader:
     problem = next(iter(found.problems), None)
     is_read = bool(found.entries) and not problem
     if not found.present or not (is_read or _is_mapping(lines) or not any(map(str.strip, lines))):
-        is_open = found.unclosed and _KEY_LINE.match(text.partition("\n")[2])
+        has_key = _KEY_LINE.match(text.partition("\n")[2])
         start = 1 + _blank_lines(text)
-        return ForeignHeader(problem=problem if is_open else None, body=text, body_line=start)
+        return ForeignHeader(problem=problem if has_key else None, body=text, body_line=start)
     values = {entry.key: entry.value for entry in found.entries}
     at = {entry.key: entry.first for entry in found.entries}
     for number, line in enumerate(lines if found.problems else (), start=headers.FIRST_LINE):

@@ -65,3 +65,35 @@ def test_lines_join_to_the_text_they_were_split_from(text: str) -> None:
     lines = split_lines(text)
     assert join_lines(lines) == text
     assert all(end for _, end in lines[:-1])
+
+
+@pytest.mark.parametrize("after", ["mood: good\n", "", "# note\nmood: good\n"])
+def test_a_key_without_a_value_has_no_line_of_the_next(after: str) -> None:
+    text = f"---\ntype: fact\n? title\n{after}---\nbody\n"
+    split = header.read(text, "a.md")
+    assert (split.entries[1].first, split.entries[1].last) == (3, 3)
+    edited = header.splice(text, "a.md", {"title": ["title: Boat"]}, {})
+    assert edited == text.replace("? title", "title: Boat")
+
+
+@pytest.mark.parametrize(
+    ("lines", "value", "last"),
+    [
+        ("x: [a,\nb,\nc]", ["a", "b", "c"], 4),
+        ('x: "open\nclose"', "open close", 3),
+        ("x: {a: b,\n# note\nc: d}", {"a": "b", "c": "d"}, 4),
+    ],
+)
+def test_brackets_and_quotes_hold_lines_at_the_margin(lines: str, value: object, last: int) -> None:
+    split = header.read(f"---\n{lines}\ny: z\n---\n", "a.md")
+    assert not split.problems
+    assert [(e.key, e.value, e.last) for e in split.entries] == [
+        ("x", value, last),
+        ("y", "z", last + 1),
+    ]
+
+
+def test_an_open_bracket_hides_nothing_of_the_other_keys() -> None:
+    split = header.read("---\nx: [a,\ny: z\nw: v\n---\n", "a.md")
+    assert [(p.line, p.key) for p in split.problems] == [(2, "x")]
+    assert [e.key for e in split.entries] == ["y", "w"]

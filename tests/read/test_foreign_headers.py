@@ -45,6 +45,16 @@ def test_values_are_texts_and_nothing_is_constructed(
         assert found == value or (isinstance(found, str) and found.startswith(str(value)))
 
 
+def test_a_value_over_lines_at_the_margin_is_read() -> None:
+    head = read_head(text("tags: [a,\nb]\ntitle: x"), "a.md")
+    assert (head.values, head.problem) == ({"tags": ["a", "b"], "title": "x"}, None)
+
+
+def test_a_header_that_becomes_body_is_a_problem() -> None:
+    head = read_head(text("title: x\ntags: [a,\nb"), "a.md")
+    assert (head.last, head.problem and head.problem.line) == (0, 3)
+
+
 def test_an_alias_is_a_word_however_often_it_multiplies() -> None:
     head = read_head(text(BOMB), "a.md")
     assert head.problem is not None

@@ -9,7 +9,7 @@ and is fenced as data.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import msgspec
 
@@ -46,7 +46,7 @@ from memrepo.policies.hotcache import (
 from memrepo.policies.rules import HotRules
 from memrepo.read.kinds import path_kind, section_kind
 from memrepo.read.marks import FENCE, NOTICE
-from memrepo.read.thoughts import field_of, width
+from memrepo.read.thoughts import FIELD_LENGTH, explains, field_of, width
 from memrepo.text.dates import find_clock, is_date_heading
 from memrepo.text.languages import patterns
 from memrepo.text.sentences import token_count
@@ -226,9 +226,10 @@ def condensed(memory: Memory) -> str:
     a placeholder, since agents read the page.
     """
     clean = without_secrets(before_code(memory.body))
-    head = clean.partition("\n\n")[0]
-    if is_head(memory) and width(head) > TITLE_WIDTH:
-        clean = head  # the description of a file for one memory says what is worth knowing
+    head, _, body = clean.partition("\n\n")
+    if is_head(memory):  # a short description is a title, and needs what is stated below
+        below = takewhile(lambda line: not explains(line), body.split("\n"))
+        clean = head if width(head) > FIELD_LENGTH else "\n".join((head, *below))
     stated = [line for line in clean.split("\n") if any(map(str.isalnum, line))]
     lines = _with_content(clean.split("\n")) or stated
     text = unmarked(lines[0]) if lines else without_secrets(memory.title) or memory.slug
@@ -349,8 +350,6 @@ def _says(text: str, label: str) -> bool:
     return label.lower() in known or 2 * sum(word in known for word in words) > len(words)
 
 
-TITLE_WIDTH = 24
-"""Maximum width of a memory file's description that is a title and needs the text below it."""
 LINE_LENGTH, LABEL_LENGTH = 320, 40
 """Maximum characters of a line of the page that is no list or rule, and of the label in front."""
 _PART = regex(r"\s[—–-]\s|[:：(（]")

@@ -322,18 +322,21 @@ def test_pages_at_the_top_are_the_memory_of_a_workspace_without_one(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "head",
+    ("head", "is_title"),
     [
-        "Never open the sluice of the upper weir before Rosa said so, by day or by night",
-        "Never open the sluice by night",
+        ("Never open the sluice of the upper weir before Rosa said so, by day or by night", False),
+        ("How to treat the sluice", True),
     ],
 )
-def test_the_page_shows_the_description_of_a_file_for_one_memory(tmp_path: Path, head: str) -> None:
+def test_the_page_shows_the_description_of_a_file_for_one_memory(
+    tmp_path: Path, head: str, is_title: bool
+) -> None:
     header = f"---\nname: weir\ndescription: {head}\ntype: feedback\n---\n\n"
-    text = f"{header}It once drowned the lower meadow.\n"
+    text = f"{header}Ask Rosa before you open it.\n\n**Why:** it once drowned the lower meadow.\n"
     repo, _ = bakery(tmp_path, **{"memory/weir.md": text})
     done(repo, "run")
     assert head in page(repo)
+    assert ("Ask Rosa" in page(repo)) == is_title
     assert "drowned" not in page(repo)
 
 

@@ -29,7 +29,8 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The effect of a newer statement on an older one.
 
     `stated` is true if the newer statement names what has ended, and `is_next` if it only continues
-    the older one. Otherwise it has another value for the same key. `is_event` is true if both
+    the older one. Otherwise it has another value for the same key. `is_named` is true if it links
+    to the file of the older one and says that it replaces that. `is_event` is true if both
     statements may report events that were true on their days. `is_rule` is true if one forbids what
     the other demands, which only a person can decide.
     """
@@ -37,6 +38,7 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str
     stated: bool = False
     is_next: bool = False
+    is_named: bool = False
     is_event: bool = False
     is_rule: bool = False
 
@@ -47,7 +49,10 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     `together` is true if both are lines of one version of a file. Such lines only change each other
     if one states that the other has ended.
     """
-    one, two = read(old.body), read(new.body)
+    if _replaces_file(new, old):
+        reason = "it says that it replaces that file"
+        return StatementChange(reason=reason, stated=True, is_named=True)
+    one, two = read(stated_in(old)), read(stated_in(new))
     if one.is_open or two.is_open or one.words == two.words:
         return None
     headings = old.context, new.context
@@ -64,6 +69,39 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
         reason = "a newer line says what came after it"
         return StatementChange(reason=reason, is_next=True, is_event=is_event)
     return None
+
+
+def stated_in(memory: Memory) -> str:
+    """Return what is compared with other statements: of a whole file, only its description."""
+    return memory.body.partition("\n\n")[0] if memory.first[1] == 1 else memory.body
+
+
+def _replaces_file(new: Memory, old: Memory) -> bool:
+    """Return whether one file of a memory says in words and by a link that it replaces another."""
+    (file, line), (other, first) = old.first, new.first
+    if (line, first) != (1, 1) or file == other:
+        return False
+    names = {_spelled(name) for name in (file, *old.context.split(" › "))}
+    said = patterns().sentences["replaces"]
+    for link in _LINK.finditer(new.body):
+        before = new.body[: link.start()].rstrip()[-REPLACES_LENGTH:]
+        verb = said.search(before)
+        is_near = verb is not None and len(before) - verb.end() <= PREPOSITION_LENGTH
+        if is_near and _spelled(link["name"]) in names:
+            return True
+    return False
+
+
+REPLACES_LENGTH, PREPOSITION_LENGTH = 24, 3
+"""Characters before a link in which a verb says that the linked file is replaced, and the most that
+are between the two, such as a colon or a preposition."""
+_LINK = re.compile(r"[\s:*_]*(?:\[\[|\[[^\]\n]*\]\()(?P<name>[^\]\n|#)]+)")
+"""A link with the marks before it: `[[name]]` or `[text](name.md)`."""
+
+
+def _spelled(name: str) -> str:
+    """Return a file's name or path in the form in which links and headings are compared."""
+    return re.sub(r"[\W_]+", " ", name.rpartition("/")[2].removesuffix(".md")).strip().lower()
 
 
 def _are_opposed(one: Reading, two: Reading) -> bool:

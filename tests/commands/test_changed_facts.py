@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import done
+from driving import done, memories
 
 FILL = ("Tax papers are in the grey box.", "The bicycle pump hangs in the shed.")
 DAYS = [f"2026-04-{day:02}" for day in range(1, 8)]
@@ -205,3 +205,38 @@ def test_a_dated_rule_that_forbids_what_another_demands_is_a_question(tmp_path: 
     nights = Nights(tmp_path, demand)
     nights.night(DAYS[1], demand, log=ban)
     assert {*nights.texts("sign letters Ada")} == {(demand, "contested"), (ban, "contested")}
+
+
+OLD, NEW = "Deploys go by Jenkins from the main branch", "Deploys go by Drone since March"
+WORDS = "The queue of the builder is called north and the agents restart every Sunday morning."
+
+
+@pytest.mark.parametrize(
+    ("said", "is_replaced"),
+    [
+        ("Replaces [[deploy-jenkins]].", True),
+        ("This supersedes [the old page](deploy_jenkins.md).", True),
+        ("Sustituye a [[deploy_jenkins]].", True),
+        ("**Ersetzt:** [[deploy-jenkins]]", True),
+        ("取代 [[deploy-jenkins]]。", True),
+        ("See [[deploy-jenkins]], which this replaces.", False),
+        ("Superseded by [[deploy-jenkins]].", False),
+        ("Wird ersetzt durch [[deploy-jenkins]].", False),
+        ("Replaces the lamps; see [[deploy-jenkins]].", False),
+        ("Replaces [[deploy-heroku]].", False),
+    ],
+)
+def test_a_memory_file_replaces_the_one_that_it_names_by_a_link(
+    tmp_path: Path, said: str, is_replaced: bool
+) -> None:
+    folder = tmp_path / "agent/memory"
+    folder.mkdir(parents=True)
+    for name, text, below in (("jenkins", OLD, WORDS), ("drone", NEW, f"{WORDS[::-1]}\n\n{said}")):
+        header = f"---\nname: deploy-{name}\ndescription: {text}\ntype: project\n---\n\n"
+        (folder / f"deploy_{name}.md").write_text(f"{header}{below}\n", encoding="utf-8")
+    done(tmp_path, "init", "memory", "--from", "agent")
+    repo = tmp_path / "memory"
+    done(repo, "run")
+    found = memories(repo).values()
+    stands = {memory.body.partition("\n")[0]: memory.status for memory in found}
+    assert stands == {OLD: "superseded" if is_replaced else "active", NEW: "active"}

@@ -17,7 +17,7 @@ from memrepo.core.corrections import corrections_of
 from memrepo.core.judge import Newer
 from memrepo.core.memory import CLAIM_TYPES, Memory, Source
 from memrepo.core.state import State
-from memrepo.policies.change import MAX_VALUES, StatementChange, change_of
+from memrepo.policies.change import MAX_VALUES, StatementChange, change_of, stated_in
 from memrepo.policies.matching import INACTIVE_STANDINGS
 from memrepo.policies.phrases import read
 from memrepo.policies.standing import contradicts, is_dated, newer_of, same_place
@@ -69,7 +69,7 @@ def find_change(first: Memory, second: Memory) -> FoundChange | None:
             continue
         if change.is_event and is_of_a_day(old.sources) and is_of_a_day(new.sources):
             continue  # each describes its own day
-        certain = (
+        certain = change.is_named or (
             not change.is_rule
             and newer == side
             and (basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources)))
@@ -192,7 +192,7 @@ class StatementIndex:
         Several undated values of one key form a list, so one more value changes nothing. A
         statement that may end several others ends none.
         """
-        if read(claim.body).is_open or not self._held:
+        if read(stated_in(claim)).is_open or not self._held:
             return {}
         found = {}
         for id_ in self.neighbours(claim):
@@ -210,7 +210,8 @@ class StatementIndex:
     def neighbours(self, claim: Memory) -> list[str]:
         """Return the ids of statements that share rare words with a claim, most relevant first."""
         held = {word: self._holders.get(word, []) for word in content_words(claim.body)}
-        rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
+        shared = ((len(ids), word) for word, ids in held.items() if {*ids} - {claim.id})
+        rare = sorted(shared)[:MAX_RARE_WORDS]
         scores: dict[str, float] = {}
         room = MAX_HOLDERS
         for count, word in rare:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from os.path import normpath
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -114,8 +115,8 @@ def read_claude_code(files: Files) -> Iterator[Found]:
     """Read memory files, one record each, and the items of the index and of topic files.
 
     A memory file has name, description and type in its header. `MEMORY.md` is an index: lines that
-    link to a memory file are not records, and a line that begins with a link to no file is
-    reported. Older folders contain topic files without a header.
+    link to a memory file are not records, and a line that begins with a link to a missing file of
+    the folder is reported. Older folders contain topic files without a header.
     """
     pages, problems = read_pages(files)
     yield from problems
@@ -128,11 +129,13 @@ def read_claude_code(files: Files) -> Iterator[Found]:
                 yield found
                 continue
             link = _INDEXED.search(found.text)
-            is_dead = link is not None and _linked(page, link[1]) not in files
-            if link is None or (is_dead and link.start() > 0):
+            target = _linked(page, link[1]) if link is not None else ""
+            is_dead = target not in files
+            if link is None or not target or (is_dead and link.start() > 0):
                 yield found  # a statement, which may link to a file elsewhere
             elif is_dead:
-                message = f"found a link to {link[1]}, which is not there"
+                line = " ".join(found.text.split())
+                message = f"found a link to {link[1]}, which is not there: {line!r}"
                 dead = refused(page.path, message, line=found.lines[0])
                 fix = "remove the line there, or restore the file"
                 yield replace(dead, severity="warning", fix=fix)
@@ -166,7 +169,9 @@ def _items(page: Page) -> Iterator[Found]:
 
 
 def _linked(page: Page, target: str) -> str:
-    return str(PurePosixPath(page.path).parent / target)
+    """Return the path of a link's target in the folder, or "" if it is elsewhere."""
+    path = normpath(PurePosixPath(page.path).parent / target)
+    return "" if "://" in target or path.startswith(("/", "../")) else path
 
 
 def _claude_memory(page: Page) -> ImportRecord:

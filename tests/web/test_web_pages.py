@@ -156,7 +156,7 @@ def test_what_came_last_night_names_notes_after_the_rest(
     assert came.index("sell the boat") < came.index("Rain, ")
 
 
-def test_a_line_in_the_place_of_another_is_told_as_an_edit(
+def test_a_line_in_the_place_of_another_is_shown_as_an_edit(
     tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:
     (tmp_path / "ws").mkdir()
@@ -172,6 +172,39 @@ def test_a_line_in_the_place_of_another_is_told_as_an_edit(
     page = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
     assert "edited Mara prefers tea. → Mara drinks tea only, and never before ten." in page
     assert "Nothing left." in page
+
+
+def test_an_unrelated_line_in_the_place_of_another_is_no_edit(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    (tmp_path / "ws").mkdir()
+    source = tmp_path / "ws/MEMORY.md"
+    source.write_text("# Memory\n\n- The wiki is read only.\n- Mara prefers tea in the morning.\n")
+    done(tmp_path, "init", "repo", "--from", "ws", now=MORNING)
+    done(tmp_path / "repo", "run", now=MORNING)
+    source.write_text(
+        "# Memory\n\n- The wiki is read only.\n- We decided that Mara owns the billing contract.\n"
+    )
+    ran = done(tmp_path / "repo", "run", now="2026-03-04T10:00:00Z")
+    assert (ran["counts"]["memories_new"], ran["counts"]["memories_retired"]) == (1, 1)
+    page = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
+    assert "edited" not in page
+    assert "archived Mara prefers tea in the morning." in page[page.index("What left") :]
+
+
+def test_an_edit_at_the_end_of_a_long_line_is_visible(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    (tmp_path / "ws").mkdir()
+    source = tmp_path / "ws/MEMORY.md"
+    line = f"The staging server in Porto {'and its cold spare in the cellar ' * 3}runs Debian"
+    source.write_text(f"# Memory\n\n- {line} 11.\n")
+    done(tmp_path, "init", "repo", "--from", "ws", now=MORNING)
+    done(tmp_path / "repo", "run", now=MORNING)
+    source.write_text(f"# Memory\n\n- {line} 12.\n")
+    done(tmp_path / "repo", "run", now="2026-03-04T10:00:00Z")
+    page = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
+    assert "edited … Debian 11. → … Debian 12." in page
 
 
 def test_a_page_shows_the_first_changes_of_many_and_names_the_command_for_the_rest(
@@ -323,7 +356,7 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
     assert "no memory is called" in client.get(f"{HOME}memory/mem-0000").text
 
 
-def test_the_history_of_a_memory_is_told_in_words(client: TestClient, repo: Path) -> None:
+def test_the_history_of_a_memory_is_in_words(client: TestClient, repo: Path) -> None:
     id_ = done(repo, "add", "The kiln is in the yard.")["id"]
     done(repo, "promote", id_)
     assert "; by" in (page := text(client.get(f"{HOME}memory/{id_}").text))

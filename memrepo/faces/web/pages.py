@@ -151,15 +151,26 @@ def _night_row(change: Change, former: Memory | None) -> NightRow:
             former = change.difference.before
         case _ if former is not None:
             word, why = _CHANGES["reworded"], ""
-    before = f"{cut(plain(former), LABEL)} → " if former is not None else ""
-    return NightRow(word, memory.id, f"{before}{cut(plain(memory), LABEL)}", why)
+    text = cut(plain(memory), LABEL) if former is None else _both_texts(former, memory)
+    return NightRow(word, memory.id, text, why)
+
+
+def _both_texts(old: Memory, new: Memory) -> str:
+    """Return the old and the new text of a memory, long ones from the words that differ."""
+    sides = [plain(one).split(" ") for one in (old, new)]
+    if any(len(plain(one)) > LABEL for one in (old, new)):
+        pairs = enumerate(zip(*sides, strict=False))
+        same = next((n for n, (was, now) in pairs if was != now), min(map(len, sides)))
+        start = max(0, same - 1)
+        sides = [["…"] * (start > 0) + words[start:] for words in sides]
+    return " → ".join(cut(" ".join(words), LABEL) for words in sides)
 
 
 def _edited_lines(work: Work, changes: Sequence[Change]) -> Iterator[tuple[str, Memory]]:
     """Yield the id of each new memory whose line took the place of another's, and that memory.
 
-    The run took them for two statements: their lines have the same place in a file, and a word in
-    common.
+    The run took them for two statements: their lines have the same place in a file, and more than
+    half of the words of the shorter one in common.
     """
     gone = [change.difference.memory for change in changes if change.kind == "retired"]
     fresh = [change.difference.memory for change in changes if change.kind == "added"]
@@ -172,11 +183,12 @@ def _edited_lines(work: Work, changes: Sequence[Change]) -> Iterator[tuple[str, 
 
 
 def _is_edited(work: Work, old: Memory, new: Memory) -> bool:
-    """Return whether the line of a memory took the place of that of another in the last run."""
-    path = new.first[0]
-    if old.first[0] != path or not content_words(old.body) & content_words(new.body):
+    """Return whether a memory's line replaced that of another in the last run in effect."""
+    path, words, others = new.first[0], content_words(old.body), content_words(new.body)
+    if old.first[0] != path or 2 * len(words & others) <= min(len(words), len(others)):
         return False
-    trees = [work.store.snapshot(one.entry.commit).files for one in work.landed()[:2]]
+    runs = [one for one in work.landed() if one.in_effect]
+    trees = [work.store.snapshot(one.entry.commit).files for one in runs[:2]]
     texts = [tree[path].decode().split("\n") for tree in reversed(trees) if path in tree]
     if len(texts) < 2:
         return False

@@ -300,6 +300,15 @@ def test_a_text_is_kept_as_in_a_plain_file_but_for_white_space_around_it(
     assert_sound(repo)
 
 
+def test_an_edit_with_the_line_ends_of_windows_is_made(repo: Path, tool: MemoryTool) -> None:
+    path = "/memories/a.md"
+    create(tool, "a.md", "One.\r\nTwo.\r\nThree.\r\n")
+    call(tool, "str_replace", path=path, old_str="One.\r\nTwo.", new_str="1.\r\n2.")
+    call(tool, "insert", path=path, insert_line=0, insert_text="Zero.\r\n0.\r\n")
+    (memory,) = memories(repo).values()
+    assert memory.body == "Zero.\n0.\n1.\n2.\nThree."
+
+
 def seen(answer: str) -> str:
     """Return an answer without what might move a cursor: such a character is a blank, or gone."""
     blanks = re.sub("[\x0b\x0c\u2028]", " ", answer)

@@ -138,10 +138,14 @@ def _answer(work: Work, command: Any) -> str:
 
 
 _PATHS = ("path", "old_path", "new_path")
+_TEXTS = ("old_str", "new_str", "insert_text")
 
 
 def _carried_out(command: Any, files: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Let the SDK's tool carry out a command on files. Return its answer, and the files then."""
+    # The text of a memory has LF only, so that an old text with CRLF would never be found.
+    texts = {k: v.replace("\r\n", "\n") for k in _TEXTS if (v := getattr(command, k, None))}
+    command = command.model_copy(update=texts)
     with TemporaryDirectory(prefix="memrepo-") as folder:
         root = Path(folder, *ROOT.split("/"))
         for name, text in files.items():

@@ -131,20 +131,23 @@ _LEGACY = ".legacy"  # where the pre-commit framework moves a hook that it calls
 
 
 def wrong_hooks(repo: Repo, shim: Path) -> str:
-    """Return one line that names the hooks which do not run, with the reason, or "".
+    """Return one line that names the hooks which do not run, by reason, or "".
 
     A hook of another program counts if it calls `memrepo hooks run NAME`.
     """
     wanted, elsewhere = shim.read_bytes(), other_hooks_path(repo)
     folder = repo.top / elsewhere if elsewhere else _hooks_folder(repo)
-    found = {name: reason for name in HOOKS if (reason := _hook_state(folder / name, wanted))}
-    if not found:
-        return ""
-    if elsewhere:
-        return f"core.hooksPath is {elsewhere}, where git looks for hooks instead ({HOOK_CALL})"
-    names = "each" if len(found) == len(HOOKS) else f"{', '.join(found)}:"
-    reason = next(iter(found.values()))
-    return f"{names} {reason} ({HOOK_CALL if reason == _FOREIGN else '`memrepo hooks install`'})"
+    found: dict[str, list[str]] = {}
+    for name in HOOKS:
+        if reason := _hook_state(folder / name, wanted):
+            found.setdefault(reason, []).append(name)
+    parts = []
+    for reason, names in found.items():
+        fix = HOOK_CALL if elsewhere or reason == _FOREIGN else "`memrepo hooks install`"
+        who = "all" if len(names) == len(HOOKS) else ", ".join(names)
+        parts.append(f"{who}: {reason} ({fix})")
+    start = f"core.hooksPath is {elsewhere}, where git looks for hooks instead; "
+    return f"{start if elsewhere and parts else ''}{'; '.join(parts)}"
 
 
 _FOREIGN = "belongs to another program"
@@ -155,10 +158,10 @@ def _hook_state(path: Path, wanted: bytes) -> str:
     for place in (path, path.with_name(path.name + _LEGACY)):
         found = place.read_bytes() if place.is_file() else b""
         if found == wanted or call in found:
-            return "" if place.stat().st_mode & stat.S_IXUSR else "is not executable"
+            return "" if place.stat().st_mode & stat.S_IXUSR else "not executable"
         if found.startswith(_MARK):
-            return "is from another version of memrepo"
-    return _FOREIGN if path.exists() else "is not installed"
+            return "from another version of memrepo"
+    return _FOREIGN if path.exists() else "not installed"
 
 
 def other_hooks_path(repo: Repo) -> str:

@@ -166,6 +166,22 @@ def test_a_hook_of_another_program_stays_and_is_told_how_to_call_ours(repo: Path
     assert (ran.returncode, "theirs" in said, "frontmatter-value" in said) == (1, True, True)
 
 
+def test_hooks_that_do_not_run_are_named_by_reason(repo: Path) -> None:
+    hooks = repo / ".git" / "hooks"
+    (hooks / "commit-msg").unlink()
+    (hooks / "pre-push").write_text("#!/bin/sh\necho theirs >&2\n")
+    first, second = done(repo, "status")["hooks"].split("; ")
+    assert first == "commit-msg: not installed (`memrepo hooks install`)"
+    assert second.startswith("pre-push: belongs to another program (`memrepo hooks run NAME")
+    git(repo, "config", "core.hooksPath", ".git/hooks-elsewhere")
+    (repo / ".git/hooks-elsewhere").mkdir()
+    for name in ("pre-commit", "commit-msg", "pre-merge-commit"):
+        hook = repo / ".git/hooks-elsewhere" / name
+        hook.write_text(f"#!/bin/sh\nmemrepo hooks run {name}\n")
+        hook.chmod(0o755)
+    assert "instead; pre-push: not installed (" in done(repo, "status")["hooks"]
+
+
 def test_a_linked_work_tree_is_checked_with_its_own_index(repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "other"), "-b", "other")
     write(tmp_path / "other", "---\ntype: facct\n---\n\nx\n")
@@ -180,5 +196,7 @@ def test_a_hooks_path_elsewhere_is_left_and_said(repo: Path, place: str) -> None
     answer = memrepo(repo, "hooks", "install")
     assert (answer.exit, place in answer.error["message"]) == (3, True)
     assert 'memrepo hooks run NAME "$@"' in answer.error["fix"]
-    assert "memrepo hooks run NAME" in done(repo, "status")["hooks"]
+    said = done(repo, "status")["hooks"]
+    assert said.startswith(f"core.hooksPath is {place}, where git looks for hooks instead; all: ")
+    assert "memrepo hooks run NAME" in said
     assert "hook" in {c["name"] for c in memrepo(repo, "doctor").data["checks"] if not c["ok"]}

@@ -43,6 +43,7 @@ def test_a_script_completes_every_command(shell: str) -> None:
     request = COMMANDS["completion"].load().Request(shell=shell)
     script = do(None, request).script  # type: ignore[arg-type]
     assert [name for name in COMMANDS if name not in script] == []
+    assert script.count("no-color") > len(COMMANDS)  # global options come behind a command too
     if program := shutil.which(shell):
         checked = subprocess.run([program, "-n"], input=script.encode(), capture_output=True)
         assert checked.returncode == 0, checked.stderr

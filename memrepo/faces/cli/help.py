@@ -65,4 +65,5 @@ def whole_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argument
     for name, verb in COMMANDS.items():
         found[name] = commands.add_parser(name, help=verb.says)
         add_fields(found[name], verb.load().Request)
+        add_globals(found[name], defaults=False)
     return parser, found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pydoc
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -46,9 +47,17 @@ def test_a_terminal_shows_what_a_pipe_gets(repo: Path) -> None:
         assert on_screen(repo, *argv) == memrepo(repo, *argv, now=MORNING, as_json=False).out
 
 
-@pytest.mark.parametrize(("lines", "paged"), [("500", False), ("10", True)])
+@pytest.mark.parametrize(
+    ("command", "word", "lines", "paged"),
+    [
+        ("config", "run.judge", "500", False),
+        ("config", "run.judge", "10", True),
+        ("health", "Memory Health", "500", False),
+        ("health", "Memory Health", "10", True),
+    ],
+)
 def test_the_pager_shows_what_is_longer_than_the_screen(
-    repo: Path, tmp_path: Path, lines: str, paged: bool
+    repo: Path, tmp_path: Path, command: str, word: str, lines: str, paged: bool
 ) -> None:
     took = tmp_path / "took"
     script = tmp_path / "pager"
@@ -57,15 +66,16 @@ def test_the_pager_shows_what_is_longer_than_the_screen(
     out = Terminal()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
         patch.setattr("sys.stdin", Terminal())
+        patch.setattr("pydoc.pager", pydoc.pager)  # pydoc replaces it by the first pager it finds
         patch.setenv("LINES", lines)
         patch.setenv("COLUMNS", "80")
         patch.setenv("TERM", "xterm")
         patch.delenv("LESS", raising=False)
         patch.delenv("MANPAGER", raising=False)
         patch.setenv("PAGER", str(script))
-        assert cli.main(["-C", str(repo), "--now", MORNING, "config"]) == 0
+        assert cli.main(["-C", str(repo), "--now", MORNING, command]) == 0
     assert took.is_file() is paged
-    assert ("run.judge" in out.getvalue()) is not paged
+    assert (word in out.getvalue()) is not paged
     if paged:
         assert took.read_text().startswith("FRX\n")
-        assert "run.judge" in took.read_text()
+        assert word in took.read_text()

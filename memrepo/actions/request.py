@@ -168,6 +168,8 @@ class VerbResult(msgspec.Struct, frozen=True, kw_only=True):
 
     unlisted: ClassVar[tuple[str, ...]] = ()
     """More fields that interfaces show but that are not part of the JSON record."""
+    is_report: ClassVar[bool] = False
+    """Whether a verb that may write wrote nothing and reports, so that a pager may show it."""
 
     exit: Exit = Exit.DONE
     notices: tuple[Problem, ...] = ()

@@ -290,11 +290,22 @@ def test_a_backfill_changes_what_a_program_classified(small_repo: Path) -> None:
     assert done(small_repo, "health", "--reclassify")["changes"] == []
 
 
+@pytest.mark.parametrize(
+    "options", [("--soft", "--reclassify"), ("--dry-run",), ("--reason", "spring")]
+)
+def test_health_refuses_options_that_would_do_nothing(
+    small_repo: Path, options: tuple[str, ...]
+) -> None:
+    head = git(small_repo, "rev-parse", "HEAD")
+    assert memrepo(small_repo, "health", *options).exit == 2
+    assert git(small_repo, "rev-parse", "HEAD") == head
+
+
 def test_tiers_show_what_moves_next(small_repo: Path) -> None:
     count = len(notes(small_repo))
     found = done(small_repo, "health", now=after(hours=3))
     assert found["tiers"] == {"hot": 0, "warm": count, "gist": 0, "forgotten": 0}
-    assert {row["to"] for row in found["owed"]} == {"warm"}
+    assert {row["to"] for row in found["due"]} == {"warm"}
     said = memrepo(small_repo, "health", now=after(hours=3), as_json=False).out
     assert f"warm       {count:>6}  high\n" in said
     assert "hot → warm" in said

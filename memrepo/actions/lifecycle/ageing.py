@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -15,7 +15,7 @@ from memrepo.actions.work import Work
 from memrepo.actions.write.commit import StepsWritten, write_steps
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Step, Update
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State
@@ -52,7 +52,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `health`."""
 
     prune: Annotated[
-        bool, option("remove expired memories, as a run does", "--prune", group="way")
+        bool,
+        option(
+            "remove all memories that are expired or of low confidence, without the limit of a run",
+            "--prune",
+            group="way",
+        ),
     ] = False
     soft: Annotated[
         bool, option("prune only memories of low confidence, not expired ones", "--soft")
@@ -116,6 +121,8 @@ class DecayFigures(msgspec.Struct, frozen=True, kw_only=True):
 class Health(VerbResult, frozen=True, kw_only=True):
     """The figures of memories and notes, and what is due. The exit code is 1 if anything ails."""
 
+    is_report: ClassVar[bool] = True
+
     healthy: bool
     ailments: tuple[str, ...]
     hot: int
@@ -138,19 +145,37 @@ class Health(VerbResult, frozen=True, kw_only=True):
     decay: DecayFigures
     tiers: Mapping[str, int]
     """The number of active notes per effective tier."""
-    due: tuple[DueMove, ...] = msgspec.field(name="owed")
+    due: tuple[DueMove, ...]
     candidates: tuple[Nomination, ...]
     """The nominated notes, most often retrieved first."""
 
 
 def do(work: Work, request: Request) -> Health | Changed:
     """Return the figures at HEAD, or prune or reclassify memories, depending on the request."""
+    _refuse_pointless(request)
     if request.prune or request.soft:
         prune = partial(_prune, soft=request.soft)
         return _changed(write_steps(work, request, prune))
     if request.reclassify:
         return _changed(write_steps(work, request, lambda _, state: _backfill(state)))
     return figures(work)
+
+
+def _refuse_pointless(request: Request) -> None:
+    """Raise UsageError for options that need another action than the one that is asked for."""
+    if request.soft and request.reclassify:
+        raise UsageError(
+            "memrepo: health: --soft is about pruning, --reclassify prunes nothing",
+            fix="give one of them, then the other in a second call",
+        )
+    if (request.dry_run or request.reason) and not (
+        request.prune or request.soft or request.reclassify
+    ):
+        option_ = "--dry-run" if request.dry_run else "--reason"
+        raise UsageError(
+            f"memrepo: health: {option_} without an action",
+            fix="add --prune, --soft or --reclassify",
+        )
 
 
 def figures(work: Work) -> Health:

@@ -130,7 +130,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
     if name == "help" and rest in ([], ["--all"]):
         text = listing(everyday=not rest)
         if sys.stdout.isatty():
-            _show("help", text)
+            _show(text)
         else:
             _say(text)
         return Exit.DONE
@@ -282,6 +282,7 @@ def _print(call: Call, name: str, request: object, answer: VerbResult) -> None:
     lines = _warnings(p for p in answer.notices if p.severity == "error" or not call.quiet)
     if not (call.json or text or lines):
         return
+    from memrepo.actions.verbs import VERBS
     from memrepo.core.secrets import concealed, harmless, harmless_data
 
     # The whole record shows secrets that a one-line text hides.
@@ -292,25 +293,21 @@ def _print(call: Call, name: str, request: object, answer: VerbResult) -> None:
         return
     if text:
         text = harmless(text, colour=call.colour)
-        if sys.stdout.isatty():
-            _show(name, text)
+        # The text of a command that writes is never paged, so that it stays visible.
+        reads = name not in VERBS or not VERBS[name].writes or answer.is_report
+        if reads and sys.stdout.isatty():
+            _show(text)
         else:
             print(text)
     for problem in lines:
         _warn(problem)
 
 
-def _show(name: str, text: str) -> None:
-    """Print the output of a command. Use a pager if the output is longer than the screen.
-
-    The text of a command that writes is never paged, so that it stays visible.
-    """
+def _show(text: str) -> None:
+    """Print the output of a command. Use a pager if the output is longer than the screen."""
     import shutil
 
-    from memrepo.actions.verbs import VERBS
-
-    reads = name not in VERBS or not VERBS[name].writes
-    if reads and text.count("\n") + 2 > shutil.get_terminal_size().lines:
+    if text.count("\n") + 2 > shutil.get_terminal_size().lines:
         import pydoc
 
         os.environ.setdefault("LESS", "FRX")  # like git: quit if it fits, show colours

@@ -248,8 +248,7 @@ def test_init_in_a_clone_says_what_it_put_in_place(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     git(tmp_path, "clone", "-q", "repo", "clone")
     assert (
-        "hooks      all: not installed"
-        in memrepo(tmp_path / "clone", "status", as_json=False).out
+        "hooks      all: not installed" in memrepo(tmp_path / "clone", "status", as_json=False).out
     )
     text = memrepo(tmp_path / "clone", "init", as_json=False).out
     assert "the hooks and the merge driver of this clone are in place" in text

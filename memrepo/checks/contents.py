@@ -43,7 +43,7 @@ def _characters(path: str, text: str) -> Iterator[Problem]:
 def find_broken_references(scene: Scene) -> Iterator[Problem]:
     """Check every reference of the checked memories."""
     if scene.layout is None or scene.merging:
-        return  # `check --fix` repairs them when the merge by hand is committed
+        return  # the merge is not complete; a later check reports them
     if any(
         not m.fields.keys().isdisjoint(REFERENCES) or m.status != "active" for m in scene.memories
     ):

@@ -256,9 +256,7 @@ def find_by_hand(scene: Scene) -> Iterator[Problem]:
             if old.id and not (memory.id in scene.earlier or old.id in scene.by_id):
                 yield _found(scene, "id-changed", memory, "id", f"the id was {old.id}")
             continue
-        for key in machine_keys(memory, old):
-            if key in REFERENCES and _is_repaired(scene, memory, old, key):
-                continue
+        for key in machine_keys(scene, memory, old):
             yield _found(scene, "field-by-hand", memory, key, f"{key} was changed by hand")
 
 
@@ -266,7 +264,7 @@ def _is_repaired(scene: Scene, memory: Memory, old: Memory, key: str) -> bool:
     """Return whether a field only lost references to memories that are gone, as by `--fix`."""
     before, after = old.fields.get(key) or (), memory.fields.get(key) or ()
     gone = {*targets(before)} - {*targets(after)}
-    there = {*scene.by_id, *(m.id for m in scene.around.holders(gone))}
+    there = {*scene.by_id, *scene.around.occurring(gone)}
     items = () if isinstance(before, str) else before
     rest = tuple(item for item in items if targets((item,))[0] not in gone)
     return bool(gone) and gone.isdisjoint(there) and rest == after
@@ -281,15 +279,21 @@ def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
             yield memory, old
 
 
-def machine_keys(memory: Memory, old: Memory) -> list[str]:
+def machine_keys(scene: Scene, memory: Memory, old: Memory) -> list[str]:
     """Return the machine-written fields changed by hand."""
     keys = changed_keys(old.fields, memory.fields)
-    return [k for k in keys if not BY_NAME[k].is_by_person and k not in ("id", *_STATUS)]
+    return [
+        k
+        for k in keys
+        if not BY_NAME[k].is_by_person
+        and k not in ("id", *_STATUS)
+        and not (k in REFERENCES and _is_repaired(scene, memory, old, k))
+    ]
 
 
-def restore_fields(memory: Memory, old: Memory) -> Memory:
+def restore_fields(scene: Scene, memory: Memory, old: Memory) -> Memory:
     """Return a memory with its machine-written fields restored."""
-    back = {key: old.fields.get(key) for key in machine_keys(memory, old)}
+    back = {key: old.fields.get(key) for key in machine_keys(scene, memory, old)}
     return memory.with_fields(back) if back else memory
 
 

@@ -108,6 +108,11 @@ class Around:
         """Return the unchecked memories that have one of the given ids."""
         return [self._memories[id_] for id_ in ids if id_ in self._memories]
 
+    def occurring(self, ids: Collection[str]) -> Collection[str]:
+        """Return those of the given ids that any file has as its id, even if it is unreadable."""
+        lines = {line for data in self._files.values() for line in data.splitlines()}
+        return {id_ for id_ in ids if id_ in self._memories or f"id: {id_}".encode() in lines}
+
     def file(self, path: str) -> bytes | None:
         """Return an unchecked file's content after the change, or None if it does not exist."""
         return self._files.get(path)
@@ -143,8 +148,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The input of a check: files by path, deleted paths, and access to the rest of the repository.
 
     Without a layout the files belong to no repository, and references are not checked. `merging` is
-    true during a manual merge in git. Rules about several files are then skipped: what they
-    require is repaired when the merge is committed.
+    true during a manual merge in git. Rules about several files are then skipped, because git
+    calls the hook before the merge is complete. A later check reports what they require.
     """
 
     files: Mapping[str, bytes]

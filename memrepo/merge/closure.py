@@ -57,14 +57,14 @@ def close(
 
     Findings in `known` (by name) are not repaired: a merge repairs only what it broke itself.
     """
-    memories, repaired = mend(state.memories, lambda finding: finding.name not in known)
+    memories, repaired = fix_findings(state.memories, lambda finding: finding.name not in known)
     return tuple(_updates(state, memories)), repaired
 
 
-def mend(
+def fix_findings(
     memories: _Memories, is_wanted: Callable[[BrokenRule], bool]
 ) -> tuple[dict[str, Memory], tuple[BrokenRule, ...]]:
-    """Repair the wanted findings between memories. Return the memories and what was repaired."""
+    """Fix the wanted findings between memories. Return the memories and what was fixed."""
     memories = dict(memories)
     repaired: dict[tuple[str, str, str], BrokenRule] = {}
     for _ in range(_ROUNDS):

@@ -77,6 +77,21 @@ class StagedFiles(Around):
             if memory is not None and memory.id in ids:
                 yield memory
 
+    def occurring(self, ids: Collection[str]) -> Collection[str]:
+        """Return those of the given ids that any file has as its id, even if it is unreadable.
+
+        Search the index and the work tree, including files that git does not track.
+        """
+        if not ids:
+            return set()
+        patterns = [word for id_ in sorted(ids) for word in ("-e", f"^id:.*{id_}")]
+        words = ("grep", "--basic-regexp", "--no-color", "-h", "-a")
+        found = [
+            self.git.call(*words, where, *patterns, accepted=1)
+            for where in ("--cached", "--untracked")
+        ]
+        return {id_ for id_ in ids if any(id_ in text for text in found)}
+
     def file(self, path: str) -> bytes | None:
         """Return the bytes of a file in the index, or None if it does not exist there."""
         return dict(self._matching([f":(top,literal){path}"])).get(path)

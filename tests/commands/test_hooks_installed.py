@@ -200,3 +200,80 @@ def test_a_hooks_path_elsewhere_is_left_and_said(repo: Path, place: str) -> None
     assert said.startswith(f"core.hooksPath is {place}, where git looks for hooks instead; all: ")
     assert "memrepo hooks run NAME" in said
     assert "hook" in {c["name"] for c in memrepo(repo, "doctor").data["checks"] if not c["ok"]}
+
+
+@pytest.fixture
+def replaced(repo: Path) -> tuple[Path, Path]:
+    """Return the files of a superseded memory and of the memory that replaced it."""
+    done(repo, "add", "The hub is a small machine.")
+    (old,) = [m for m in memories(repo).values() if "small machine" in m.body]
+    done(repo, "supersede", old.id, "The hub is a large machine.")
+    (new,) = [m for m in memories(repo).values() if "large machine" in m.body]
+    return repo / memories(repo)[old.id].path, repo / new.path
+
+
+def test_a_commit_does_not_bring_back_what_an_unreadable_file_replaced(
+    repo: Path, replaced: tuple[Path, Path]
+) -> None:
+    old, new = replaced
+    new.write_text(new.read_text().replace("type: fact", "type: fakt"))
+    text = old.read_text().replace("small machine", "small, quiet machine")
+    old.write_text(text)
+    ran = run(repo, "commit", "-qam", "mine")
+    assert ran.returncode == 1
+    assert "reference-lost" in ran.stdout + ran.stderr
+    assert old.read_text() == text
+    git(repo, "add", str(new))
+    assert memrepo(repo, "check", "--fix", str(old)).exit == 1
+    assert old.read_text() == text
+
+
+def test_a_commit_does_not_bring_back_what_a_renamed_file_replaced(
+    repo: Path, replaced: tuple[Path, Path]
+) -> None:
+    old, new = replaced
+    git(repo, "mv", str(new), str(new.with_name("coffee.md")))
+    git(repo, "commit", "-qn", "-m", "rename")
+    text = old.read_text().replace("small machine", "small, quiet machine")
+    old.write_text(text)
+    ran = run(repo, "commit", "-qam", "mine")
+    assert ran.returncode == 1
+    assert "reference-lost" in ran.stdout + ran.stderr
+    memrepo(repo, "check", "--fix", str(old))
+    assert old.read_text() == text
+
+
+def test_a_reference_written_by_hand_is_refused_and_stays(repo: Path) -> None:
+    write(
+        repo,
+        "---\ntype: fact\nlinks: [related mem-0123456789abcdef]\n---\n\nThere is a spare key.\n",
+    )
+    ran = run(repo, "commit", "-qm", "mine")
+    assert ran.returncode == 1
+    assert "reference-lost" in ran.stdout + ran.stderr
+    texts = [path.read_text() for path in (repo / "memories").rglob("*.md")]
+    assert [text for text in texts if "mem-0123456789abcdef" in text], ran
+
+
+def test_a_fix_that_renames_a_file_names_the_references_that_it_removed(repo: Path) -> None:
+    made = write(
+        repo,
+        "---\ntype: fact\nlinks: [related mem-0123456789abcdef]\n---\n\nThere is a spare key.\n",
+    )
+    found = memrepo(repo, "check", "--fix", str(made), as_json=False)
+    assert found.exit == 0, found
+    assert "restored links" in found.out
+
+
+def test_a_reference_that_a_fix_removed_can_be_committed(repo: Path) -> None:
+    done(repo, "add", "The hub is a small machine.")
+    done(repo, "add", "The lamp is crooked.")
+    (hub,) = [m for m in memories(repo).values() if "small machine" in m.body]
+    (lamp,) = [m for m in memories(repo).values() if "crooked" in m.body]
+    done(repo, "link", lamp.id, "related", hub.id)
+    git(repo, "rm", "-q", hub.path)
+    git(repo, "commit", "-qn", "-m", "by hand")
+    assert memrepo(repo, "check", "--fix", lamp.path).exit == 0
+    ran = run(repo, "commit", "-qam", "references")
+    assert ran.returncode == 0, ran
+    assert hub.id not in (repo / lamp.path).read_text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Literal
@@ -22,7 +22,7 @@ from memrepo.config import ConfigError
 from memrepo.core import codec
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.ids import ID_PATTERN, strip_deceptive
-from memrepo.core.memory import LAYER_OF_TYPE, Memory
+from memrepo.core.memory import LAYER_OF_TYPE, Memory, references
 from memrepo.core.problems import Problem
 
 Format = Literal["text", "github", "markdown"]
@@ -109,7 +109,7 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
 
             found += find_damage(work)
         return CheckResult(problems=found, files=tree.files, exit=_exit(found))
-    fixed: list[str] = []
+    fixed: Mapping[str, str] = {}
     restored: Mapping[str, tuple[str, ...]] = {}
     if request.files:
         opened = scenes.named(work.call.where, request.files)
@@ -129,7 +129,7 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
     return CheckResult(
         problems=found,
         files=len(scene.files),
-        fixed=tuple(fixed),
+        fixed=tuple(fixed.values()),
         restored=restored,
         foreign=checked.foreign,
         exit=_exit(found),
@@ -202,9 +202,12 @@ def check_message(work: Work, request: CheckMessageRequest) -> MessageResult:
 
 
 def repaired_files(
-    scene: Scene, now: datetime, only: Collection[Group] = ()
+    scene: Scene, now: datetime, only: Collection[Group] = (), *, staged: bool = False
 ) -> dict[str, tuple[str, bytes]]:
-    """Return the repaired memories of a scene, by old path, as (new path, content)."""
+    """Return the repaired memories of a scene, by old path, as (new path, content).
+
+    Leave references of staged files as they are: a commit must not change what they say.
+    """
     read: dict[str, tuple[bytes, Memory]] = {}
     wholes: dict[str, Memory] = {}
     taken = {m.id for m in scene.memories if ID_PATTERN.fullmatch(m.id)}
@@ -227,8 +230,8 @@ def repaired_files(
             whole = completed(whole, now, taken if not whole.id else ())
             taken.add(whole.id)
         read[path], wholes[path] = (data, memory), whole
-    if not only or "links" in only:
-        wholes = _rejoined(scene, wholes)
+    if not staged and (not only or "links" in only):
+        wholes = _fix_references(scene, wholes)
     made: dict[str, tuple[str, bytes]] = {}
     for path, (data, memory) in read.items():
         whole = wholes[path]
@@ -238,19 +241,24 @@ def repaired_files(
     return made
 
 
-def _rejoined(scene: Scene, wholes: Mapping[str, Memory]) -> dict[str, Memory]:
-    """Return memories by path, with the references repaired that a merge by git may break.
+def _fix_references(scene: Scene, wholes: Mapping[str, Memory]) -> dict[str, Memory]:
+    """Return memories by path, with the references fixed that a merge by git may break.
 
-    What would change another file is left to a check of both.
+    What would change another file is left to a check of both. A memory that refers to a file that
+    exists but cannot be read, or has another name, is left as it is.
     """
     if scene.layout is None or scene.merging:
         return dict(wholes)
-    from memrepo.merge.closure import mend
+    from memrepo.merge.closure import fix_findings
 
     by_id = {memory.id: memory for memory in wholes.values()}
-    mended, _ = mend({**scene.by_id, **by_id}, lambda one: by_id.keys() >= one.repairs.keys())
+    known = {**scene.by_id, **by_id}
+    missing = {id_ for memory in by_id.values() for id_ in references(memory)} - known.keys()
+    unread = {*scene.around.occurring(missing)}
+    fixable = {id_ for id_, memory in by_id.items() if unread.isdisjoint(references(memory))}
+    fixed, _ = fix_findings(known, lambda finding: fixable >= finding.repairs.keys())
     # Of two files with one id, only the last is in `by_id`.
-    return {p: mended[m.id] if by_id[m.id] is m else m for p, m in wholes.items()}
+    return {p: fixed[m.id] if by_id[m.id] is m else m for p, m in wholes.items()}
 
 
 def _headed(data: bytes, path: str) -> bytes:
@@ -285,24 +293,27 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
     if old.id != memory.id:
         known = {*scene.earlier, *scene.others, *(m.id for m in scene.memories if m != memory)}
         return memory if memory.id in known or not old.id else memory.with_fields({"id": old.id})
-    return memories.restore_fields(memory, old)
+    return memories.restore_fields(scene, memory, old)
 
 
 def repair_files(
     checked: Checked, now: datetime, only: Collection[Group] = (), *, staged: bool = False
-) -> tuple[Scene, list[str]]:
-    """Fix files in the work tree, and the index if `staged`; return the new scene and the paths.
+) -> tuple[Scene, dict[str, str]]:
+    """Fix files in the work tree, and the index if `staged`.
+
+    Return the new scene, and the new path of each fixed file by its old path.
 
     Skip partially staged files. Skip everything if the commit names files (`git commit FILE`),
     because git discards its temporary index and the next commit would undo the fixes.
     """
-    root, files, fixed = checked.root, dict(checked.scene.files), []
-    made = repaired_files(checked.scene, now, only)
+    root, files = checked.root, dict(checked.scene.files)
+    fixed: dict[str, str] = {}
+    made = repaired_files(checked.scene, now, only, staged=staged)
     if staged and made:
         from memrepo.store.git import index_of_commit
 
         if checked.scene.merging or index_of_commit().startswith("next-index"):
-            return checked.scene, []
+            return checked.scene, {}
     for path, (new, data) in made.items():
         old = root / path
         whole = old.is_file() and not old.is_symlink() and old.read_bytes() == files[path]
@@ -319,17 +330,20 @@ def repair_files(
             old.unlink()
         del files[path]
         files[new] = data
-        fixed.append(new)
+        fixed[path] = new
     return replace(checked.scene, files=files), fixed
 
 
 def restored_fields(
-    before: Scene, after: Scene, fixed: Iterable[str]
+    before: Scene, after: Scene, fixed: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the names of the fields whose values the repair changed, by file."""
+    """Return the names of the fields whose values the repair changed, by new path.
+
+    `fixed` has the new path of each fixed file by its old path.
+    """
     found: dict[str, tuple[str, ...]] = {}
-    for path in fixed:
-        old, _ = codec.decode(path, before.files.get(path, b""))
+    for former, path in fixed.items():
+        old, _ = codec.decode(former, before.files[former])
         new, _ = codec.decode(path, after.files[path])
         if old is not None and new is not None:
             keys = tuple(k for k in old.fields if old.fields[k] != new.fields.get(k))

@@ -443,6 +443,11 @@ class Reader:
             self._held[resource, blob] = frozenset(u.text_hash for u in units)
         return self._held[resource, blob]
 
+    def units(self, resource: str) -> tuple[Unit, ...]:
+        """Return the units in the current version of a source file."""
+        text = self._current.get(resource)
+        return self.claims(text.name, text.blob).units if text is not None and text.blob else ()
+
     def holding(self, hashes: frozenset[str]) -> tuple[Source, ...]:
         """Return the places that contain any of the given texts, sorted by path.
 

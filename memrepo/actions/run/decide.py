@@ -17,7 +17,7 @@ import msgspec
 
 from memrepo.actions.run.gather import Answers, Input, Nominee, RunPlan
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.retire import find_requests, retire, tick_boxes
+from memrepo.actions.run.retire import add_hashes, find_requests, retire, tick_boxes
 from memrepo.actions.run.settle import (
     OUTDATED,
     end_contradictions,
@@ -115,6 +115,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers, run: str = "") -> Deci
         gone = {name: lost for name, lost in intake.gone.items() if name not in waits}
         is_whole = intake.whole and not waits
         tick_boxes(known, intake, given.texts, given.reader)
+        add_hashes(known, given.reader, touched)
         retire(plan, known, None if is_whole else gone, touched, intake.alarms)
         end_contradictions(known)
         restore_outdated(known)

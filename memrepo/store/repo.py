@@ -515,7 +515,7 @@ def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]
     staged = tree.index()
     unstage, unchanged = {}, []
     for path, sides in written.items():
-        found = staged.get(path, "")
+        found = staged[path].id if path in staged else ""
         if found == sides.new:
             unstage[path] = sides.old
         elif found != sides.old:

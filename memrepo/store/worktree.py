@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.store.errors import FilesInTheWay
+from memrepo.store.errors import FilesInTheWay, StoreError
 from memrepo.store.git import index_lock
+from memrepo.store.objects import ABSENT, TreeEntry
 from memrepo.store.tree import is_text
 
 if TYPE_CHECKING:
@@ -115,12 +117,13 @@ class WorkTree:
         found = self.repo.call("ls-files", "--deleted", "-z", "--", *missing)
         return sorted(filter(None, found.split("\0")))
 
-    def index(self, paths: Collection[str] = ()) -> dict[str, str]:
-        """Return {path: blob} of the index. If few paths are given, only theirs."""
+    def index(self, paths: Collection[str] = ()) -> dict[str, TreeEntry]:
+        """Return the entries of the index by path. If few paths are given, only theirs."""
         some = ("--", *paths) if len(paths) < _FEW_PATHS else ()
         listed = self.repo.call("ls-files", "--stage", "-z", *some, env=self._env)
         rows = (line.split("\t", 1) for line in listed.split("\0")[:-1])
-        return {path: head.split(" ")[1] for head, path in rows}
+        entries = ((path, *head.split(" ")[:2]) for head, path in rows)
+        return {path: TreeEntry(mode, blob) for path, mode, blob in entries}
 
     def clear_way(
         self, changed: Mapping[str, ChangedFile]
@@ -134,8 +137,10 @@ class WorkTree:
         adopted, kept = [], []
         index, intended = self.index(changed), self.blob_id(b"")  # of `git add --intent-to-add`
         for path, sides in changed.items():
-            staged = index.get(path, "")
-            if staged == sides.old and self._is_before(path, changed):
+            entry = index.get(path, ABSENT)
+            staged = entry.id
+            has_mode = not staged or _is_program(entry.mode) == _is_program(sides.mode)
+            if staged == sides.old and has_mode and self._is_before(path, changed):
                 continue
             if not self.is_at(path, sides.new):
                 blocked.add(path)
@@ -145,15 +150,31 @@ class WorkTree:
                 adopted.append(path)
             else:
                 blocked.add(path)
+        if left_out := self._left_out(blocked):
+            folders = sorted({str(PurePosixPath(path).parent) for path in left_out})
+            raise StoreError("left-out", path=left_out[0], folders=shlex.join(folders[:5]))
         if blocked:
             raise FilesInTheWay(sorted(blocked))
         return tuple(adopted), tuple(kept)
+
+    def _left_out(self, paths: Iterable[str]) -> list[str]:
+        """Return the sorted paths of files that a sparse checkout leaves out of the work tree."""
+        missing = [path for path in paths if self._stat(path) is None]
+        if not missing:
+            return []
+        some = ("--", *missing) if len(missing) < _FEW_PATHS else ()
+        listed = self.repo.call("ls-files", "-t", "-z", *some, env=self._env).split("\0")
+        return sorted({line[2:] for line in listed if line.startswith("S ")}.intersection(missing))
 
     def _is_before(self, path: str, changed: Mapping[str, ChangedFile]) -> bool:
         """Return whether a path is as before a change. Folders that the change empties are free."""
         sides, found = changed[path], self._stat(path)
         if found and _is_folder(found):
             return sides.mode == _SUBMODULE or not (sides.old or self._has_files(path, changed))
+        if found and stat.S_ISREG(found.st_mode) and self._has_modes:
+            is_program = bool(found.st_mode & stat.S_IXUSR)
+            if sides.old and is_program != _is_program(sides.mode):
+                return False
         return self.is_at(path, sides.old)
 
     def _has_files(self, folder: str, changed: Mapping[str, ChangedFile]) -> bool:
@@ -209,7 +230,10 @@ class WorkTree:
             if _is_folder((folder / path).lstat()):  # a submodule
                 target.mkdir(exist_ok=True)
             else:
-                (folder / path).replace(target)
+                try:
+                    (folder / path).replace(target)
+                except OSError as error:  # without the name of the file that nobody knows
+                    raise OSError(error.errno, error.strerror, str(target)) from error
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):
             folder.parent.rmdir()  # if it was made for this
@@ -296,6 +320,11 @@ class WorkTree:
         return self.repo.call("hash-object", "-t", "tree", os.devnull).strip()
 
     @cached_property
+    def _has_modes(self) -> bool:
+        """Return whether git compares the modes of files with those in the index."""
+        return self.repo.config.get("core.filemode") not in ("false", "no", "off", "0")
+
+    @cached_property
     def _is_sha1(self) -> bool:
         words = ("rev-parse", "--show-object-format")
         head = self.repo.head
@@ -304,6 +333,11 @@ class WorkTree:
 
 def _is_folder(found: os.stat_result) -> bool:
     return stat.S_ISDIR(found.st_mode)
+
+
+def _is_program(mode: str) -> bool:
+    """Return whether a mode of git is that of a file that can be run."""
+    return mode == "100755"
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -106,6 +106,8 @@ TRACKED = {
     "staged": 'echo mine > "$p"; git add "$p"',
     "staged and restored": 'cp "$p" ../old; echo mine > "$p"; git add "$p"; cp ../old "$p"',
     "removed": 'git rm -q "$p"',
+    "made a program": 'chmod +x "$p"',
+    "made a program and staged": 'chmod +x "$p"; git add "$p"',
     "linked": 'rm "$p"; ln -s "$PWD/../elsewhere" "$p"',
     "hidden": 'git update-index --assume-unchanged "$p"; echo mine > "$p"',
     "skipped": 'git update-index --skip-worktree "$p"; echo mine > "$p"',
@@ -139,6 +141,24 @@ def test_a_persons_work_on_a_path_to_be_written_is_left_alone(repo: Path, how: s
     (repo / path).parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["sh", "-ec", script], cwd=repo, env={**os.environ, "p": path}, check=True)
     refused(repo, 5, path, "run")
+
+
+def test_a_file_that_a_sparse_checkout_leaves_out_is_told(repo: Path) -> None:
+    memory = next(m for m in driving.memories(repo).values() if not m.is_note)
+    path = memory.path
+    git(
+        repo, "update-index", "-q", "--refresh"
+    )  # or git finds the files of this copy changed, and leaves them
+    git(repo, "sparse-checkout", "set", "--cone", "sources", "runs", "views")
+    assert not (repo / path).exists()
+    refused(repo, 5, "sparse checkout", "edit", memory.id, "--text", "The pump is red.")
+    answer = driving.memrepo(repo, "edit", memory.id, "--text", "The pump is red.")
+    (command,) = [
+        w for w in answer.error["fix"].split("`") if w.startswith("git sparse-checkout add")
+    ]
+    git(repo, *command.split()[1:])
+    driving.done(repo, "edit", memory.id, "--text", "The pump is red.")
+    assert "The pump is red." in (repo / path).read_text()
 
 
 @pytest.mark.parametrize("area", ["memories", "sources", "views", "runs"])

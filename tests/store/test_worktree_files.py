@@ -70,3 +70,13 @@ def test_line_ends_are_staged_as_they_are_committed(repo: Path, place: str) -> N
         driving.done(repo, "run", now=f"2026-03-0{4 + n}T08:00:00Z")
         assert b"\r\n" in git(repo, "show", "HEAD:sources/MEMORY.md").encode()
         assert git(repo, "diff", "--cached", "--name-only") == ""
+
+
+def test_a_file_that_cannot_be_put_in_place_is_named_itself(repo: Path) -> None:
+    path = git(repo, "ls-files", "memories").split()[0]
+    (repo / path).unlink()
+    (repo / path).mkdir()
+    with opened(repo) as found, pytest.raises(IsADirectoryError) as raised:
+        WorkTree(found).restore([path])
+    assert raised.value.filename == str(repo / path)
+    assert ".memrepo" not in str(raised.value)

@@ -499,30 +499,54 @@ def purged_elsewhere(git: Git, *tips: str) -> str:
     """Return a commit of HEAD that a purge in another clone replaced, or an empty string.
 
     The first commit that a purge rewrites keeps its parents, its times and its subject but for the
-    value. It is looked for in HEAD, in the given tips and in what was fetched.
+    value, and so does what it changes. It is looked for in HEAD, in the given tips and in what was
+    fetched.
     """
     twins: dict[str, dict[str, str]] = {}
     if not tips and not git.call("for-each-ref", "--count=1", "refs/remotes/"):
         return ""  # a clone of no hub, whose history need not be walked
     shown = git.call("log", "--format=%H|%P %at %ct|%s", "HEAD", "--remotes", *tips, "--")
-    for row in shown.splitlines():
+    for row in filter(None, shown.split("\n")):  # a subject may contain other line separators
         commit, key, subject = row.split("|", 2)
         twins.setdefault(key, {})[commit] = subject
     for group in (group for group in twins.values() if len(group) > 1):
-        marks = {commit: _purge_marks(git, commit) for commit in group}
+        changed = {commit: _changed_lines(git, commit) for commit in group}
         for old, new in permutations(group, 2):
             parts = map(re.escape, group[new].split(MARK))
             is_same = re.fullmatch(".*".join(parts), group[old]) is not None
-            if is_same and marks[old] < marks[new] and _is_ancestor(git, old):
+            if is_same and _is_purged(changed[old], changed[new]) and _is_ancestor(git, old):
                 return old
     return ""
 
 
-def _purge_marks(git: Git, commit: str) -> int:
-    """Count the marks of purges in what a commit changed, in its message and in its names."""
-    words = ("log", "-1", "-p", "-m", "--no-renames", "--no-textconv", "--no-ext-diff")
+_QUOTES = regex("[\"']")
+_DIGEST = regex("[0-9a-f]{6,}")
+_PURGED = regex(rf"{re.escape(MARK)}|{NAME_MARK}(?:-#)?")
+
+
+def _changed_lines(git: Git, commit: str) -> list[str]:
+    """Return the names, the message and the changed lines of a commit.
+
+    Ids and hashes are replaced by `#` and quotes are omitted, because a purge changes them.
+    """
+    words = ("log", "-1", "-p", "-U0", "-m", "--no-renames", "--no-textconv", "--no-ext-diff")
     shown = git.call(*words, "--format=%an %ae %cn %ce%n%B", commit, "--")
-    return shown.count(NAME_MARK)
+    lines = (" ".join(line.split()) for line in shown.split("\n") if not line.startswith("@@"))
+    return [_DIGEST.sub("#", _QUOTES.sub("", line)) for line in lines]
+
+
+def _is_purged(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Return whether the new lines are the old ones with more marks of purges in them."""
+    text, known = "\n".join(old), {*old}
+    marks = 0
+    for line in new:
+        if line in known:
+            continue
+        first, *rest = _PURGED.split(line)
+        if not rest or any(part.strip() not in text for part in (first, *rest)):
+            return False
+        marks += len(rest)
+    return marks > 0
 
 
 def _is_ancestor(git: Git, commit: str) -> bool:

@@ -132,3 +132,33 @@ def committer(repo: Path, day: str) -> None:
         env={**os.environ, "GIT_COMMITTER_DATE": day},
         check=True,
     )
+
+
+def twins(bare: Path, here: str, there: str, subject: str) -> str:
+    """Commit two texts with equal parent, subject and times; return the one in HEAD."""
+    commit(bare, "start")
+    made = []
+    for text in (there, here):
+        (bare / "note.md").write_text(text)
+        git(bare, "add", "-A")
+        commit(bare, subject)
+        git(bare, "commit", "-q", "--amend", "--no-edit", "--date", "2026-01-01T12:00:00Z")
+        committer(bare, "2026-01-01T12:00:00Z")
+        made.append(git(bare, "rev-parse", "HEAD").strip())
+        git(bare, "update-ref", "refs/remotes/origin/main", made[0])
+        if len(made) == 1:
+            git(bare, "reset", "-q", "--hard", "HEAD^")
+    return made[1]
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x0c", "\x1c", "\x85"])
+def test_a_purge_elsewhere_is_found_whatever_a_subject_contains(bare: Path, mark: str) -> None:
+    here = twins(bare, "Ana likes\ntea.\n", "(purged) tea.\n", f"Add{mark}a line")
+    with opened(bare) as found:
+        assert history.purged_elsewhere(found) == here
+
+
+def test_another_commit_of_the_same_second_that_speaks_of_purges_is_none(bare: Path) -> None:
+    twins(bare, "The lamp is green.\n", "The queue was purged.\n", "Run: 1 added")
+    with opened(bare) as found:
+        assert history.purged_elsewhere(found) == ""

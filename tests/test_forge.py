@@ -175,7 +175,11 @@ def test_a_shallow_clone_is_told_to_fetch(clone: Path, tmp_path: Path) -> None:
 FOUND = (
     Problem(path="a b/ü,:%.md", line=3, column=7, rule="frontmatter-value", message="found 'x'\ny"),
     Problem(
-        path="b.md", rule="body-nesting", message="`@ann` | <b> ``", severity="warning", fix="cut"
+        path="b.md",
+        rule="character-invisible",
+        message="`@ann` | <b> ``",
+        severity="warning",
+        fix="cut",
     ),
 )
 
@@ -184,7 +188,7 @@ def test_annotations_are_one_line_each_and_escaped() -> None:
     first, second = check.log_marks(FOUND).split("\n")
     where = "file=a b/ü%2C%3A%25.md,line=3,col=7,title=frontmatter-value"
     assert first == f"::error {where}::found 'x'%0Ay"
-    assert second.startswith("::warning file=b.md,title=body-nesting::")
+    assert second.startswith("::warning file=b.md,title=character-invisible::")
 
 
 def test_a_review_of_any_size_fits_into_a_comment(clone: Path) -> None:

@@ -127,8 +127,9 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
     if result.conflicts:
         return _clashing(result)
     if not result.commits:
-        message = "would touch" if result.files else "changes nothing: later work replaced all its"
-        return f"reverting {name} {message} {counted(result.files, 'file', 'files')}"
+        if not result.files:
+            return f"reverting {name} changes nothing: later work replaced all its changes"
+        return f"reverting {name} would touch {counted(result.files, 'file', 'files')}"
     before = ("file as it was before", "files as they were before")
     kept = "later work kept" if not result.overridden else "later work reverted too"
     later = (f"file changed, {kept}", f"files changed, {kept}")

@@ -38,7 +38,14 @@ from memrepo.merge.tombstones import (
     sweep,
     tombstone_bytes,
 )
-from memrepo.merge.versions import FileVersion, MergeConflict, Side, join_versions, merge_text
+from memrepo.merge.versions import (
+    Advantage,
+    FileVersion,
+    MergeConflict,
+    Side,
+    join_versions,
+    merge_text,
+)
 
 _TAIL = regex(r"(-[0-9a-f]{6})?\.md\Z")
 
@@ -51,13 +58,14 @@ class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     """A merged state, the file changes relative to OURS, and reports for a person.
 
     `both` are the memories that both sides changed, `lost` the files in which a version of one side
-    was not used. `problems` lists references that the merge broke and repaired.
+    was not used, with the advantage of the other. `problems` lists references that the merge broke
+    and repaired.
     """
 
     state: State
     effect: Effect
     both: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    lost: Mapping[str, Advantage] = {}
     conflicts: tuple[MergeConflict, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -80,7 +88,7 @@ def merge_states(
         changed = {p for p in every if base.files.get(p) != theirs.files.get(p)}
     edits: dict[str, bytes | None] = {}
     conflicts: list[MergeConflict] = []
-    ids, lost = set[str](), set[str]()
+    ids, lost = set[str](), dict[str, Advantage]()
     for path in sorted(filter(ours.layout.owns, changed)):
         if ours.layout.is_memory(path):
             found = {i for state in (base, theirs) if (i := id_at(state, path))}
@@ -98,7 +106,7 @@ def merge_states(
                 edits[path] = mine if side == "ours" else other
             else:
                 conflicts.append(conflict)
-                lost.add(path)
+                lost[path] = ""
     placed: dict[str, JoinedMemory] = {}
     both: list[str] = []
     for id_ in sorted(ids):
@@ -110,7 +118,8 @@ def merge_states(
             version = here if side == "ours" else there
         else:
             conflicts += merged.conflicts
-            lost |= {version.path} if merged.lost and version is not None else set()
+            if merged.lost and version is not None:
+                lost[version.path] = merged.advantage
         placed[id_] = JoinedMemory(versions, version)
     # What they did not change stays where ours has it.
     place_memories(edits, ours, placed)
@@ -125,7 +134,7 @@ def merge_states(
         state=final,
         effect={p: data for p, data in files.items() if data != ours.files.get(p)},
         both=tuple(both),
-        lost=tuple(sorted(lost)),
+        lost=dict(sorted(lost.items())),
         conflicts=tuple(sorted(conflicts, key=lambda c: (c.id, c.path, c.kind))),
         problems=tuple(finding.problem for finding in repaired),
     )

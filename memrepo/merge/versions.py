@@ -152,16 +152,21 @@ class MergeConflict(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
 
 
+Advantage = Literal["", "person", "newer", "readable"]
+"""Why a version wins: a person made it, it is newer, or only it can be read; "" for none."""
+
+
 class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory file. `version` is None if the merge removes the file.
 
     `lost` names what one side wrote and the merged file lacks: fields, foreign keys, `body`, or an
-    empty name for a whole file.
+    empty name for a whole file. `advantage` is why the other side won there.
     """
 
     version: FileVersion | None
     conflicts: tuple[MergeConflict, ...] = ()
     lost: tuple[str, ...] = ()
+    advantage: Advantage = ""
 
 
 def merge_memory(
@@ -206,14 +211,15 @@ def join_versions(
     older, newer = sorted((ours, theirs), key=lambda side: _weight(base, side))
     if ours_wins:
         older, newer = theirs, ours
+    advantage = "" if ours_wins else _advantage(base, older, newer)
     if older.memory is None or newer.memory is None:
-        return _one_whole(path, newer, "unreadable")
+        return replace(_one_whole(path, newer, "unreadable"), advantage=advantage)
     memory, lost = merge_memory(base.memory if base else None, older.memory, newer.memory)
     joined = join_bytes(base, older, newer, replace(memory, path=path))
     if joined is None:
-        return _one_whole(path, newer, "unwritable")
+        return replace(_one_whole(path, newer, "unwritable"), advantage=advantage)
     version = FileVersion(path, joined.data, joined.memory)
-    return MergedFile(version=version, lost=(*lost, *joined.lost))
+    return MergedFile(version=version, lost=(*lost, *joined.lost), advantage=advantage)
 
 
 def _one_gone(base: FileVersion | None, present: FileVersion | None) -> MergedFile:
@@ -232,6 +238,18 @@ def _weight(base: FileVersion | None, side: FileVersion) -> tuple[bool, object, 
     if side.memory is None:
         return False, (), side.data
     return True, rank(side.memory, base.memory if base else None), side.data
+
+
+def _advantage(base: FileVersion | None, older: FileVersion, newer: FileVersion) -> Advantage:
+    """Return why the newer version wins over the older one."""
+    if older.memory is None or newer.memory is None:
+        return "readable" if newer.memory is not None else ""
+    origin = base.memory if base else None
+    was_by_person, then, _ = rank(older.memory, origin)
+    is_by_person, now, _ = rank(newer.memory, origin)
+    if was_by_person != is_by_person:
+        return "person"
+    return "newer" if EARLIEST < then < now else ""
 
 
 def _one_whole(path: str, newer: FileVersion, kind: ConflictKind) -> MergedFile:

@@ -119,7 +119,14 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
 ) -> None:
     laptop, desk = machines
     (id_,) = memories(laptop)
-    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=NOW)
+    done(
+        laptop,
+        "edit",
+        id_,
+        "--text",
+        "The spare key lies on the shelf.",
+        now="2026-03-01T10:30:00Z",
+    )
     done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
     done(desk, "sync", now=LATER)
     answer = memrepo(laptop, "sync", now=LATER, as_json=False)
@@ -127,6 +134,23 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     assert "the newer version is used" in answer.err
     command = answer.err.split("`git ")[1].split("`")[0].split(" ")
     assert "The spare key lies on the shelf." in git(laptop, *command)
+    converge(laptop, desk, now=LATER)
+
+
+def test_a_wording_of_a_person_wins_over_a_newer_one_of_a_program(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, desk = machines
+    monkeypatch.setenv("MEMREPO_ACTOR", "process:watcher")
+    id_ = done(laptop, "add", "The spare key lies in the car.")["id"]
+    converge(laptop, desk)
+    done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
+    monkeypatch.delenv("MEMREPO_ACTOR")
+    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=NOW)
+    done(desk, "sync", now=LATER)
+    answer = memrepo(laptop, "sync", now=LATER, as_json=False)
+    assert memories(laptop)[id_].body == "The spare key lies on the shelf."
+    assert "a person's version is used, not the program's" in answer.err
     converge(laptop, desk, now=LATER)
 
 
@@ -354,7 +378,7 @@ def test_a_file_of_ours_that_cannot_be_read_stops_no_sync(machines: tuple[Path, 
     answer = memrepo(laptop, "sync", as_json=False)
     assert answer.exit == 0
     assert memories(laptop)[id_].body == "The spare key hangs by the door."
-    assert "the newer version is used" in answer.err
+    assert "the version that can be read is used" in answer.err
     converge(laptop, desk)
 
 
@@ -462,7 +486,24 @@ def test_git_leaves_both_texts_between_marks_and_status_names_the_file(
     assert [(p["rule"], p["path"]) for p in found if p["rule"] == "merge-open"] == [
         ("merge-open", path)
     ]
+    assert "between the marks" in next(p["fix"] for p in found if p["rule"] == "merge-open")
     assert memrepo(laptop, "check", path).exit == 1
+
+
+def test_a_merge_by_git_without_marks_is_to_be_aborted_and_synced(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, _ = machines
+    (id_,) = memories(laptop)
+    path = only(laptop)
+    git(laptop, "branch", "other")
+    done(laptop, "edit", id_, "--text", "The spare key hangs by the door.")
+    git(laptop, "checkout", "-q", "other")
+    git(laptop, "rm", "-q", path)
+    git(laptop, "commit", "-qm", "Delete the key", "--no-verify")
+    git(laptop, "merge", "main", check=False)
+    (found,) = (p for p in done(laptop, "status")["problems"] if p["rule"] == "merge-open")
+    assert (found["path"], found["fix"]) == (path, "`git merge --abort`, then `memrepo sync`")
 
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])

@@ -30,9 +30,10 @@ from memrepo.actions.setup.survey import (
 from memrepo.actions.work import Work, driver_notices
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
-from memrepo.core.layout import Layout, hot_path
+from memrepo.core.layout import hot_path
 from memrepo.core.manifest import Manifest
 from memrepo.core.memory import CLAIM_TYPES, of_types
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.policies.cadence import Timetable
@@ -108,11 +109,18 @@ class Result(VerbResult, frozen=True, kw_only=True):
     nearly spent budgets."""
 
 
-def _open_merge(layout: Layout, dirty: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield a warning for each memory that a merge by git left with a conflict."""
+_OPEN_MARK = regex(rb"(?m)^<{7,} ")
+
+
+def _open_merge(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield a warning for each memory that a merge by git left with a conflict.
+
+    A file has no conflict marks if one side deleted it, or if git has no merge driver.
+    """
     for path, state in sorted(dirty.items()):
-        if layout.owns(path) and ("U" in state or state in ("AA", "DD")):
-            yield problem("merge-open", path)
+        if work.tree.layout.owns(path) and ("U" in state or state in ("AA", "DD")):
+            has_marks = _OPEN_MARK.search(work.store.work.read(path) or b"") is not None
+            yield problem("merge-open", path, "" if has_marks else "unmarked")
 
 
 def status(work: Work, request: StatusRequest) -> Result:
@@ -128,7 +136,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         *found.cases,
         *(replace(p, severity="warning") for p in found.broken),
         *unhooked_problems(work),
-        *_open_merge(layout, dirty),
+        *_open_merge(work, dirty),
         *driver_notices(work),
         *unknown_person(work),
         *broken_branches(work),

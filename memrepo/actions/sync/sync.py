@@ -269,7 +269,10 @@ def join(
     effect = {**texts, **result.effect, **effects[0]}
     _refuse_broken(after, effect)
     notices = (
-        *(problem("sync-gave-way", p, name=p, here=head[:10], hub=hub[:10]) for p in result.lost),
+        *(
+            problem("sync-gave-way", path, advantage, name=path, here=head[:10], hub=hub[:10])
+            for path, advantage in result.lost.items()
+        ),
         *result.problems,
         *_forgotten(result, first, second),
     )

@@ -140,7 +140,7 @@ def test_a_persons_work_on_a_path_to_be_written_is_left_alone(repo: Path, how: s
     )
     (repo / path).parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["sh", "-ec", script], cwd=repo, env={**os.environ, "p": path}, check=True)
-    refused(repo, 5, path, "run")
+    refused(repo, 5, f"on paths to be written: {path}" if "program" in how else path, "run")
 
 
 def test_a_file_that_a_sparse_checkout_leaves_out_is_told(repo: Path) -> None:

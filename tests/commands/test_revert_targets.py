@@ -314,3 +314,22 @@ def test_undo_after_only_a_hand_names_that_commit(tmp_path: Path) -> None:
     answer = memrepo(tmp_path / "repo", "undo", now=THEN)
     assert answer.exit == 2
     assert answer.error["fix"] == f"`git revert {hand[:10]}` undoes it"
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_what_was_brought_back_of_a_revert_can_be_reverted_again(
+    two_runs: Path, is_named: bool
+) -> None:
+    commit, alpha, beta = (
+        pinned(two_runs, "alpha", "beta"),
+        named(two_runs)["alpha"],
+        named(two_runs)["beta"],
+    )
+    (first,) = done(two_runs, "revert", commit, now=THEN)["commits"]
+    done(two_runs, "revert", first, "--memory", alpha, now=NIGHT)
+    assert memories(two_runs)[alpha].pinned
+    answer = memrepo(two_runs, "revert", commit, "--memory", beta, now=NIGHT)
+    assert (answer.exit, "is reverted already" in answer.error["message"]) == (2, True)
+    done(two_runs, "revert", commit, *(["--memory", alpha] if is_named else []), now=NIGHT)
+    assert not memories(two_runs)[alpha].pinned
+    assert not memories(two_runs)[beta].pinned

@@ -115,13 +115,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 def revert(work: Work, request: RevertRequest) -> Result:
     """Revert one operation by making a new commit."""
     work.begin_write(dry_run=request.dry_run)
-    landing, only = find_target(work, request.target)
-    if request.only:
-        tip, before = (
-            work.store.snapshot(commit).state() for commit in (landing.entry.commit, landing.before)
-        )
-        every = replace(tip, memories={**before.memories, **tip.memories})
-        only = frozenset(find(every, word).id for word in request.only)
+    landing, only = find_target(work, request.target, request.only)
     return take_back(work, Wanted(landing=landing, request=request, only=only))
 
 
@@ -315,8 +309,10 @@ class NotOurs(MemrepoError):
         super().__init__(message, fix=fix)
 
 
-def find_target(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
-    """Return the operation to revert, and the memories to which the user's word limits it."""
+def find_target(
+    work: Work, word: str, named: Sequence[str] = ()
+) -> tuple[LandedOperation, frozenset[str]]:
+    """Return the operation to revert, and the memories to which the user's words limit it."""
     head, only = work.tree.commit, frozenset[str]()
     if word:
         found, only = _named(work, word)
@@ -329,6 +325,10 @@ def find_target(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]
         raise NothingToRevert(f"{entry.commit[:10]} was not written by memrepo: use `git revert`")
     if entry.op == "init":
         raise NothingToRevert(f"{entry.commit[:10]} created this repository")
+    if named:
+        tip, before = (work.store.snapshot(c).state() for c in (entry.commit, found.before))
+        every = replace(tip, memories={**before.memories, **tip.memories})
+        only = frozenset(find(every, one).id for one in named)
     if not found.run and (by := _revert_in_effect(work, entry, only)):
         raise UsageError(
             f"{entry.commit[:10]} ({visible(entry.subject)}) is reverted already,"
@@ -341,13 +341,25 @@ def find_target(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]
 def _revert_in_effect(
     work: Work, entry: history.LogEntry, only: Collection[str]
 ) -> history.LogEntry | None:
-    """Return the newest revert of a commit, or of some of its memories, unless itself reverted."""
-    grep = f"--grep=^{PREFIX}Reverts: {entry.commit}$"
-    by = next(history.entries(work.store.repo, "-1", "--topo-order", grep, work.tree.commit), None)
+    """Return the newest revert of a commit, or of some of its memories.
+
+    Return None if a part of what is wanted was brought back by reverting that revert.
+    """
+    by = next(iter(_reverts_of(work, entry)), None)
     wanted = {*(only or entry.trailers.get("Memory", ()))}
     if by is None or not wanted.issubset(by.trailers.get("Memory", ())):
         return None
-    return None if _revert_in_effect(work, by, wanted) else by
+    for later in _reverts_of(work, by):
+        common = wanted.intersection(later.trailers.get("Memory", ()))
+        if common and _revert_in_effect(work, later, common) is None:
+            return None
+    return by
+
+
+def _reverts_of(work: Work, entry: history.LogEntry) -> list[history.LogEntry]:
+    """Return the reverts of a commit on the branch, newest first."""
+    grep = f"--grep=^{PREFIX}Reverts: {entry.commit}$"
+    return [*history.entries(work.store.repo, "--topo-order", grep, work.tree.commit)]
 
 
 def _latest(work: Work) -> LandedOperation:

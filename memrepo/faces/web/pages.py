@@ -142,7 +142,7 @@ def _night(work: Work, found: status.Result, last: RunResult | None) -> Night:
 
 
 def _night_row(change: Change, former: Memory | None) -> NightRow:
-    """Return the row of a change. `former` is what the line of a new memory said before."""
+    """Return the row of a change. `former` is the memory whose line a new memory replaced."""
     word, why, memory = _CHANGES[change.kind], _sentence(change), _shown_memory(change)
     match change.kind:
         case "superseded":

@@ -7,17 +7,13 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
-from memrepo.actions.run.decide import Decisions
-from memrepo.actions.run.gather import RunPlan
-from memrepo.actions.run.known import Known
-from memrepo.actions.run.maintain import compress_old
-from memrepo.actions.run.settle import settle_changed
-from memrepo.config import parse_config
+from memrepo.actions.run.overtake import changed_pairs, compared_in
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State
 from memrepo.policies.entities import link_step
+from memrepo.policies.gists import candidates, groups, summary_of
 from memrepo.policies.importance import importance_of, lexicon
 from memrepo.policies.rules import CompressionRules
 
@@ -53,13 +49,13 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
 
 
 def _consolidate(state: State) -> None:
-    words, config = lexicon(), parse_config("")
-    plan = RunPlan(now=START + timedelta(days=60))
-    found = Decisions(room=len(state.memories) // 20)
-    settle_changed(plan, Known(state, plan.now), tuple(state.memories))
+    words = lexicon()
+    list(changed_pairs(state, compared_in(state), tuple(state.memories)))
     rules = CompressionRules(trigger=len(state.memories), keep=len(state.memories) // 3)
-    compress_old(plan, found, state, rules, lambda m: importance_of(m, words).importance.score)
-    link_step(state.active, {}, config.links)
+    old = candidates(state, rules, lambda m: importance_of(m, words).importance.score, ())
+    for group in groups(old):
+        summary_of(group.topic, group.memories)
+    link_step(state.active)
 
 
 def _state(count: int) -> State:

@@ -10,7 +10,7 @@ import msgspec
 
 from benchmarks.measure import Machine
 from memrepo.actions.landing import Landing, prepare
-from memrepo.core.changes import Create, Plan, Step, Write
+from memrepo.core.changes import Create, Step, Write
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import Consumed, Manifest
@@ -121,7 +121,7 @@ def _land(
     paths = {name: store.layout.source(name) for name in names}
     blobs = {name: store.work.blob_id(files[name]) for name in names}
     taken = tuple(Write(path=paths[name], data=files[name]) for name in names)
-    memories = [_memory(one, now, blobs[one.file]) for one in found]
+    memories = [_memory(one, now) for one in found]
     manifest = Manifest(
         run=run,
         mode="incremental",
@@ -147,7 +147,8 @@ def _land(
     landing = prepare(
         store,
         state,
-        Plan(base=store.head(), steps=steps),
+        store.head(),
+        steps,
         Context(actor="memrepo/0", run=run),
         now,
         merge=Step(op="run", what=f"{run}: {len(found)} new"),
@@ -176,13 +177,12 @@ def _judged(memory: Memory) -> dict[str, object]:
     }
 
 
-def _memory(one: Line, now: datetime, blob: str) -> Memory:
+def _memory(one: Line, now: datetime) -> Memory:
     lead = f"{one.subject}: "
     text = lead + one.text
     id_ = claim_id(scope="", subject=one.subject, predicate="", object_="", text=text)
     source = Source(
         resource=Layout().source(one.file),
-        blob=blob,
         lines=(one.number, one.number),
         text_hash=text_hash(one.text),
         captured=now.date().isoformat(),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.measure import Machine
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Plan, Step
+from memrepo.core.changes import Create, Step
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source, Stamp
@@ -32,7 +32,8 @@ def filled(machine: Machine, where: Path, found: Sequence[Memory]) -> None:
         landing = prepare(
             store,
             store.snapshot(head).state(),
-            Plan(base=head, steps=(Step(op="create", what=what, changes=changes),)),
+            head,
+            (Step(op="create", what=what, changes=changes),),
             Context(actor="memrepo/0", run="20260101T000000Z-00000000"),
             START,
             merge=Step(op="run", what=f"{len(found)} new"),
@@ -48,7 +49,6 @@ def _memory(number: int) -> Memory:
     path = Layout().memory(id_=id_, type_="fact", text=text, captured=day)
     source = Source(
         resource="sources/MEMORY.md",
-        blob=f"{number:040x}",
         lines=(number + 1, number + 1),
         text_hash=text_hash(text),
         captured=day,

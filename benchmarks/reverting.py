@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Plan, Step, Write
+from memrepo.core.changes import Create, Step, Write
 from memrepo.core.messages import Context
 from memrepo.store.repo import Repository, open_repository
 
@@ -74,7 +74,8 @@ def _land(store: Repository, run: str, hours: int, *changes: Create) -> None:
     landing = prepare(
         store,
         store.snapshot(head).state(),
-        Plan(base=head, steps=steps),
+        head,
+        steps,
         Context(actor="memrepo/0", run=run),
         START + timedelta(hours=hours),
         merge=Step(op="run", what=f"{run}: {len(changes)} new"),

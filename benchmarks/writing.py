@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Plan, Step
+from memrepo.core.changes import Create, Step
 from memrepo.core.messages import Context
 from memrepo.store.objects import Chain, write_stream
 from memrepo.store.repo import Repository, open_repository
@@ -35,8 +35,7 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     def chain(store: Repository) -> Chain:
         commit = store.head()
         state = store.snapshot(commit).state()
-        plan = Plan(base=commit, steps=steps)
-        return prepare(store, state, plan, Context(actor="memrepo/0"), START).chain
+        return prepare(store, state, commit, steps, Context(actor="memrepo/0"), START).chain
 
     def ours() -> float:
         where = fresh()

@@ -171,7 +171,7 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     ):
         return False
     first, second = (frozenset(map(stem, side.value)) for side in (one, two))
-    days = (side.times - side.numbered for side in (one, two))
+    days = (frozenset(t for t in side.times if t.isalpha()) for side in (one, two))
     if len({*days}) > 1 or not (first and second):
         return False
     return not (first <= second or second <= first)

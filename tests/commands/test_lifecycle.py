@@ -59,7 +59,7 @@ def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Pat
     note = memories(repo)[first.id]
     assert note.status == "active"
     assert note.body == first.body
-    assert note.tier_since == parse_time(NOW) + timedelta(days=14)
+    assert note.tier_since == parse_time(NOW) + timedelta(days=15)
     shown = memrepo(repo, "show", first.id, now=after(days=16), as_json=False)
     assert "recovered: this note was forgotten" in shown.out
     assert (

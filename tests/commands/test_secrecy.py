@@ -61,7 +61,7 @@ REASONED: dict[str, tuple[str, ...]] = {
     "session": ("end",),
     "promote": ("ID",),
     "archive": ("ID",),
-    "decay": ("prune",),
+    "health": ("--prune",),
     "sync": ("origin",),
     "import": ("obsidian", "."),
 }

@@ -33,7 +33,6 @@ def said(
     path = f"memories/knowledge/2026-01/m-{number:03}.md"
     place = Source(
         resource=source,
-        blob="",
         lines=(line, line),
         text_hash=f"th-{number:016x}",
         kind="direct",

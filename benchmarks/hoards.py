@@ -192,7 +192,6 @@ def _memory(one: Line, now: datetime) -> Memory:
         "id": id_,
         "type": "preference" if "prefers" in one.text else "fact",
         "subject": one.subject,
-        "home": "LTMEMORY.md",
         "created": now,
         "generated": Stamp(by="memrepo/0", at=now),
         "sources": (source,),

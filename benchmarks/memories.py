@@ -59,7 +59,6 @@ def _memory(number: int) -> Memory:
         "type": "fact",
         "subject": f"Line {number}",
         "predicate": "closes",
-        "home": "LTMEMORY.md",
         "created": when,
         "generated": Stamp(by="memrepo/0", at=when),
         "confidence": 0.75,

@@ -712,6 +712,23 @@ def test_a_dry_run_says_what_would_come_and_go_and_writes_nothing(
 # -- who did what ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("restored_first", [True, False])
+def test_a_rejection_wins_over_a_restore_and_sync_says_so(
+    machines: tuple[Path, Path], restored_first: bool
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(laptop, "forget", id_)
+    converge(laptop, desk)
+    done(laptop, "restore", id_, now=LATER)
+    done(desk, "reject", id_, "--reason", "no key lies there", now=LATER)
+    first, second = (laptop, desk) if restored_first else (desk, laptop)
+    done(first, "sync", now=LATER)
+    answer = memrepo(second, "sync", now=LATER, as_json=False)
+    assert (answer.exit, memories(second)[id_].status) == (0, "forgotten")
+    assert id_ in answer.err or memories(second)[id_].path in answer.err
+
+
 def test_what_a_person_rejected_elsewhere_is_forgotten_here(machines: tuple[Path, Path]) -> None:
     laptop, desk = machines
     (id_,) = memories(laptop)

@@ -274,7 +274,7 @@ def join(
             for path, advantage in result.lost.items()
         ),
         *result.problems,
-        *_forgotten(result, first, second),
+        *_forgotten(result, base, first, second),
     )
     merged = tuple(
         Merged(id=id_, path=after.memories[id_].path if id_ in after.memories else "")
@@ -341,10 +341,11 @@ def _clash(
     )
 
 
-def _forgotten(result: MergeResult, *sides: State) -> Iterator[Problem]:
-    """Yield a notice for each memory that one side forgot while the other changed it."""
+def _forgotten(result: MergeResult, base: State, *sides: State) -> Iterator[Problem]:
+    """Yield a notice for each forgotten memory that only one of the sides forgot or restored."""
     known = result.state.memories
-    for id_ in (id_ for id_ in result.both if id_ in known):
+    before = {id_ for id_, memory in base.memories.items() if memory.status == "forgotten"}
+    for id_ in sorted((before | {*result.both}) & known.keys()):
         former = {side.memories[id_].status for side in sides if id_ in side.memories}
         if known[id_].status == "forgotten" and former != {"forgotten"}:
             barred = tombstones_in(result.state).find_barring(known[id_]) is not None

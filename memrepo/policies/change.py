@@ -8,6 +8,7 @@ demands what another forbids is a question for a person. In all other cases both
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -49,7 +50,7 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     `together` is true if both are lines of one version of a file. Such lines only change each other
     if one states that the other has ended.
     """
-    if _replaces_file(new, old):
+    if _replaces_file(new, old) and not _replaces_file(old, new):
         reason = "it says that it replaces that file"
         return StatementChange(reason=reason, stated=True, is_named=True)
     one, two = read(stated_in(old)), read(stated_in(new))
@@ -77,24 +78,27 @@ def stated_in(memory: Memory) -> str:
 
 
 def _replaces_file(new: Memory, old: Memory) -> bool:
-    """Return whether one file of a memory says in words and by a link that it replaces another."""
+    """Return whether a sentence of a memory's file says that it replaces another, linked file."""
     (file, line), (other, first) = old.first, new.first
     if (line, first) != (1, 1) or file == other:
         return False
-    names = {_spelled(name) for name in (file, *old.context.split(" › "))}
+    names = {_spelled(name) for name in (file, old.context.rpartition(" › ")[2])} - {""}
     said = patterns().sentences["replaces"]
     for link in _LINK.finditer(new.body):
-        before = new.body[: link.start()].rstrip()[-REPLACES_LENGTH:]
-        verb = said.search(before)
-        is_near = verb is not None and len(before) - verb.end() <= PREPOSITION_LENGTH
-        if is_near and _spelled(link["name"]) in names:
+        sentence = _SENTENCE_END.split(new.body[: link.start()])[-1].strip(" *_-")
+        verb = said.match(sentence)
+        if verb is None or len(sentence) - verb.end() > PREPOSITION_LENGTH:
+            continue
+        name = link["name"].strip()
+        below = posixpath.normpath(posixpath.join(posixpath.dirname(other), name))
+        if below == file or file.endswith(f"/{name}") if "/" in name else _spelled(name) in names:
             return True
     return False
 
 
-REPLACES_LENGTH, PREPOSITION_LENGTH = 24, 3
-"""Characters before a link in which a verb says that the linked file is replaced, and the most that
-are between the two, such as a colon or a preposition."""
+PREPOSITION_LENGTH = 3
+"""The most characters between a verb of replacing and a link, such as a colon or a preposition."""
+_SENTENCE_END = re.compile(r"[\n.!?。！？]")
 _LINK = re.compile(r"[\s:*_]*(?:\[\[|\[[^\]\n]*\]\()(?P<name>[^\]\n|#)]+)")
 """A link with the marks before it: `[[name]]` or `[text](name.md)`."""
 

@@ -80,10 +80,7 @@ def is_held_by_person(memory: Memory) -> bool:
 
 
 def merge_sources(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
-    """Merge two lists of sources, keeping the first entry for each resource and text.
-
-    Its blob stays readable, so a line that only moved needs no new entry.
-    """
+    """Merge two lists of sources, keeping the first entry for each resource and text."""
     found: dict[tuple[str, str], Source] = {}
     for source in (*old, *new):
         found.setdefault((source.resource, source.text_hash), source)

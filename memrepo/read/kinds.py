@@ -92,9 +92,7 @@ _NAMELESS = ("stanzas", "talk", "journal")
 AGENT_FOLDER = regex(r"(?:^|/)agents(?:/(?P<name>[^/]+))?(?:/|$)")
 
 
-PROGRAMS = frozenset(
-    ("CODEX.md", "GEMINI.md", "QWEN.md", ".opencode.md", "opencode.md", "copilot-instructions.md")
-)
+PROGRAMS = frozenset(("CODEX.md", ".opencode.md", "opencode.md", "copilot-instructions.md"))
 """Instructions that only one program reads."""
 
 

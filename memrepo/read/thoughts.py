@@ -320,11 +320,16 @@ class _FileReader(msgspec.Struct):
         Of a longer file, the statement has the blocks at the start, and those after stay apart.
         """
         end = self._end_of_memory(header.last + 1, blocks)
+        # A unit that begins before the end and goes on after it would lose its rest.
+        while cut := [u.lines[0] - 1 for u in self.units if u.lines[0] <= end < u.lines[1]]:
+            end = min(cut)
         body = _EMPTY_END.sub("", self._verbatim(header.last + 1, end))
-        is_said = normal_claim(header.description) in normal_claim(body)
+        first, _, below = body.partition("\n")
+        if normal_claim(first).strip(".") == normal_claim(header.description).strip("."):
+            body = below.strip()
         rest = [unit for unit in self.units if unit.lines[0] > end]
         self.units = []
-        text = body if is_said else f"{header.description}\n\n{body}".strip()
+        text = f"{header.description}\n\n{body}".strip()
         heads = tuple(filter(None, (header.name,)))
         self.add("memory", text, (1, end), heads, hint=header.hint)
         if header.hint == "identity":  # all of the file is about the person

@@ -215,7 +215,7 @@ WORDS = "The queue of the builder is called north and the agents restart every S
     ("said", "is_replaced"),
     [
         ("Replaces [[deploy-jenkins]].", True),
-        ("This supersedes [the old page](deploy_jenkins.md).", True),
+        ("Supersedes [the old page](deploy_jenkins.md).", True),
         ("Sustituye a [[deploy_jenkins]].", True),
         ("**Ersetzt:** [[deploy-jenkins]]", True),
         ("取代 [[deploy-jenkins]]。", True),
@@ -223,6 +223,10 @@ WORDS = "The queue of the builder is called north and the agents restart every S
         ("Superseded by [[deploy-jenkins]].", False),
         ("Wird ersetzt durch [[deploy-jenkins]].", False),
         ("Replaces the lamps; see [[deploy-jenkins]].", False),
+        ("This file superseded nothing. It no longer replaces [[deploy-jenkins]].", False),
+        ("What replaces [[deploy-jenkins]] is open.", False),
+        ("Replaces [[other/deploy-jenkins.md]].", False),
+        ("Replaces [[memory/deploy_jenkins.md]].", True),
         ("Replaces [[deploy-heroku]].", False),
     ],
 )

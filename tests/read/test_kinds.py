@@ -79,7 +79,7 @@ def test_a_folder_below_the_owner_s_with_a_profile_of_its_own_is_another_agent_s
     assert other_agents(["home/ada/USER.md", "CLAUDE.md"]) == frozenset()
     programs = ["CODEX.md", ".github/copilot-instructions.md"]
     assert other_agents(["CLAUDE.md", *programs]) == set(programs)
-    assert other_agents(["a/AGENTS.md", "a/GEMINI.md", *programs]) == {"a/GEMINI.md"}
+    assert other_agents(["a/AGENTS.md", "a/CODEX.md", *programs]) == {"a/CODEX.md"}
     siblings = ["agents/ada/USER.md", "agents/bob/USER.md", "agents/bob/memory/log.md"]
     assert other_agents(siblings) == {"agents/ada"}, "the one with more files is the owner's"
     found = file_kind("ox/rules.md", PLAIN, (), others=other_agents(names))

@@ -209,6 +209,17 @@ def test_of_a_long_file_of_one_memory_the_first_sections_are_the_memory(count: i
     assert [u.headings[-1] for u in rest[::2]] == [f"Part {n}" for n in range(len(fitting), count)]
 
 
+@pytest.mark.parametrize(
+    "body", [LONG * 15, "Never grind wet corn. " * 150, f"**Why:** {LONG * 20}"]
+)
+def test_a_paragraph_that_does_not_fit_into_a_memory_stays_whole(body: str) -> None:
+    head = "---\nname: mill\ndescription: What went wrong\n---\n\n"
+    found = thoughts(f"{head}{body}\n", "memory/mill.md")
+    told = "\n".join(unit.text for unit in found)
+    assert found[0].text.startswith("What went wrong")
+    assert re.findall(r"\w+", told)[3:] == re.findall(r"\w+", body)
+
+
 LINES = st.lists(
     st.sampled_from(
         ["", "# Mill", "## Shop", "- the till", "  - a key", "Words of Ana.", "So:", "1. close it",

@@ -302,12 +302,12 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
     leaving, steps = Leaving(state.memories), []
     over = prunable(state.active, accesses, at.call.now, rules, soft=soft)
     if at.call.actor:  # steps that may be deferred for a person must come last
-        over.sort(key=lambda found: is_by_person(found[0]))
-    for memory, kept in over:
-        if kept.ended:
-            steps.append(archive(memory, at.call.now, kept.reason()))
+        over.sort(key=lambda pair: is_by_person(pair[0]))
+    for memory, found in over:
+        if found.ended:
+            steps.append(archive(memory, at.call.now, found.reason()))
         elif changes := leaving.leave(memory.id):
-            steps.append(Step(op="prune", reason=kept.reason(), changes=changes))
+            steps.append(Step(op="prune", reason=found.reason(), changes=changes))
     return steps
 
 

@@ -39,6 +39,7 @@ from memrepo.policies.links import find_directives
 from memrepo.policies.standing import RETIRED
 from memrepo.policies.upkeep import archive, interlock, unarchive
 from memrepo.read.intake import Intake, Reader, SourceText
+from memrepo.text.words import content_words
 
 DONE = "its box was ticked"
 FOLLOWED = "the lines of its sources were found, and are followed from now on"
@@ -115,7 +116,14 @@ def _hash_of(memory: Memory, source: Source, reader: Reader) -> str:
     found = {unit.text_hash for unit in units} & {memory.own_hash, *memory.former}
     if not found and memory.origin == "manual":
         first, last = source.lines
-        found = {u.text_hash for u in units if u.lines[0] <= first and last <= u.lines[1]}
+        words = content_words(memory.body)
+        found = {
+            unit.text_hash
+            for unit in units
+            if unit.lines[0] <= first
+            and last <= unit.lines[1]
+            and len(words & content_words(unit.text)) > 1
+        }
     return next(iter(found)) if len(found) == 1 else ""
 
 

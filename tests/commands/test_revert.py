@@ -52,6 +52,23 @@ def test_whatever_kind_of_decision_was_reverted_is_left_out_and_named(
     assert branches(small_repo) == []
 
 
+@pytest.mark.parametrize("new", ["memory/alpha.md", "memory/zeta.md"])
+def test_a_new_source_does_not_bring_a_reverted_one_back(small_repo: Path, new: str) -> None:
+    line = "- Never prune the roses before the last frost in April.\n"
+    workspace = small_repo.parent / "workspace"
+    with (workspace / "memory" / "tools.md").open("a") as file:
+        file.write(line)
+    done(small_repo, "run", now=LATER)
+    done(small_repo, "revert", now=LATER)
+    (workspace / new).write_text(f"# Garden\n\n{line}")
+    answer = done(small_repo, "run", now="2026-03-01T11:10:00Z")
+    assert [w["rule"] for w in answer["warnings"]] == ["reverted-left-out"]
+    (roses,) = [m for m in memories(small_repo).values() if "last frost" in m.body]
+    files = {source.resource for source in roses.sources}
+    assert "sources/memory/tools.md" not in files
+    assert f"sources/{new}" in files
+
+
 def test_what_was_reverted_is_a_file_and_lifting_it_lets_it_be_proposed(small_repo: Path) -> None:
     before = sorted(memories(small_repo))
     done(small_repo, "revert", "--reason", "it was a try")

@@ -244,19 +244,30 @@ class Known:
         Sources that only reflect on others are marked as `inferred`.
         """
         old = self.current(id_)
+        if old.status == "forgotten" and (stone := self._barring(old)) is not None:
+            self.barred.append(_why_barred(old, *stone))
+            return
         reflecting = find_reflecting([*old.sources, *sources])
         new = [
             replace(s, kind="inferred") if s.resource in reflecting else s
             for s in sources
             if not _is_listed(old, s)
         ]
-        fields = {"sources": merge_sources(old.sources, new), **self._revived(old)}
+        # Each on its own: a new source must not bring back one that was reverted.
+        left = [s for s in new if not self._is_reverted_source(id_, s)]
+        if new and not left:
+            return
+        fields = {"sources": merge_sources(old.sources, left), **self._revived(old)}
         grown = old.with_fields(fields)
         if id_ not in self.ops and self._bounded(grown) == old:
             return  # all these places are known
-        if self._is_refused("confirm", [Update(id=id_, fields=fields)]):
-            return
         self._change(grown, self.ops.get(id_, "confirm"))
+
+    def _is_reverted_source(self, id_: str, source: Source) -> bool:
+        """Return whether a person reverted the evidence of a source, and record that."""
+        known = self.state.memories.get(id_)
+        sources = (*known.sources, source) if known is not None else ()
+        return self._is_refused("confirm", [Update(id=id_, fields={"sources": sources})])
 
     def _revived(self, memory: Memory) -> dict[str, object]:
         """Return the fields that restore a retired memory that is stated again."""

@@ -37,7 +37,7 @@ _NEAR = 0.6
 _START = 4
 """Forms of a word mostly begin with the same letters, of which this many are compared first."""
 
-Terms = Mapping[str, Collection[str]]
+Terms = Mapping[str, frozenset[str]]
 """Terms, each with its other forms."""
 
 
@@ -111,7 +111,9 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return frozenset(form for term in found for form in self.every[term])
 
     def _terms(self, text: str) -> Terms:
-        found = {term: {term, *forms} for term, forms in asked_terms(text, self.languages)}
+        found = {
+            term: frozenset((term, *forms)) for term, forms in asked_terms(text, self.languages)
+        }
         dull = _times(tuple(self.languages)) | {*self.unnamed}
         return {
             term: forms
@@ -167,41 +169,47 @@ def _score(
     """Return the weight of the telling words that a line shares with a hit, or 0 if too few.
 
     Two words are enough, or one that the question has too, if the headings above both do not name
-    two things. So is a name or the hit's heading if the line says that something is new. Questions,
+    two things. So is a name or the hit's heading before or in what the line says is new. Questions,
     plans and quotes say nothing, and neither does a line that only repeats the hit.
     """
     readings = [(line[a:b], read(line[a:b])) for a, b in sentences(line)]
     stated = [(text, reading) for text, reading in readings if not reading.is_open]
-    held = frozenset(t for text, _ in stated for t in (*index_terms(text).terms, *words(text)))
+    held, fresh = set[str](), set[str]()
+    for text, reading in stated:
+        held |= {*index_terms(text).terms, *words(text)}
+        fresh |= held if reading.is_news else set()  # news is about what was named up to it
 
     def in_line(found: Terms) -> set[str]:
         return {t for t, forms in found.items() if t in weights and not held.isdisjoint(forms)}
 
     own, asked, head = in_line(topic.own), in_line(topic.asked), in_line(topic.head)
     shared = own | asked | head
-    is_news = any(reading.is_news for _, reading in stated)
-    if len(own) == len(topic.own) and not is_news:
+    if len(own) == len(topic.own) and not fresh:
         return 0.0
     names = {term for term in own if not topic.names.isdisjoint(topic.own[term])}
+    is_news = any(not fresh.isdisjoint(topic.every[term]) for term in names | head)
     is_about = _is_about(topic, held, weights) and (not is_apart or bool(names or head))
     is_enough = (
         (is_about and len(own) > 1 and bool(names or asked))
         or bool(is_about and asked and own | head and len(shared) > (not asked & own))
-        or (is_news and bool(names or head))
+        or is_news
         or (is_near and bool(shared))
         or any(_is_replaced(topic, reading) for _, reading in stated)
     )
     return sum(weights[term] for term in shared) if is_enough else 0.0
 
 
-def _is_about(topic: Topic, held: frozenset[str], weights: Mapping[str, float]) -> bool:
+def _is_about(topic: Topic, held: Collection[str], weights: Mapping[str, float]) -> bool:
     """Return whether a line has half of what a question and a hit have in common, by weight.
 
-    Two hosts run the same program, but a question about one is not answered by the other.
+    Two hosts run the same program, but a question about one is not answered by the other. So a line
+    that names what question and heading name is enough.
     """
+    found = {term for term in topic.asked if not topic.asked[term].isdisjoint(held)}
+    if topic.head and topic.head.keys() <= found:
+        return True
     common = [term for term in topic.asked if term in topic.own and term in weights]
-    found = [term for term in common if not held.isdisjoint(topic.asked[term])]
-    return 2 * sum(weights[t] for t in found) >= sum(weights[t] for t in common)
+    return 2 * sum(weights[t] for t in common if t in found) >= sum(weights[t] for t in common)
 
 
 def _is_replaced(topic: Topic, new: Reading) -> bool:

@@ -39,6 +39,42 @@ def test_a_newer_line_about_what_a_question_asks_is_found(
     assert found == (line if is_about else "")
 
 
+@pytest.mark.parametrize(
+    ("hit", "question", "line", "is_shown"),
+    [
+        (  # question, heading and line name the thing
+            "It runs Debian 11 with Postgres 13 behind nginx.",
+            "Which Postgres runs behind nginx on staging?",
+            "Spent the morning on staging: moved its database over to Postgres 16.",
+            True,
+        ),
+        (
+            "It runs Debian 11 with Postgres 13 behind nginx.",
+            "Which Postgres runs behind nginx on staging?",
+            "Ada tried Postgres 16 on her laptop.",
+            False,
+        ),
+        (  # what is new is about something named before it, not after it
+            "The staging server is reset on Mondays.",
+            "",
+            "Ada is the trainer of the rowers now. The staging server was slow.",
+            False,
+        ),
+        (
+            "The staging server is reset on Mondays.",
+            "",
+            "Ada cleaned the staging server. It is reset on Fridays now.",
+            True,
+        ),
+    ],
+)
+def test_a_line_in_other_words_is_later_if_it_names_the_thing(
+    hit: str, question: str, line: str, is_shown: bool
+) -> None:
+    old = text(hit, "2026-05-01", "Memory › Staging", "MEMORY.md")
+    assert shown(old, question, text(line, "2026-05-09", "2026-05-09")) == line * is_shown
+
+
 def test_of_several_lines_about_the_same_the_latest_is_shown() -> None:
     lines = ["The wiki moved off Quartz-2.", "The wiki is on Flint, Quartz-2 is sold."]
     newer = [text(line, f"2026-05-0{day}") for day, line in enumerate(lines, start=2)]

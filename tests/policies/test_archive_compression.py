@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
-from hoards import BORN, HEDGED, KEPT, hoard, memory
+from hoards import HEDGED, hoard, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.core.changes import Create
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Hot, Memory
+from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State, apply
 from memrepo.merge import closure
 from memrepo.policies.gists import (
@@ -66,27 +65,6 @@ def test_from_the_trigger_on_all_but_the_newest(
 ) -> None:
     memories = hedged(count)
     assert chosen(memories, rules) == memories[:expected]
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        *KEPT,
-        {"type": "decision"},
-        {"tags": ("PREFERENCE",)},
-        {"type": "summary"},
-        {"hot": Hot(since=BORN)},
-        {"status": "archived"},
-        {"compressed_into": "mem-" + "0" * 16},
-    ],
-)
-def test_what_is_protected_is_never_chosen(fields: dict[str, Any]) -> None:
-    memories = hedged(30)
-    memories[3] = memories[3].with_fields(fields)
-    held = State(files=Files({}, {}), memories={m.id: m for m in memories})
-    found = candidates(held, RULES, score)
-    assert memories[3] not in found
-    assert found
 
 
 def test_scopes_and_layers_are_never_mixed_and_topics_come_before_time() -> None:

@@ -10,7 +10,7 @@ from driving import CLASSIC
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.memory import Memory, Stamp
-from memrepo.policies.ageing import class_of, prunable, retention_of
+from memrepo.policies.ageing import prunable, retention_of
 from memrepo.policies.rules import REFRESHED, TTLS
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -90,28 +90,6 @@ def test_a_future_date_holds_decay_until_its_day_has_passed(
     kept = retention_of(of, read(), end + shift, RULES)
     assert kept.expired is expired
     assert retention_of(of, read(), end - S, RULES).confidence == 1.0
-
-
-@pytest.mark.parametrize(
-    ("fields", "body", "cls"),
-    [
-        ({"type": "decision"}, "plain", "permanent"),
-        ({"tags": ("convention",)}, "plain", "permanent"),
-        ({"type": "summary"}, "we decided", "durable"),
-        ({"predicate": "userName"}, "plain", "permanent"),
-        ({"predicate": "username"}, "plain", "stable"),
-        ({"predicate": "Phone number"}, "plain", "permanent"),
-        ({"subject": "home.location"}, "plain", "permanent"),
-        ({}, "It is still undecided", "stable"),
-        ({}, "Wir haben uns ENTSCHIEDEN", "permanent"),
-        ({}, "preflight done", "checkpoint"),
-        ({"decay": "short"}, "we decided", "short"),
-    ],
-)
-def test_a_class_is_found_by_whole_words_and_an_explicit_one_wins(
-    fields: dict[str, Any], body: str, cls: str
-) -> None:
-    assert class_of(memory(body=body, **fields)) == cls
 
 
 @pytest.mark.parametrize(

@@ -86,33 +86,12 @@ def test_a_forgotten_note_leaves_the_tree_thirty_days_after_the_commit_that_show
     assert bool(why_clean(of, shown + kept, RULES)) is gone
 
 
-@pytest.mark.parametrize(
-    ("stored", "since", "goal"), [("warm", 3 * H, "hot"), ("gist", 7 * D, "hot")]
-)
-def test_a_retrieval_brings_a_note_back_to_hot(stored: str, since: timedelta, goal: str) -> None:
-    of, at = note(tier=stored, tier_since=T0 + since), T0 + since + H
-    assert owed(of, at, at) == [(stored, goal, at)]
-    assert effective(of, read(at), at, RULES) == goal
-
-
 @pytest.mark.parametrize("age", [3 * H, 7 * D, 14 * D + S, 400 * D])
 def test_a_pinned_note_owes_no_move(age: timedelta) -> None:
     assert owed(note(pinned=True), T0 + age) == []
     assert effective(note(pinned=True), read(), T0 + age, RULES) == "hot"
     warm = note(pinned=True, tier="warm", tier_since=T0 + 3 * H)
     assert owed(warm, T0 + age) == []
-
-
-def test_a_forgotten_note_comes_back_warm_and_marked() -> None:
-    of, at = note(tier="forgotten", tier_since=T0 + 14 * D), T0 + 20 * D
-    move = move_of(of, read(at), at, RULES)
-    assert move
-    assert (move.tier, move.marked, move.since) == ("warm", True, at)
-    back = written(of, at, at)
-    assert back.user_marked
-    assert back.status == "active"
-    assert owed(back, at + 7 * D - S, at) == []
-    assert owed(back, at + 7 * D, at) == [("warm", "gist", at + 7 * D)]
 
 
 @given(

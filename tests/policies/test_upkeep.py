@@ -14,7 +14,7 @@ from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, secon
 from memrepo.core.changes import Remove, Update
 from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Hot, Link, Memory, Stamp
+from memrepo.core.memory import Hot, Link, Memory
 from memrepo.core.state import State, read_state
 from memrepo.merge.closure import closure
 from memrepo.policies.hotcache import hot_of
@@ -99,26 +99,6 @@ def test_what_a_person_took_back_is_not_done_again() -> None:
     assert found.steps == ()
 
 
-@pytest.mark.parametrize(
-    ("hot", "days", "reason"),
-    [
-        (None, 31, "never retrieved, idle for"),
-        (Hot(until=T0 + D), 62, "never retrieved, no longer hot since 2026-03-02"),
-    ],
-)
-def test_a_commit_says_why_a_memory_was_archived(hot: Hot | None, days: int, reason: str) -> None:
-    (step,) = upkeep(state(memory(hot=hot)), fold([]), T0 + days * D, RULES).steps
-    assert step.op == "archive"
-    assert step.reason.startswith(reason)
-
-
-def test_a_prune_says_class_expiry_and_confirmation() -> None:
-    (step,) = upkeep(state(memory(decay="short")), Accesses(), T0 + 3 * D, RULES).steps
-    assert step.reason == (
-        "class short, expired 2026-03-03T09:00:00Z, last confirmed 2026-03-01T09:00:00Z"
-    )
-
-
 def test_what_leaves_takes_its_predecessors_and_links_along() -> None:
     new, old, older, chunk, friend = (memory(n) for n in range(1, 6))
     when = {"status": "superseded", "superseded_at": T0}
@@ -145,17 +125,6 @@ def test_what_leaves_takes_its_predecessors_and_links_along() -> None:
 
 
 # -- hot cache -----------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("sessions", "reason"),
-    [(("a",), ""), (("a", "b"), ""), (("a", "b", "c"), "3 sessions"), (("a", "a"), "1 sessions")],
-)
-def test_a_memory_comes_to_the_cache_by_its_sessions(
-    sessions: tuple[str, ...], reason: str
-) -> None:
-    of = memory()
-    events = [e for n, s in enumerate(sessions) for e in reads(of, T0 + n * H, session=s)]
-    steps = upkeep(state(of), fold(events), T0 + D, RULES).steps
-    assert [(s.op, s.reason) for s in steps] == ([("promote", reason)] if reason else [])
 
 
 @pytest.mark.parametrize(
@@ -174,21 +143,7 @@ def test_what_is_over_or_no_claim_does_not_come(fields: dict[str, Any]) -> None:
     assert "promote" not in ops(state(of), events, T0 + D)
 
 
-@pytest.mark.parametrize(("sessions", "expected"), [(2, []), (3, ["demote"])])
-def test_three_sessions_without_use_demote(sessions: int, expected: list[str]) -> None:
-    of = memory(hot=Hot(since=T0, reason="3 sessions"))
-    events = begins(*(T0 + n * H for n in range(1, sessions + 1)))
-    assert ops(state(of), events, T0 + D) == expected
-
-
 # -- the page ------------------------------------------------------------------------------------
-def test_a_bullet_is_a_condensed_memory_with_its_tag() -> None:
-    of = memory(hot=Hot(since=T0, reason="3 sessions"), pinned=True)
-    assert bullet(of) == (
-        "- Statement 1. ↑2026-03-01(3 sessions)←memories/knowledge/2026-03/m-000001.md[pin]"
-    )
-    later = of.with_fields({"generated": Stamp(by="human:a", at=T0 + D), "pinned": None})
-    assert bullet(later).endswith("↑2026-03-02(sync)←memories/knowledge/2026-03/m-000001.md")
 
 
 def test_a_memory_cannot_forge_a_tag_or_a_directive() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing, tree
+from driving import LATER, assert_sound, by_word, done, git, memories, memrepo, runs, standing, tree
 
 
 def branches(repo: Path) -> list[str]:
@@ -95,47 +95,9 @@ def test_a_part_of_a_revert_that_is_reverted_leaves_the_record(small_repo: Path)
     assert sorted(memories(small_repo)) == [one, *others]
 
 
-def test_a_revert_by_git_alone_counts_too(small_repo: Path) -> None:
-    git(small_repo, "revert", "--no-edit", "-m", "1", "HEAD")
-    assert memories(small_repo) == {}
-    done(small_repo, "run", now=LATER)
-    assert memories(small_repo) == {}
-
-
-def test_what_is_new_lands_without_what_was_reverted(small_repo: Path) -> None:
-    done(small_repo, "revert")
-    workspaces.growing(small_repo.parent / "workspace", 1)
-    done(small_repo, "run", now=LATER)
-    bodies = [m.body for m in memories(small_repo).values()]
-    assert len(bodies) == 2
-    assert any("14 degrees" in body for body in bodies)
-    assert any("new pump" in body for body in bodies)
-
-
-def test_reverting_the_revert_restores_the_run(small_repo: Path) -> None:
-    full = tree(small_repo)
-    taken_back = done(small_repo, "revert")["commits"][0]
-    done(small_repo, "revert", taken_back, now=LATER)
-    assert tree(small_repo) == full
-    assert done(small_repo, "run", now="2026-03-01T11:10:00Z")["status"] == "skipped"
-    assert branches(small_repo) == []
-    assert_sound(small_repo)
-
-
 @pytest.mark.parametrize("word", ["20200101T000000Z-00000000", "no-such-branch", "--upload-pack=x"])
 def test_an_unknown_target_is_a_usage_error(small_repo: Path, word: str) -> None:
     assert memrepo(small_repo, "revert", "--", word).exit == 2
-
-
-def test_uncommitted_work_on_a_touched_path_stops_the_revert_and_stays(small_repo: Path) -> None:
-    path = small_repo / next(iter(memories(small_repo).values())).path
-    path.write_text("my own words\n")
-    head = git(small_repo, "rev-parse", "HEAD")
-    answer = memrepo(small_repo, "revert")
-    assert answer.exit == 5
-    assert path.name in answer.error["message"]
-    assert path.read_text() == "my own words\n"
-    assert git(small_repo, "rev-parse", "HEAD") == head
 
 
 def test_a_decision_that_is_reverted_is_not_reverted_again(small_repo: Path) -> None:
@@ -180,17 +142,12 @@ def test_without_a_name_the_latest_run_is_meant_and_captures_stay(small_repo: Pa
     assert tree(small_repo) == before
 
 
-def test_a_commit_that_memrepo_did_not_write_is_left_to_git(small_repo: Path) -> None:
-    git(small_repo, "commit", "-q", "--allow-empty", "-m", "mine", "--no-verify")
-    answer = memrepo(small_repo, "revert", "HEAD")
-    assert answer.exit == 2
-    assert "git revert" in answer.error["fix"] + answer.error["message"]
-
-
 ALL = {
     "MEMORY.md": b"- The office is in Rome.\n- The staging server runs Debian 11.\n",
     "USER.md": b"- **Name:** Dylan\n- **Location:** Colorado\n",
 }
+
+
 EDITS = ((b"Rome", b"Lisbon"), (b"Debian 11", b"Debian 12"), (b"Colorado", b"Lisbon"))
 
 
@@ -250,23 +207,89 @@ def test_a_reverted_retirement_is_left_out_after_a_later_run(
     assert ("8-5" in old.body, old.standing) == (True, "resolved")
 
 
-def test_an_old_gap_raises_no_alarm_on_later_nights(tmp_path: Path) -> None:
-    lines = [f"- Room {n} has {n} copper lamps and {n + 3} chairs.\n" for n in range(11, 43)]
-    workspaces.write(tmp_path / "workspace", {"MEMORY.md": "".join(lines).encode()})
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo, memory = tmp_path / "repo", tmp_path / "workspace" / "MEMORY.md"
+# Taking back what is not the latest: later work stays, a clash is told and nothing written.
 
-    def replaced(at: int) -> None:
-        lines[at] = f"- The barn number {at} was sold to Ada in May.\n"
-        memory.write_text("".join(lines))
 
-    night(repo, 1)
-    replaced(0)
-    wrong = night(repo, 2)
-    replaced(1)
-    night(repo, 3)
-    night(repo, 4, "revert", str(wrong["run"]), "--ours")
-    assert night(repo, 5)["status"] == "ok"
-    for day in range(7, 15):
-        replaced(2 * day)
-        assert night(repo, day)["status"] == "ok"
+MUCH_LATER = "2026-03-01T11:10:00Z"
+
+
+def test_an_earlier_run_goes_and_later_work_stays(two_runs: Path) -> None:
+    second = runs(two_runs)[0]
+    added = done(two_runs, "add", "A person added this afterwards.")["id"]
+    done(two_runs, "pin", by_word(two_runs, "alpha"))
+    answer = done(two_runs, "revert", second, now=MUCH_LATER)
+    assert answer["conflicts"] == []
+    found = memories(two_runs)
+    assert added in found
+    assert found[by_word(two_runs, "alpha")].pinned
+    assert found[by_word(two_runs, "vim")].status == "active"
+    assert not found[by_word(two_runs, "vim")].superseded_by
+    assert {m.body for m in found.values() if "beta" in m.body or "helix" in m.body} == set()
+    assert "beta" not in (two_runs / "views" / "LTMEMORY.md").read_text()
+    assert second not in runs(two_runs)
+    assert_sound(two_runs)
+
+
+def test_what_later_work_refers_to_does_not_vanish_unasked(two_runs: Path) -> None:
+    second, alpha, beta = runs(two_runs)[0], by_word(two_runs, "alpha"), by_word(two_runs, "beta")
+    done(two_runs, "link", alpha, "supports", beta)
+    answer = memrepo(two_runs, "revert", second)
+    assert answer.exit == 3
+    assert {(c["kind"], c["memory"]) for c in answer.data["conflicts"]} == {("depended-on", alpha)}
+    done(two_runs, "revert", second, "--theirs", now=MUCH_LATER)
+    assert "links" not in memories(two_runs)[alpha].fields
+    assert_sound(two_runs)
+
+
+def test_one_decision_of_a_run_is_taken_back_alone(two_runs: Path) -> None:
+    entries = done(two_runs, "log", "--run", runs(two_runs)[0])["entries"]
+    (supersession,) = [e["commit"] for e in entries if e["op"] == "supersede"]
+    done(two_runs, "revert", supersession, now=MUCH_LATER)
+    found = memories(two_runs)
+    assert found[by_word(two_runs, "vim")].status == "active"
+    assert "supersedes" not in found[by_word(two_runs, "helix")].fields
+    assert by_word(two_runs, "beta")
+    assert_sound(two_runs)
+
+
+# -- what depends on it, a memory as a target, accepting what was taken back ----------------------
+
+
+def test_of_a_memory_what_was_last_decided_is_taken_back(two_runs: Path) -> None:
+    alpha, beta, vim = (by_word(two_runs, w) for w in ("alpha", "beta", "vim"))
+    done(two_runs, "pin", alpha)
+    done(two_runs, "add", "A person added this afterwards.")
+    done(two_runs, "revert", alpha[:12], now=MUCH_LATER)
+    assert not memories(two_runs)[alpha].pinned
+    done(two_runs, "revert", vim, now=MUCH_LATER)
+    assert memories(two_runs)[vim].status == "active", "a supersession goes as a whole"
+    done(two_runs, "revert", beta, now=MUCH_LATER)
+    assert not memories(two_runs)[beta].hot, "the run put it on the first page last"
+    done(two_runs, "revert", beta, now=MUCH_LATER)
+    assert memories(two_runs)[beta].hot, "the last decision was the revert"
+    assert alpha in memories(two_runs)
+    assert_sound(two_runs)
+
+
+@pytest.mark.parametrize("program", ["memrepo", "git"])
+def test_what_a_reverted_run_is_restored_with_is_named_and_works(
+    two_runs: Path, program: str
+) -> None:
+    second, shown = runs(two_runs)[0], git(two_runs, "rev-parse", "HEAD:memories")
+    if program == "memrepo":
+        done(two_runs, "revert", second, now=MUCH_LATER)
+    else:
+        git(two_runs, "revert", "--no-edit", "-m", "1", "HEAD")
+    by = git(two_runs, "rev-parse", "HEAD").strip()
+    assert memrepo(two_runs, "accept", second).exit == 2, "it does not wait"
+    for named in ((), (second,)):
+        again = memrepo(two_runs, "revert", *named)
+        assert again.exit == 2
+        assert again.error["fix"].startswith(f"`{program} revert {by[:10]}` restores it")
+    if program == "memrepo":
+        done(two_runs, "revert", by[:10], now=MUCH_LATER)
+    else:
+        git(two_runs, "revert", "--no-edit", by[:10])
+    assert git(two_runs, "rev-parse", "HEAD:memories") == shown
+    assert second in runs(two_runs)
+    assert_sound(two_runs)

@@ -195,24 +195,6 @@ def test_forget_against_an_edit_stays_forgotten_and_sync_says_so(
     converge(laptop, desk)
 
 
-def test_two_replacements_of_one_memory_are_a_contradiction_that_a_person_decides(
-    machines: tuple[Path, Path],
-) -> None:
-    (id_,) = memories(machines[0])
-    texts = ("Vera gave the spare key to Rui.", "The spare key is lost.")
-    ours, theirs = (
-        done(repo, "supersede", id_, text)["id"] for repo, text in zip(machines, texts, strict=True)
-    )
-    converge(*machines)
-    (found,) = done(machines[0], "resolve")["corrections"]
-    assert {side["id"] for side in found["memories"]} == {ours, theirs}
-    assert done(machines[1], "status")["contradictions"] == 1
-    done(machines[0], "resolve", found["id"], "--keep", theirs)
-    converge(*machines)
-    assert memories(machines[1])[ours].status == "superseded"
-    assert done(machines[1], "resolve")["corrections"] == []
-
-
 def test_a_memory_that_both_sides_moved_or_changed_is_one_file(
     machines: tuple[Path, Path],
 ) -> None:
@@ -380,22 +362,6 @@ def test_a_file_of_ours_that_cannot_be_read_stops_no_sync(machines: tuple[Path, 
     assert memories(laptop)[id_].body == "The spare key hangs by the door."
     assert "the version that can be read is used" in answer.err
     converge(laptop, desk)
-
-
-def test_a_memory_that_cannot_be_read_is_named_and_not_sent(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    path, before = only(laptop), tip(desk)
-    text = (laptop / path).read_text()
-    write(laptop, path, text.replace("type: fact", "type: fakt"))
-    commit_all(laptop, "broken")
-    answer = memrepo(laptop, "sync")
-    assert answer.exit == 3
-    assert answer.error["message"].startswith(f"{path}:3: found 'fakt'")
-    done(desk, "sync")
-    assert tip(desk) == before
-    write(laptop, path, text)
-    commit_all(laptop, "mended")
-    assert done(laptop, "sync")["pushed"] == 2
 
 
 def test_a_reference_that_a_merge_by_git_broke_is_repaired_by_check(
@@ -727,19 +693,6 @@ def test_a_rejection_wins_over_a_restore_and_sync_says_so(
     answer = memrepo(second, "sync", now=LATER, as_json=False)
     assert (answer.exit, memories(second)[id_].status) == (0, "forgotten")
     assert id_ in answer.err or memories(second)[id_].path in answer.err
-
-
-def test_what_a_person_rejected_elsewhere_is_forgotten_here(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    (id_,) = memories(laptop)
-    done(laptop, "add", "The cat is called Miso.", "--type", "fact")
-    done(desk, "reject", id_, "--reason", "no key lies there")
-    cat = done(desk, "add", "The cat is called Miso!", "--type", "fact")["id"]
-    done(desk, "reject", cat, "--reason", "there is no cat")
-    done(desk, "sync")
-    done(laptop, "pin", id_)
-    converge(laptop, desk)
-    assert {m.status for m in memories(laptop).values()} == {"forgotten"}
 
 
 def test_a_newer_format_on_the_hub_is_not_written(machines: tuple[Path, Path]) -> None:

@@ -119,16 +119,6 @@ def test_a_merge_breaks_no_reference(t: Triple) -> None:
     assert {f.name for f in closure.findings(result)} <= known
 
 
-@cases(60)
-@given(triples())
-def test_a_tombstone_always_wins(t: Triple) -> None:
-    target = next(iter(t.ours.memories.values()), Memory.of(path="x", fields={"id": A}))
-    t = replace(t, ours=rejecting(t.ours, target))
-    for result in (merged(t).state, merged(swapped(t)).state):
-        if target.id in result.memories:
-            assert result.memories[target.id].status == "forgotten"
-
-
 def test_files_that_we_swapped_and_they_removed_leave_one_file_per_memory() -> None:
     one, two = (f"memories/knowledge/2026-01/m-00000{n}.md" for n in (1, 2))
     first, second = (f"---\nid: {id_}\ntype: fact\n---\n".encode() for id_ in IDS[:2])
@@ -397,13 +387,6 @@ def test_a_restored_memory_stays_active_unless_the_other_side_took_it_further(
 ) -> None:
     base = fact(status="archived")
     assert both(base, fact(), base.with_fields({"status": theirs}))[0].status == result
-
-
-def test_a_restored_memory_that_matches_a_tombstone_is_forgotten() -> None:
-    restored = fact(subject="Ana", predicate="lives in", object="Rome")
-    theirs = rejecting(state(fact()), restored)
-    result = merge_states(state(fact()), state(restored), theirs)
-    assert result.state.memories[A].status == "forgotten"
 
 
 def test_an_overlapping_rewording_goes_to_the_newer_one() -> None:

@@ -17,7 +17,6 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, read_state
 from memrepo.merge.statements import similarity, tokens
-from memrepo.merge.states import merge_states
 from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
@@ -194,14 +193,3 @@ def test_a_state_is_read_with_what_is_rejected_forgotten() -> None:
     assert [m.status for m in read.memories.values()] == ["forgotten", "active"]
     assert [p.rule for p in read.problems] == ["rejected-value"]
     assert held_against(read).problems == read.problems
-
-
-def test_a_merge_forgets_what_the_other_side_rejected() -> None:
-    rejected = stone(fact())
-    file = {path_of(Layout(), rejected.key): tombstone_bytes(rejected)}
-    ours = state(fact(SAID, OTHER))
-    theirs = state(fact(status="forgotten"), **file)
-    for one, other in ((ours, theirs), (theirs, ours)):
-        merged = merge_states(state(), one, other)
-        assert {m.status for m in merged.state.memories.values()} == {"forgotten"}
-        assert one.files.edited(merged.effect) == merged.state.files

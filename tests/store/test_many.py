@@ -22,7 +22,6 @@ from memrepo.store.remote import Hub
 from memrepo.store.repo import open_repository
 
 CLONES, ACTIONS, SEEDS = (20, 300, range(3)) if LONG else (5, 40, range(1))
-WRITERS, WRITES = (8, 500) if LONG else (4, 12)
 ROUNDS = 10 if LONG else 2
 
 
@@ -109,25 +108,6 @@ def test_clones_that_capture_and_sync_in_any_order_end_alike(tmp_path: Path, see
 
 
 # -- many writers ------------------------------------------------------------------------------
-
-
-def test_writers_at_the_same_time_lose_and_double_nothing(machines: tuple[Path, Path]) -> None:
-    repo, _ = machines
-    before = len(git(repo, "rev-list", "HEAD").split())
-
-    def writer(name: int) -> Callable[[], int]:
-        def act() -> int:
-            texts = [f"Writer {name} noted fact number {n}." for n in range(WRITES)]
-            return min(98, sum(insistent(repo, text) for text in texts))
-
-        return act
-
-    assert together(*(writer(n) for n in range(WRITERS))) == [0] * WRITERS
-    wanted = [f"Writer {w} noted fact number {n}." for w in range(WRITERS) for n in range(WRITES)]
-    assert sorted(b for b in bodies(repo) if b.startswith("Writer")) == sorted(wanted)
-    assert len(git(repo, "rev-list", "HEAD").split()) == before + WRITERS * WRITES
-    assert_sound(repo)
-    assert standing.left_behind(repo) == []
 
 
 def test_writers_and_syncs_at_the_same_time_lose_nothing(machines: tuple[Path, Path]) -> None:

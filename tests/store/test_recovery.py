@@ -16,7 +16,7 @@ import driving
 import pytest
 import standing
 import workspaces
-from driving import git
+from driving import git, head
 
 from memrepo.store import repo as journal
 from memrepo.store.repo import open_repository
@@ -29,10 +29,6 @@ def recover(repo: Path) -> None:
     """Do what every writing command begins with."""
     with open_repository(repo) as store, store.writing():
         pass
-
-
-def head(repo: Path) -> str:
-    return git(repo, "rev-parse", "HEAD").strip()
 
 
 def sound(repo: Path, before: str) -> None:

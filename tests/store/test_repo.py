@@ -189,24 +189,6 @@ def test_the_branch_that_moved_meanwhile_is_not_written(repo: Path) -> None:
     assert standing.left_behind(repo) == []
 
 
-def test_a_newer_format_is_read_and_never_written(repo: Path) -> None:
-    path = repo / "memrepo.toml"
-    path.write_text(path.read_text().replace("format = 2", "format = 99"))
-    git(repo, "commit", "-qam", "a newer memrepo was here")
-    for argv in WRITERS:
-        refused(repo, 3, "format = 99", *argv)
-    assert driving.memrepo(repo, "status").exit == 0
-
-
-def test_a_repository_that_is_not_of_memrepo_is_refused(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q")
-    (tmp_path / "a.txt").write_text("a\n")
-    git(tmp_path, "add", "a.txt")
-    git(tmp_path, "commit", "-qm", "a")
-    for argv in (*WRITERS, ("status",)):
-        refused(tmp_path, 5, "no memrepo.toml", *argv)
-
-
 @pytest.mark.parametrize("how", ["untracked", "staged", "intended", "ignored"])
 def test_a_file_in_the_inbox_is_taken_as_it_lies(repo: Path, how: str) -> None:
     driving.done(repo, "ingest", now=driving.LATER)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from driving import done
 from hypothesis import settings
 
 from memrepo import config
@@ -62,6 +63,13 @@ def everything_is_remembered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(config.DEFAULTS, "run.shelf", "all")
         yield
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository without a workspace; test files that need more have their own."""
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
 
 
 CRONTAB = """\

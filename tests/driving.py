@@ -158,6 +158,27 @@ def memories(repo: Path) -> dict[str, Memory]:
     return found
 
 
+def by_word(repo: Path, word: str) -> str:
+    """Return the id of the one memory whose text has a word."""
+    (found,) = [i for i, m in memories(repo).items() if word in m.body]
+    return found
+
+
+def runs(repo: Path) -> list[str]:
+    """Return the runs in effect, newest first."""
+    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
+
+
+def head(repo: Path, revision: str = "HEAD") -> str:
+    """Return the commit that a revision names."""
+    return git(repo, "rev-parse", revision).strip()
+
+
+def commits(repo: Path) -> int:
+    """Return how many commits there are."""
+    return int(git(repo, "rev-list", "--count", "HEAD"))
+
+
 def standing(repo: Path) -> tuple[str, str, str, dict[str, bytes]]:
     """Return everything a command could change: refs, HEAD, index and work tree."""
     refs = git(repo, "for-each-ref", "--format=%(refname) %(objectname)")

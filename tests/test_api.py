@@ -22,12 +22,6 @@ TOKEN = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", "repo")
-    return tmp_path / "repo"
-
-
-@pytest.fixture
 def memory(repo: Path) -> Iterator[OpenRepository]:
     with open_repository(repo, clock=lambda: AT) as opened:
         yield opened
@@ -132,13 +126,6 @@ def test_an_entry_with_a_secret_may_be_skipped(memory: OpenRepository) -> None:
     assert [hit.id for hit in memory.search("moon key")] == [moon]
 
 
-def test_a_secret_in_the_reason_is_refused(repo: Path, memory: OpenRepository) -> None:
-    before = standing(repo)
-    with pytest.raises(MemrepoError):
-        memory.add("The moon is far.", reason=TOKEN)
-    assert standing(repo) == before
-
-
 def test_a_source_of_the_repository_is_quoted_from_its_version(repo: Path) -> None:
     (repo / "sources" / "inbox" / "chat.md").write_text("# Chat\n\nAna keeps bees.\n")
     done(repo, "ingest")
@@ -173,16 +160,6 @@ def test_a_question_of_the_wrong_form_is_refused(
     with pytest.raises(MemrepoError) as caught:
         memory.search("bees", **asked)  # type: ignore[arg-type]
     assert caught.value.exit_code == Exit.USAGE
-
-
-@pytest.mark.parametrize(("touched", "count"), [(True, 2), (False, 0)])
-def test_what_is_handed_over_counts_as_retrieved(
-    memory: OpenRepository, touched: bool, count: int
-) -> None:
-    id_ = memory.add("Ana keeps bees.")
-    memory.search("bees", no_touch=not touched)
-    memory.show(id_, no_touch=not touched)
-    assert memory.show(id_, no_touch=True).derived.retrievals == count
 
 
 def test_a_folder_of_no_repository_is_refused(tmp_path: Path) -> None:

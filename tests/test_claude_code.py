@@ -96,12 +96,6 @@ def with_install(claude: Claude) -> tuple[str, ...]:
     return ("--allowedTools", "mcp__memrepo")
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", tmp_path / "repo")
-    return tmp_path / "repo"
-
-
 @pytest.mark.parametrize("way", [with_plugin, with_install])
 def test_a_session_from_its_first_context_to_its_note(
     tmp_path: Path,

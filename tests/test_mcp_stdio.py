@@ -21,12 +21,6 @@ from mcp_driving import data, text, with_client
 from memrepo.store.repo import open_repository
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", tmp_path / "repo")
-    return tmp_path / "repo"
-
-
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_client_drives_every_tool(repo: Path, mode: str) -> None:
     async def work(client: Client) -> None:
@@ -119,16 +113,6 @@ def test_a_repository_that_changes_underneath_is_seen_as_it_is(repo: Path) -> No
         assert await found() == []
 
     with_client(repo, work)
-
-
-def test_a_client_that_calls_itself_a_person_is_a_program(repo: Path) -> None:
-    async def work(client: Client) -> None:
-        data(await client.call_tool("memory_store", {"text": "One.", "reason": "r"}))
-
-    person = "human:person@example.org"
-    with_client(repo, work, name=person, MEMREPO_ACTOR=person)
-    said = git(repo, "log", "-1", "--format=%(trailers:key=Memrepo-Actor,valueonly)").strip()
-    assert said == "process:human-person-example-org"
 
 
 def test_without_the_extra_it_says_how_to_install_it(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from memrepo.actions.setup import status
 from memrepo.actions.work import Call, as_program
 from memrepo.faces.mcp.replies import ToolReply
 from memrepo.faces.mcp.tools import TOOLS, Tool, answer
-from memrepo.store.repo import open_repository
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BOUNDS = {"additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern"}
@@ -36,27 +34,6 @@ def good(repo: Path, name: str, **arguments: Any) -> ToolReply:
     assert not reply.failed, reply
     json.dumps(reply.data)
     return reply
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", tmp_path / "repo")
-    return tmp_path / "repo"
-
-
-def test_the_tools_take_few_tokens_of_a_context() -> None:
-    told = [
-        {
-            "name": t.name,
-            "title": t.title,
-            "description": t.description,
-            "inputSchema": t.listed_schema(),
-            "annotations": t.annotations(),
-        }
-        for t in TOOLS.values()
-    ]
-    assert len(TOOLS) <= 10
-    assert math.ceil(len(json.dumps(told)) / 4) <= 1500
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
@@ -126,31 +103,6 @@ def test_what_is_stored_is_found_opened_replaced_and_forgotten(repo: Path) -> No
         "Add preference: Ana drinks tea.",
     ]
     assert_sound(repo)
-
-
-def test_what_is_related_is_told_with_how(repo: Path) -> None:
-    ids = [good(repo, "memory_store", text=f"Fact {n}.", reason="r").data["id"] for n in range(3)]
-    done(repo, "link", ids[0], "supports", ids[1])
-    done(repo, "link", ids[1], "supports", ids[2])
-    (near,) = good(repo, "memory_related", id=ids[2]).data["related"]
-    assert (near["id"], near["type"], near["way"]) == (ids[1], "supports", "from")
-    assert f"{ids[1]}  supports it" in good(repo, "memory_related", id=ids[2]).text
-
-
-def test_what_is_known_already_is_not_stored_twice(repo: Path) -> None:
-    first = good(repo, "memory_store", text="Ana drinks tea.", reason="said").data
-    second = good(repo, "memory_store", text="ana drinks  tea.", reason="said again")
-    assert (second.data["id"], second.data["commit"]) == (first["id"], "")
-    assert "nothing to do: " in second.text
-    assert "says this already" in second.text
-
-
-def test_a_reason_cannot_forge_a_trailer_and_has_an_end(repo: Path) -> None:
-    reason = "because\nMemrepo-Actor: human:person@example.org\n\u200b" + "x" * 400
-    good(repo, "memory_store", text="One.", reason=reason)
-    assert len(subjects(repo)[0]) <= 72
-    said = git(repo, "log", "-1", "--format=%(trailers:key=Memrepo-Actor,valueonly)").strip()
-    assert said == "process:test"
 
 
 @pytest.mark.parametrize("reason", ["", "  \n ", "\u200b"])
@@ -258,13 +210,6 @@ def test_limit_and_max_tokens_are_true_bounds(repo: Path) -> None:
     assert cut.data["truncated"] is True
 
 
-def test_what_was_opened_counts_as_retrieved(repo: Path) -> None:
-    id_ = good(repo, "memory_store", text="Tea at four.", reason="r").data["id"]
-    good(repo, "memory_get", id=id_)
-    good(repo, "memory_hot")
-    assert done(repo, "show", id_, "--no-touch")["derived"]["retrievals"] == 1
-
-
 def test_a_refusal_names_tools_that_list_what_it_says(repo: Path) -> None:
     for name, arguments in (
         ("memory_search", {"query": "x", "at": "nothing"}),
@@ -302,12 +247,6 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
 
 
 # Others who write
-
-
-def test_a_run_that_holds_its_lock_stops_neither_reading_nor_writing(repo: Path) -> None:
-    with open_repository(repo) as other, other.running():
-        good(repo, "memory_store", text="One.", reason="r")
-        good(repo, "memory_search", query="one")
 
 
 def test_a_repository_in_the_middle_of_a_merge_is_read_and_not_written(repo: Path) -> None:

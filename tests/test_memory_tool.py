@@ -24,12 +24,6 @@ from memrepo.faces.memory_tool import FileRefused, MemoryTool, name_of, text_of
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", tmp_path / "repo")
-    return tmp_path / "repo"
-
-
-@pytest.fixture
 def tool(repo: Path) -> MemoryTool:
     return MemoryTool(repo, clock=lambda: datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
 

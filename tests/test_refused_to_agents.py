@@ -34,12 +34,6 @@ NEWS = "Vera keeps the spare key in the shed."
 AGENT = Call(where=Path(), now=NOW, actor="process:helper")
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", "repo")
-    return tmp_path / "repo"
-
-
 def tool(repo: Path, name: str, **arguments: object) -> ToolReply:
     return answer(replace(AGENT, where=repo), TOOLS[name], arguments, "helper")
 
@@ -116,24 +110,6 @@ def test_where_the_configuration_allows_it_nothing_is_refused(repo: Path, ask: A
         config.write('\n[agents]\nremovals = "allow"\n')
     ask(repo, id_)
     assert memories(repo)[id_].status != "active" or memories(repo)[id_].body == NEWS
-
-
-def test_a_person_at_the_command_line_is_not_held_up(repo: Path) -> None:
-    id_ = written(repo)
-    done(repo, "supersede", id_, NEWS, now=LATER)
-    assert memories(repo)[id_].status == "superseded"
-
-
-def test_an_agent_reverts_no_memory_of_a_person(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    id_ = written(repo)
-    commit = git(repo, "rev-parse", "HEAD").strip()
-    monkeypatch.setenv("MEMREPO_ACTOR", "process:helper")
-    answer = memrepo(repo, "revert", commit)
-    assert answer.exit == 3
-    assert REFUSED in answer.error["message"]
-    assert memories(repo)[id_].status == "active"
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,6 @@ def cold_repo(fresh_repo: Path) -> Path:
 
 
 @pytest.fixture
-def ugly_copy(ugly_repo: Path, tmp_path: Path) -> Path:
-    """Return a copy of the ugly repository that a test may change."""
-    return copied(ugly_repo.parent, tmp_path)
-
-
-@pytest.fixture
 def fresh_repo(tmp_path: Path) -> Path:
     """Return a repository of the small workspace that has not run yet."""
     done(tmp_path, "init", "repo", "--from", workspaces.growing(tmp_path / "workspace", 0))

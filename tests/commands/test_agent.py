@@ -36,12 +36,6 @@ SETTINGS = """\
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", tmp_path / "repo")
-    return tmp_path / "repo"
-
-
-@pytest.fixture
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     (folder / ".claude").mkdir(parents=True)

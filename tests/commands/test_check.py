@@ -81,15 +81,6 @@ def test_the_hook_stops_an_unknown_decay_class_and_suggests_one(repo: Path) -> N
     assert memrepo(repo, "check", "--all").exit == 0
 
 
-def test_the_hook_lets_a_valid_edit_pass_also_with_commit_dash_a(repo: Path) -> None:
-    memory = next(iter(memories(repo).values()))
-    path = repo / memory.path
-    path.write_text(path.read_text().rstrip("\n") + " And more.\n")
-    passed = commit(repo, "-a")
-    assert passed.returncode == 0, passed.stderr
-    assert done(repo, "show", memory.id)["memory"]["text"].endswith("And more.")
-
-
 def test_a_hand_made_memory_is_completed_and_then_found(small_repo: Path) -> None:
     made = small_repo / "memories" / "knowledge" / "the-third-pot.md"
     made.write_bytes(b"---\ntype: fact # mine\n---\n\nThe spare key lies under the third pot.\n")

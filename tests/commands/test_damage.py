@@ -91,14 +91,6 @@ def test_a_lost_commit_is_damage_and_not_a_missing_repository(small_repo: Path) 
         assert head in memrepo(small_repo, *command).error["message"]
 
 
-@pytest.mark.parametrize("name", ["MEMORY.md", "views/LTMEMORY.md"])
-def test_a_lost_page_comes_back_with_the_next_run(small_repo: Path, name: str) -> None:
-    page = (small_repo / name).read_bytes()
-    (small_repo / name).unlink()
-    done(small_repo, "run", now=LATER)
-    assert (small_repo / name).read_bytes() == page
-
-
 def test_twins_in_a_workspace_do_not_make_check_fail(small_repo: Path) -> None:
     folder = small_repo.parent / "workspace" / "memory"
     folder.mkdir(exist_ok=True)

@@ -6,14 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import assert_sound, done, git, memories, memrepo, standing, tree
+from driving import assert_sound, by_word, done, git, memories, memrepo, standing, tree
 
 LATEST, NIGHT = "2026-03-01T11:10:00Z", "2026-03-01T12:10:00Z"
-
-
-def by_word(repo: Path, word: str) -> str:
-    (found,) = [i for i, m in memories(repo).items() if word in m.body]
-    return found
 
 
 def last_run(repo: Path) -> str:
@@ -49,17 +44,6 @@ def test_a_supersession_whose_heir_was_edited_goes_not_at_all(two_runs: Path) ->
     assert answer.exit == 3
     assert [c["memory"] for c in answer.data["conflicts"]] == [helix]
     assert standing(two_runs) == before
-
-
-def test_a_run_of_which_parts_were_taken_back_goes_whole(two_runs: Path) -> None:
-    vim, beta = by_word(two_runs, "vim"), by_word(two_runs, "beta")
-    run, before = last_run(two_runs), git(two_runs, "rev-parse", "HEAD^1:memories")
-    done(two_runs, "revert", vim, now=LATEST)
-    assert len(memories(two_runs)) == 4, "the supersession alone was named"
-    done(two_runs, "revert", run, "--memory", beta, now=LATEST)
-    done(two_runs, "revert", run, now=NIGHT)
-    assert git(two_runs, "rev-parse", "HEAD:memories") == before
-    assert_sound(two_runs)
 
 
 # -- what a hand added to a file -------------------------------------------------------------------

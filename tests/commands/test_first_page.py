@@ -22,13 +22,6 @@ from driving import (
 BULLET = re.compile(r"^- .*←mem", re.MULTILINE)
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    """Return a repository without a workspace."""
-    done(tmp_path, "init", "repo")
-    return tmp_path / "repo"
-
-
 def page(repo: Path) -> str:
     return (repo / "MEMORY.md").read_text()
 

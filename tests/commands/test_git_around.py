@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import assert_sound, done, git, memories, memrepo, tree
+from driving import assert_sound, done, git, memories, memrepo, runs, tree
 
 LATEST, NIGHT = "2026-03-01T11:10:00Z", "2026-03-01T12:10:00Z"
 
@@ -46,10 +46,6 @@ CHANGED: dict[str, Callable[[Path], None]] = {
     "rebased with its merge": rebased_with_merges,
     "merged with others": in_an_octopus,
 }
-
-
-def runs(repo: Path) -> list[str]:
-    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
 
 
 def owned(repo: Path) -> str:
@@ -147,18 +143,3 @@ def test_without_a_name_never_something_older_goes(changed: tuple[Path, str, str
     assert owned(repo) == before
     gone = memrepo(repo, "revert", now=LATEST)
     assert (gone.exit, run in gone.error["message"]) == (2, True)
-
-
-def test_a_first_run_that_git_reverted_stops_no_later_run(tmp_path: Path) -> None:
-    page = tmp_path / "agent" / "MEMORY.md"
-    page.parent.mkdir()
-    page.write_text("# Memory\n\n- Bea never wants calls before 10.\n")
-    done(tmp_path, "init", "repo", "--from", "agent", "--tz", "UTC")
-    repo = tmp_path / "repo"
-    done(repo, "run")
-    git(repo, "revert", "--no-edit", "-m", "1", "HEAD")
-    assert not memories(repo)
-    page.write_text(page.read_text() + "- We decided to bill per month.\n")
-    assert memrepo(repo, "run", now=LATEST).exit == 0
-    assert "We decided to bill per month." in {m.body for m in memories(repo).values()}
-    assert_sound(repo)

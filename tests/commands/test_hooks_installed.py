@@ -263,17 +263,3 @@ def test_a_fix_that_renames_a_file_names_the_references_that_it_removed(repo: Pa
     found = memrepo(repo, "check", "--fix", str(made), as_json=False)
     assert found.exit == 0, found
     assert "restored links" in found.out
-
-
-def test_a_reference_that_a_fix_removed_can_be_committed(repo: Path) -> None:
-    done(repo, "add", "The hub is a small machine.")
-    done(repo, "add", "The lamp is crooked.")
-    (hub,) = [m for m in memories(repo).values() if "small machine" in m.body]
-    (lamp,) = [m for m in memories(repo).values() if "crooked" in m.body]
-    done(repo, "link", lamp.id, "related", hub.id)
-    git(repo, "rm", "-q", hub.path)
-    git(repo, "commit", "-qn", "-m", "by hand")
-    assert memrepo(repo, "check", "--fix", lamp.path).exit == 0
-    ran = run(repo, "commit", "-qam", "references")
-    assert ran.returncode == 0, ran
-    assert hub.id not in (repo / lamp.path).read_text()

@@ -41,15 +41,6 @@ def depots(tmp_path: Path) -> Path:
     return repo
 
 
-def test_a_run_that_takes_59_of_62_memories_away_marks_them(depots: Path) -> None:
-    before = recalled(depots)
-    assert len(done(depots, "run", now=LATER)["marked"]) == 59
-    assert len(recalled(depots)) == 3
-    done(depots, "discard", "removals", now=LATER)
-    assert recalled(depots) == before
-    assert_sound(depots)
-
-
 def test_the_notes_of_a_workspace_of_which_most_files_vanished_stay(tmp_path: Path) -> None:
     files = {
         f"memory/2026-01-{n:02}.md": f"# A day\n\n## 09:00\n\nRain for {n} hours.\n".encode()

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import workspaces
 from driving import assert_sound, done, files, git, memories, memrepo, standing
 
 
@@ -71,17 +70,6 @@ def test_a_workspace_that_lost_everything_waits_for_a_person(
     answer = memrepo(small_repo, command)
     assert answer.exit == 3
     assert answer.error["message"]
-    assert standing(small_repo) == before
-
-
-def test_a_dry_run_writes_nothing(small_repo: Path) -> None:
-    workspaces.growing(workspace_of(small_repo), 3)
-    before = standing(small_repo)
-    answer = done(small_repo, "ingest", "--dry-run")
-    assert (answer["commit"], answer["changed"]) == (
-        "",
-        ["sources/MEMORY.md", "sources/memory/2026-02-01.md"],
-    )
     assert standing(small_repo) == before
 
 

@@ -20,13 +20,6 @@ from memrepo.formats.records import Files, Format, ImportRecord
 FORMATS = sorted(foreign_memory.FOLDERS)
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    """Return a repository with nothing in it."""
-    done(tmp_path, "init", "repo")
-    return tmp_path / "repo"
-
-
 def folder(tmp_path: Path, format_: str) -> Path:
     """Write a format's files; return their folder."""
     return workspaces.write(tmp_path / format_, foreign_memory.FOLDERS[format_])

@@ -12,14 +12,7 @@ from driving import begin, done, git, memories, memrepo, operations, subjects
 PERSON = "Test Person <person@example.org>"
 RUN = "memrepo run <run@memrepo.invalid>"
 AGENT = "Claude Code (memrepo) <claude-code@memrepo.invalid>"
-LATER = "2026-03-02T09:00:00Z"
 COFFEE = "Bea never wants calls before 10"
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", "repo")
-    return tmp_path / "repo"
 
 
 @pytest.fixture
@@ -157,15 +150,6 @@ def test_three_nights_give_reasons(small: Path) -> None:
     every = git(small, "log", "--format=%s").splitlines()
     assert all(len(subject) <= 72 for subject in every)
     assert any(s.startswith("Supersede: ") and "(was: " in s for s in every)
-
-
-def test_reading_makes_no_commit(small: Path) -> None:
-    before = git(small, "rev-parse", "HEAD")
-    id_ = next(iter(memories(small)))
-    for argv in (("search", "roses"), ("show", id_), ("hot",), ("related", id_)):
-        memrepo(small, *argv, now=LATER)
-    assert git(small, "rev-parse", "HEAD") == before
-    assert git(small, "status", "--porcelain") == ""
 
 
 def test_writes_that_a_merge_joined_are_in_the_log(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from driving import begin, done, git, memories
+from driving import begin, commits, done, memories
 
 from memrepo.core.memory import MAX_LISTED, Memory
 
@@ -37,10 +37,6 @@ def told(repo: Path) -> Memory:
 def standing_places(repo: Path, memory: Memory) -> list[str]:
     """Return the listed files that still hold the line."""
     return [f for f in memory.files if LINE in (repo / f).read_text()]
-
-
-def commits(repo: Path) -> int:
-    return int(git(repo, "rev-list", "--count", "HEAD"))
 
 
 @pytest.fixture

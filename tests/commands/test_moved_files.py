@@ -116,21 +116,3 @@ def test_lines_that_were_copied_first_and_deleted_later_are_not_lost(tmp_path: P
     after = {m.body: m.status for m in memories(repo).values()}
     changed = {body: status for body, status in after.items() if before.get(body) != status}
     assert sorted(changed.values()) == ["active", "archived"]  # the honey did not have to wait
-
-
-def test_what_only_deleted_files_stated_is_marked_until_they_are_back(tmp_path: Path) -> None:
-    files = {f"memory/{n}.md": f"- Shelf {n} belongs to team {n} only.\n" for n in range(4)}
-    given = {name: text.encode() for name, text in files.items()}
-    repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", given))
-    done(repo, "run", now=LATER)
-    for name in list(files)[:3]:
-        (workspace(repo) / name).unlink()
-    assert len(done(repo, "run", now=NEXT_DAY)["ingest"]["removed"]) == 3
-    found = {m.body: (m.status, m.standing) for m in memories(repo).values()}
-    assert sorted(found.values()) == [
-        ("active", "resolved"),
-        *[("active", "retire_candidate")] * 3,
-    ]
-    workspaces.write(workspace(repo), given)
-    done(repo, "run", now="2026-03-04T09:00:00Z")
-    assert {(m.status, m.standing) for m in memories(repo).values()} == {("active", "resolved")}

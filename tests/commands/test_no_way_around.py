@@ -158,25 +158,6 @@ def test_a_new_tombstone_takes_what_is_indexed_out_of_a_search_and_a_lifted_one_
     assert len(done(repo, "search", *ASKED)["hits"]) == 1
 
 
-@pytest.mark.parametrize("format_", ["jsonl"])
-def test_an_export_carries_no_rejected_memory(repo: Path, tmp_path: Path, format_: str) -> None:
-    gone = done(repo, "add", "The kiln is fired on Fridays.")["memories"][0]
-    done(repo, "forget", gone, now=LATER)
-    committed_unseen(repo)
-
-    def texts(name: str, *options: str) -> str:
-        done(repo, "export", format_, tmp_path / name, *options)
-        files = [p for p in (tmp_path / name).rglob("*") if p.is_file()]
-        return "\n".join(p.read_text(encoding="utf-8") for p in files)
-
-    some = texts("some")
-    assert OTHER in some
-    assert "kiln" not in some
-    assert "kept by Vera" not in some
-    lift(repo)
-    assert "kept by Vera" in texts("after")
-
-
 @pytest.fixture
 def clones(tmp_path: Path) -> list[Path]:
     """Return two clones of a hub that know one rejection."""

@@ -132,17 +132,6 @@ def test_a_configuration_that_is_a_link_is_named(repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--all"], ["--staged"], ["MEMORY.md"], ["HEAD~1..HEAD"], ["--history"]], ids=str
-)
-def test_check_refuses_the_old_format(repo: Path, words: list[str]) -> None:
-    (repo / "memrepo.toml").write_text("format = 1\n")
-    git(repo, "add", "memrepo.toml")
-    refused = memrepo(repo, "check", *words)
-    assert refused.exit == 5
-    assert "found format = 1, expected format = 2" in refused.error["message"]
-
-
-@pytest.mark.parametrize(
     ("given", "expected"),
     [
         ('"[A-Z"', "a list of regular expressions of at most 200 characters, not '[A-Z'"),

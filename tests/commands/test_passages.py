@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from driving import LATER, NEXT_DAY, begin, configure, done, git, memories, memrepo
-from purging import purged
 
 from memrepo.actions.work import Call
 from memrepo.faces.mcp.tools import TOOLS, answer
@@ -253,16 +252,6 @@ def test_of_a_longer_thought_the_rest_is_found_without_what_was_rejected(repo: P
     (id_,) = [i for i, m in memories(repo).items() if "padlock" in m.body]
     done(repo, "reject", id_, "--reason", "it never was", now=LATER)
     assert texts(repo, "Welsh", "slate", "roof") == ["Its roof is of Welsh slate."]
-
-
-def test_a_purge_leaves_nothing_of_a_passage_in_the_index(repo: Path) -> None:
-    found(repo, *QUESTION)
-    index = repo / ".git" / "memrepo" / "index.sqlite3"
-    assert b"wooden lathe" in index.read_bytes()
-    purged(repo, "wooden lathe")
-    assert not index.exists() or b"wooden lathe" not in index.read_bytes()
-    assert not any("wooden" in text for text in texts(repo, *QUESTION))
-    assert b"wooden lathe" not in index.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,16 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import NEXT_DAY, done, git, memories, memrepo
+from driving import NEXT_DAY, done, git, head, memories, memrepo
 
 from memrepo.core.memory import Memory
 
-DAY3, DAY4 = (f"2026-03-0{day}T09:00:00Z" for day in (3, 4))
+DAY3 = "2026-03-03T09:00:00Z"
 
 
 def by_text(repo: Path, part: str) -> Memory:
     (found,) = [m for m in memories(repo).values() if part in m.body]
     return found
-
-
-def head(repo: Path) -> str:
-    return git(repo, "rev-parse", "HEAD").strip()
 
 
 def changed(repo: Path, id_: str, *flags: str) -> list[tuple[str, str]]:
@@ -69,20 +65,6 @@ def test_history_follows_the_file_to_other_layers_and_names_with_its_id(small_re
     ]
     assert rows[3]["moved_from"] == memory.path
     assert rows[3]["path"] == layer
-
-
-def test_an_accepted_run_names_its_merge(small_repo: Path) -> None:
-    page = small_repo.parent / "workspace" / "MEMORY.md"
-    page.write_text(page.read_text() + "\n- We decided to sow the beans in May.\n")
-    assert memrepo(small_repo, "run", "--mode", "reconciliation", now=DAY3).exit == 3
-    done(small_repo, "accept", now=DAY4)
-    merge = head(small_repo)
-    found = done(small_repo, "why", by_text(small_repo, "sow the beans").id)
-    decided = found["decisions"][-1]
-    assert decided["accepted"] == merge
-    assert decided["commit"] in git(small_repo, "rev-list", f"{merge}^1..{merge}^2").split()
-    (judged,) = found["judgements"]
-    assert judged["accepted"] == merge
 
 
 def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> None:

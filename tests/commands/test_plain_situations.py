@@ -84,13 +84,3 @@ def test_an_editor_that_gives_no_text_back_is_no_bug(repo: Path, editor: str) ->
     os.close(theirs)
     assert answer.returncode == 2, answer.stderr
     assert f"the editor '{editor}' returned no text".encode() in answer.stderr
-
-
-def test_a_pointer_of_git_lfs_is_no_memory(repo: Path, tmp_path: Path) -> None:
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a1' * 32}\nsize 1234\n"
-    (tmp_path / "workspace" / "memory").mkdir()
-    (tmp_path / "workspace" / "memory" / "plans.md").write_text(pointer)
-    before = sorted(memories(repo))
-    found = done(repo, "run", now=LATER)
-    assert [p["rule"] for p in found["ingest"]["refused"]] == ["source-lfs-pointer"]
-    assert sorted(memories(repo)) == before

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +18,6 @@ from purging import (
     everything,
     given,
     purged,
-    remove_from_workspace,
     traces,
 )
 
@@ -166,20 +160,6 @@ def test_too_short_a_value_and_a_word_of_memrepos_own_is_refused(repo: Path, val
 # -- what goes on working ----------------------------------------------------------------------
 
 
-def test_a_run_a_revert_and_an_undo_work_after_it(repo: Path) -> None:
-    (run, *_) = done(repo, "log", "--runs")["runs"]
-    done(repo, "revert", run["run"])
-    done(repo, "undo")
-    purged(repo)
-    remove_from_workspace(repo.parent / "workspace")
-    done(repo, "run", now=LATER)
-    done(repo, "revert", run["run"], "--ours", now=LATER)
-    assert_sound(repo)
-    done(repo, "undo", now=LATER)
-    assert_sound(repo)
-    assert traces(repo) == []
-
-
 def test_a_value_that_comes_back_is_a_new_one_until_a_pattern_keeps_it_out(repo: Path) -> None:
     purged(repo)
     assert done(repo, "add", "nuria_valdes was here")["id"]
@@ -284,31 +264,6 @@ def test_who_commits_while_it_takes_its_place_keeps_the_old_repository(
     assert_sound(repo)
     purged(repo)
     assert traces(repo) == []
-
-
-@pytest.mark.parametrize("after", [0.7, 1.5])
-def test_a_real_kill_leaves_the_old_repository_or_the_new_one(repo: Path, after: float) -> None:
-    before = git(repo, "rev-parse", "HEAD")
-    argv = [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", LATER, "purge"]
-    process = subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
-    )
-    assert process.stdin is not None
-    process.stdin.write(VALUE.encode())
-    process.stdin.close()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(after)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    done(repo, "add", "The first thing written after a power cut.", now=LATER)
-    assert git(repo, "fsck", "--strict") == ""
-    if git(repo, "rev-parse", "HEAD^") != before:
-        assert traces(repo) == []
-    else:
-        purged(repo, now=NEXT_DAY)
-        assert traces(repo) == []
-    assert_sound(repo)
 
 
 @pytest.mark.parametrize("step", ["rewrite", "make_ready"])

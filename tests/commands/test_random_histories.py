@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import pytest
 import workspaces
-from driving import LONG, Done, assert_sound, begin, done, git, memories, memrepo, tree
+from driving import LONG, Done, assert_sound, begin, done, git, memories, memrepo, runs, tree
 
 SEEDS = range(200) if LONG else range(5)
 _T = TypeVar("_T")
@@ -112,10 +112,6 @@ def run(story: Story) -> None:
     story.call("run")
     for new in set(runs(story.repo)) - before:
         story.landed[new] = story.turn
-
-
-def runs(repo: Path) -> list[str]:
-    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
 
 
 def add(story: Story) -> None:

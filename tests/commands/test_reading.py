@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import workspaces
 from driving import LATER, done, git, memories, memrepo, standing
 
 # -- search --------------------------------------------------------------------------------------
@@ -81,23 +80,6 @@ def test_an_unknown_id_gets_a_suggestion(small_repo: Path) -> None:
 
 
 # -- log -----------------------------------------------------------------------------------------
-
-
-def test_log_filters_by_run_operation_memory_time_and_number(small_repo: Path) -> None:
-    workspaces.growing(small_repo.parent / "workspace", 3)
-    run = done(small_repo, "run", now=LATER)["run"]
-
-    def ops(*flags: str) -> list[str]:
-        return [entry["op"] for entry in done(small_repo, "log", *flags)["entries"]]
-
-    assert ops() == ["run", "ingest", "run", "ingest", "init"]
-    assert ops("-n", "2") == ["run", "ingest"]
-    assert ops("--run", run) == ["create", "create", "reword", "supersede", "run"]
-    assert ops("--run", run[:10]) == ops("--run", run)
-    assert set(ops("--op", "create")) == {"create"}
-    assert ops("--since", "2026-03-01T10:00:00Z") == ["run", "ingest"]
-    old = next(m for m in memories(small_repo).values() if "3 days" in m.body)
-    assert ops("--memory", old.id) == ["supersede", "create"]
 
 
 # -- config --------------------------------------------------------------------------------------
@@ -319,15 +301,6 @@ def test_search_by_tag_and_scope_and_how_far_a_hit_is_trusted(small_repo: Path) 
     hits = done(small_repo, "search", "zeppelin", "raised", "beds")["hits"]
     assert {hit["trust"] for hit in hits if hit["text"] in (red, old)} == {"human-reviewed"}
     assert {hit["trust"] for hit in hits if hit["text"] not in (red, old)} == {"unverified"}
-
-
-def test_superseded_memories_are_found_only_when_asked_for(small_repo: Path) -> None:
-    workspaces.growing(small_repo.parent / "workspace", 3)
-    done(small_repo, "run", now=LATER)
-    (hit,) = done(small_repo, "search", "watering", "interval")["hits"]
-    assert "5 days" in hit["text"]
-    (old,) = done(small_repo, "search", "watering", "--status", "superseded")["hits"]
-    assert "3 days" in old["text"]
 
 
 def test_an_ambiguous_prefix_asks_and_names_the_candidates(ugly_repo: Path) -> None:

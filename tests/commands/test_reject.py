@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, subjects
+from driving import LATER, assert_sound, by_word, done, git, memories, memrepo, subjects
 
 THIRD, FOURTH, FIFTH = (f"2026-03-0{n}T09:00:00Z" for n in (3, 4, 5))
 ALPHA = "- The server alpha keeps the archive of the choir."
@@ -26,11 +26,6 @@ def repo(tmp_path: Path) -> Path:
     done(tmp_path, "init", "repo", "--from", "workspace")
     done(tmp_path / "repo", "run")
     return tmp_path / "repo"
-
-
-def by_word(repo: Path, word: str) -> str:
-    (found,) = [i for i, m in memories(repo).items() if word in m.body]
-    return found
 
 
 def reject(repo: Path, word: str = "alpha", now: str = LATER) -> tuple[str, str]:

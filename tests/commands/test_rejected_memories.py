@@ -12,12 +12,6 @@ KEY = "The shed key hangs by the old green door."
 GATE = "The gate of the mill squeaks in the rain."
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", "repo")
-    return tmp_path / "repo"
-
-
 def add(repo: Path, text: str, *more: str) -> str:
     return str(done(repo, "add", text, *more)["id"])
 

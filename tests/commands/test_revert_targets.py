@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import done, git, memories, memrepo, subjects
+from driving import done, git, head, memories, memrepo, runs, subjects
 
 THEN, NIGHT, LAST = (f"2026-03-01T{hour}:10:00Z" for hour in (11, 12, 14))
 WORDS = ("alpha", "beta", "vim", "helix")
@@ -16,14 +16,6 @@ def named(repo: Path) -> dict[str, str]:
     """Return the id of each of the four memories by its word."""
     found = memories(repo).values()
     return {word: m.id for word in WORDS for m in found if word in m.body}
-
-
-def runs(repo: Path) -> list[str]:
-    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
-
-
-def head(repo: Path, revision: str = "HEAD") -> str:
-    return git(repo, "rev-parse", revision).strip()
 
 
 def trailers(repo: Path, key: str) -> list[str]:

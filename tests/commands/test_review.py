@@ -120,20 +120,6 @@ def test_a_new_waiting_run_replaces_the_old_and_keeps_its_commits(servers: Path)
     assert kept == [f"refs/memrepo/decided/{waiting(first)}"]
 
 
-def test_the_diff_tells_what_a_waiting_run_would_do(servers: Path) -> None:
-    lines = [LINES[0].replace("archive", "backups"), *LINES[1:10], "- A new fact of the archive."]
-    write(servers.parent / "workspace", "MEMORY.md", lines)
-    run(servers, "--mode", "reconciliation")
-    data = done(servers, "diff")
-    assert data["totals"] == {"added": 1, "retired": 4, "reworded": 1}
-    (reworded,) = [c for c in data["changes"] if c["op"] == "reworded"]
-    assert "archive" in reworded["before"]
-    assert "backups" in reworded["after"]
-    assert "run/" in done(servers, "status")["waiting"][0]
-    text = memrepo(servers, "diff", as_json=False).out
-    assert "Retired, from MEMORY.md, which no longer states it (4)" in text
-
-
 def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Path) -> None:
     write(servers.parent / "workspace", "MEMORY.md", [*LINES[:10], "- A new fact of the archive."])
     held = run(servers, "--mode", "reconciliation")[1]

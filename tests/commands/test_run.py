@@ -10,7 +10,6 @@ import hostile_files
 import pytest
 import ugly_files
 import workspaces
-import yaml
 from driving import (
     LATER,
     MEMORY_ID,
@@ -18,18 +17,15 @@ from driving import (
     assert_sound,
     begin,
     done,
-    files,
     git,
     memories,
     memrepo,
     standing,
-    tree,
 )
 from large_files import COUNT
 
 from memrepo.core.memory import Memory
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -78,18 +74,6 @@ def test_a_second_run_changes_nothing_at_the_same_time_and_later(ugly_repo: Path
     answer = done(ugly_repo, "run", now=now)
     assert (answer["status"], answer["commits"], answer["run"]) == ("skipped", [], "")
     assert standing(ugly_repo) == before
-
-
-def test_every_memory_is_valid_okf(ugly_repo: Path) -> None:
-    for memory in memories(ugly_repo).values():
-        assert memory.path.rsplit("/", 1)[-1] not in ("index.md", "log.md")
-        text = (ugly_repo / memory.path).read_text(encoding="utf-8")
-        _, header, _ = text.split("---\n", 2)
-        record = yaml.load(header, _LOADER)
-        assert isinstance(record, dict)
-        assert isinstance(record["type"], str)
-        assert record["type"]
-        assert record["id"] == memory.id
 
 
 def test_every_source_resolves_to_lines_that_hold_the_words(ugly_repo: Path) -> None:
@@ -198,36 +182,6 @@ def test_no_line_of_a_memory_or_source_name_becomes_markup_of_a_view(ugly_repo: 
         assert not any(ord(ch) < 32 and ch not in "\n\t" for ch in text)
 
 
-def test_equal_input_and_time_give_equal_commits_in_two_clones(tmp_path: Path) -> None:
-    heads = []
-    for name in ("a", "b"):
-        base = tmp_path / name
-        base.mkdir()
-        repo = begin(base, workspaces.growing(base / "workspace", 3))
-        workspaces.growing(base / "workspace", 4)
-        done(repo, "run", now=LATER)
-        heads.append(git(repo, "rev-parse", "HEAD"))
-    assert heads[0] == heads[1]
-
-
-def test_views_follow_from_the_tree_alone(ugly_repo: Path, tmp_path: Path) -> None:
-    from memrepo.actions.work import Call, Work
-    from memrepo.core.state import State
-    from memrepo.core.times import parse_time
-    from memrepo.views.pages import render_views
-
-    with Work(Call(where=ugly_repo, now=parse_time(NOW))) as work:
-        state = work.tree.state()
-        assert render_views(state) == []
-        reordered = State(
-            layout=state.layout,
-            files=state.files.edited({p: None for p in state.files if p.startswith("views/")}),
-            memories=dict(sorted(state.memories.items(), reverse=True)),
-        )
-        again = {change.path: change.data for change in render_views(reordered)}
-    assert again == {n: d for n, d in files(ugly_repo).items() if n.startswith("views/")}
-
-
 # -- growth ------------------------------------------------------------------------------------
 
 
@@ -320,15 +274,6 @@ def test_an_edited_sentence_rewords_its_memory_and_keeps_the_id(small_repo: Path
     assert written(small_repo) == {old.path: "M"}
 
 
-def test_a_removed_bullet_leaves_its_memory_retired_but_there(small_repo: Path) -> None:
-    old = by_text(small_repo, "heirloom tomatoes")
-    edit(small_repo, "- We decided to plant only heirloom tomatoes from 2026 on.\n", "")
-    new = by_text(small_repo, "heirloom tomatoes")
-    assert (new.id, new.standing) == (old.id, "retire_candidate")
-    assert old.id not in (small_repo / "views/LTMEMORY.md").read_text()
-    assert written(small_repo)[old.path] == "M"
-
-
 # -- dry run, no workspace ---------------------------------------------------------------------
 
 
@@ -350,13 +295,6 @@ def test_without_a_workspace_the_sources_folder_is_the_input(tmp_path: Path) -> 
     )
     assert done(repo, "run")["counts"]["memories_new"] == 1
     assert_sound(repo)
-
-
-def test_reverting_an_ugly_run_brings_the_tree_back(ugly_copy: Path) -> None:
-    before = tree(ugly_copy, "HEAD^1")
-    done(ugly_copy, "revert")
-    assert tree(ugly_copy) == before
-    assert_sound(ugly_copy)
 
 
 def test_a_deleted_log_leaves_sources_and_its_notes_stay(small_repo: Path) -> None:

@@ -25,12 +25,6 @@ AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 LOVES, HATES = "She really loves dark mode in editors.", "She really hates dark mode in editors."
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", "repo")
-    return tmp_path / "repo"
-
-
 def in_history(repo: Path) -> bool:
     return VALUE in git(repo, "log", "--all", "-p", "--format=%B")
 

@@ -52,8 +52,3 @@ def test_the_directives_in_it_are_those_that_are_executed(snippet: str) -> None:
     named = re.findall(r"\[\[[^\]]*\]\]", snippet)
     assert len(named) == 6
     assert len(find_directives("\n".join(named))) == 6
-
-
-def test_it_names_the_four_signals(snippet: str) -> None:
-    part = snippet.partition("## When to search in layers")[2].partition("\n## ")[0]
-    assert re.findall(r"^(\d)\. ", part, re.MULTILINE) == ["1", "2", "3", "4"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import signal
@@ -190,33 +189,6 @@ def test_the_estimate_counts_the_questions_and_is_near_what_a_run_costs(
     assert 1 / 1.5 < guessed["tokens"]["total"] / spent["total"] < 1.5
 
 
-def test_the_estimate_is_near_what_a_model_that_words_a_few_lines_costs(
-    service: Service, tmp_path: Path
-) -> None:
-    rows = itertools.product(
-        ("Ines", "Vidar", "the harbour master", "a crew from Horten", "whoever is on duty"),
-        ("paints", "checks", "locks", "never leaves", "asks Holt about"),
-        ("when the ferry is late", "before the season opens", "and writes it into the book"),
-    )
-    lines = [f"- {who} {does} the NAME {when}\n" for who, does, when in rows]
-    pages = {
-        f"{name}.md": f"# {name.title()}\n\n{''.join(lines).replace('NAME', name)}".encode()
-        for name in ("buoy", "crane", "dock")
-    }
-    done(tmp_path, "init", tmp_path / "repo", "--from", write(tmp_path / "ws", pages))
-
-    def answer(question: str) -> str:
-        said = json.loads(good(question))
-        some = said.get("operations", [])[::15]
-        return json.dumps({**said, "operations": [{**o, "text": f"So: {o['text']}"} for o in some]})
-
-    service.default = Act(used=None, answer=lambda q: answer(q) if "=== F" in q else good(q))
-    guessed = done(tmp_path / "repo", "run", "--judge", "anthropic", "--estimate")
-    spent = memrepo(tmp_path / "repo", "run", "--judge", "anthropic", now=FIRST).data
-    assert spent["counts"]["memories_new"] == 15, spent["counts"]
-    assert 1 / 1.5 < guessed["tokens"]["total"] / spent["tokens"]["total"] < 1.5
-
-
 # -- OpenAI -----------------------------------------
 
 
@@ -363,36 +335,6 @@ def killed(repo: Path, judge: str, when: Callable[[], bool]) -> None:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def test_a_run_with_a_local_model_that_is_killed_goes_on(
-    server: Callable[..., str], tmp_path: Path
-) -> None:
-    repo = with_local_model(tmp_path)
-    config = repo / "memrepo.toml"
-    config.write_text(config.read_text().replace("timeout_s = 1", "timeout_s = 20"))
-    git(repo, "commit", "-qam", "wait longer", "--no-verify")
-    log = tmp_path / "log"
-    git(repo, "config", "memrepo.judge.openai-base-url", server("hangs"))
-    killed(repo, "openai", lambda: log.exists() and len(log.read_text().splitlines()) == 2)
-    assert stated(repo) == []
-    git(repo, "config", "memrepo.judge.openai-base-url", server())
-    ends_alike(repo, lambda now: memrepo(repo, "run", "--judge", "openai", now=now))
-    assert len(log.read_text().splitlines()) == 5  # one is lost, then two files and the shelf
-
-
-def test_a_program_has_two_budgets(tmp_path: Path) -> None:
-    repo = begin(tmp_path)
-    program(repo, "print(good(question))")
-
-    def run(now: str, *more: str) -> Any:
-        return memrepo(repo, "run", "--judge", "command", *more, now=now)
-
-    first = run(FIRST, "--max-tokens", "4500")
-    assert (first.exit, len(stated(repo))) == (4, 8)
-    assert run("2026-03-01T10:00:00Z", "--max-tokens", "4500").exit == 4
-    assert len(stated(repo)) == 16
-    ends_alike(repo, run)
 
 
 def test_a_run_that_is_killed_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:

@@ -12,18 +12,17 @@ from msgspec.structs import replace
 
 from memrepo import checks
 from memrepo.actions.check import scenes
-from memrepo.actions.check.scenes import Checked
-from memrepo.actions.request import VerbResult, option
+from memrepo.actions.check.scenes import Checked, CheckResult, result_of
+from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.checks import memories
 from memrepo.checks.memories import completed, message_problems, respelled
 from memrepo.checks.rules import GROUPS, Group, Scene
 from memrepo.config import ConfigError
 from memrepo.core import codec
-from memrepo.core.errors import Exit, UsageError
+from memrepo.core.errors import UsageError
 from memrepo.core.ids import ID_PATTERN, strip_deceptive
 from memrepo.core.memory import LAYER_OF_TYPE, Memory, references
-from memrepo.core.problems import Problem
 
 Format = Literal["text", "github", "markdown"]
 
@@ -60,61 +59,31 @@ class CheckRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = "text"
 
 
-class CheckResult(VerbResult, frozen=True, kw_only=True):
-    """The problems found, the number of checked files, and the files that were fixed."""
-
-    problems: tuple[Problem, ...]
-    files: int
-    fixed: tuple[str, ...] = ()
-    restored: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """The restored fields of each fixed file. Only memrepo sets these fields."""
-    foreign: tuple[str, ...] = ()
-    """Files that do not belong to memrepo. They are only scanned for secrets."""
-    range: str = ""
-    commits: int = 0
-    """The number of commits in the requested range."""
-
-
 def check(work: Work, request: CheckRequest) -> CheckResult:
     """Check files, a range of commits or all history. Exit with status 1 if there is an error."""
     _refuse_odd(request)
+    word = "" if request.history else _range(work, request)
+    if not (request.history or word):
+        return check_files(work, request)
+    from memrepo.actions.check import commits
+
+    with suppress(ConfigError):  # it says what is a secret; a check reports a wrong one
+        _ = work.config
     if request.history:
-        from memrepo.actions.check import commits
-
-        _configure(work)
-        secrets = commits.find_committed_secrets(work)
-        return CheckResult(problems=secrets, files=0, exit=_exit(secrets))
-    if word := _range(work, request):
-        from memrepo.actions.check import commits
-
-        _configure(work)
-        brought = commits.check_range(work, word, request.only)
-        return CheckResult(
-            problems=brought.problems,
-            files=brought.files,
-            range=word,
-            commits=brought.commits,
-            exit=_exit(brought.problems),
-        )
-    return check_files(work, request)
+        return result_of(commits.find_committed_secrets(work))
+    return commits.check_range(work, word, request.only)
 
 
 def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> CheckResult:
     """Check files. `merging` is set if git is about to commit a merge."""
-    if not (request.files or request.staged):
-        tree = scenes.check_tree(work.call.where, request.only)
-        found = (*tree.early, *tree.problems)
-        if not request.only:
-            from memrepo.actions.check.commits import find_damage
-
-            found += find_damage(work)
-        return CheckResult(problems=found, files=tree.files, exit=_exit(found))
     fixed: Mapping[str, str] = {}
     restored: Mapping[str, tuple[str, ...]] = {}
     if request.files:
         opened = scenes.named(work.call.where, request.files)
-    else:
+    elif request.staged:
         opened = scenes.staged(work.call.where, merging=merging)
+    else:
+        opened = scenes.at_head(work.call.where)
     with opened as checked:
         scene = checked.scene
         if request.fix:
@@ -125,25 +94,17 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
         found = tuple(
             replace(p, severity="error") if p.rule == "frontmatter-near-key" else p for p in found
         )
-    found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)
-    return CheckResult(
-        problems=found,
+    if not (request.files or request.staged or request.only):
+        from memrepo.actions.check.commits import find_damage
+
+        found += find_damage(work)
+    return result_of(
+        [replace(p, path=checked.names.get(p.path, p.path)) for p in found],
         files=len(scene.files),
         fixed=tuple(fixed.values()),
         restored=restored,
         foreign=checked.foreign,
-        exit=_exit(found),
     )
-
-
-def _configure(work: Work) -> None:
-    """Refuse an old format, and learn what is a secret. A check reports a wrong configuration."""
-    with suppress(ConfigError):
-        _ = work.config
-
-
-def _exit(found: tuple[Problem, ...]) -> Exit:
-    return Exit.NO if any(p.severity == "error" for p in found) else Exit.DONE
 
 
 def _range(work: Work, request: CheckRequest) -> str:
@@ -181,13 +142,7 @@ class CheckMessageRequest(msgspec.Struct, frozen=True, kw_only=True):
     file: Annotated[str, option("the message, as git hands it to its hook", metavar="FILE")]
 
 
-class MessageResult(VerbResult, frozen=True, kw_only=True):
-    """The problems found in the message."""
-
-    problems: tuple[Problem, ...]
-
-
-def check_message(work: Work, request: CheckMessageRequest) -> MessageResult:
+def check_message(work: Work, request: CheckMessageRequest) -> CheckResult:
     """Check a message. Exit with status 1 if it contains memrepo trailers or a secret."""
     path = work.call.where / request.file
     try:
@@ -197,8 +152,7 @@ def check_message(work: Work, request: CheckMessageRequest) -> MessageResult:
             f"memrepo check-message: {request.file}: {error.strerror}",
             fix="name the file that holds the message",
         ) from error
-    found = tuple(message_problems(request.file, text))
-    return MessageResult(problems=found, exit=Exit.NO if found else Exit.DONE)
+    return result_of([*message_problems(request.file, text)])
 
 
 def repaired_files(

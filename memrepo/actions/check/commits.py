@@ -8,17 +8,17 @@ every commit and message, because a forge also stores those that a later commit 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from memrepo import checks
 from memrepo.actions.check import scenes
+from memrepo.actions.check.scenes import CheckResult
 from memrepo.actions.work import Work, purge_notices
 from memrepo.checks.contents import secret_problems
 from memrepo.checks.memories import message_problems
-from memrepo.checks.rules import GROUPS, Around, Group, Scene
+from memrepo.checks.rules import GROUPS, Around, Group, Scene, Wants
 from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.layout import Layout
@@ -87,21 +87,13 @@ class NoRange(UsageError):
     """Raised when a range of commits cannot be read."""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The problems in a range of commits, and the numbers of commits and memrepo files in it."""
-
-    problems: tuple[Problem, ...]
-    commits: int
-    files: int
-
-
 def is_range(word: str) -> bool:
     """Return whether a word is a range (`A..B`, `A..`) and not a path (`../x`, `a/../b`)."""
     first, dots, rest = word.partition("..")
     return bool(dots and first) and not first.endswith("/") and not rest.startswith("/")
 
 
-def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
+def check_range(work: Work, word: str, only: Sequence[Group]) -> CheckResult:
     """Check the changes in a range of commits against the rules."""
     store = work.store
     base, tip = _ends(work, word)
@@ -109,20 +101,14 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
     state, git = tree.state(), store.repo
     differing = list(git.objects.differences(base, tip))
     owned = [d for d in differing if tree.layout.owns(d[0]) or tree.layout.owns(d[0] + "/")]
-    known = StagedConfig(layout=tree.layout, blobs=tree.blobs)
     entries = [(path, new.mode, new.id) for path, _, new in owned if new.id]
     files, early = scenes.taken(git, tree.layout, entries)
-    earlier = {p: git.read(old.id) for p, old, _ in owned if old.mode.startswith("100")}
-    scene = Scene(
-        files=files,
-        layout=tree.layout,
+    scene = _scene(
+        tree,
+        files,
         gone=tuple(path for path, _, new in owned if not new.id),
-        wants=scenes.wants_of(git, known),
-        around=Around(
-            memories=state.memories,
-            files=state.files,
-            earlier=earlier,
-        ),
+        earlier={p: git.read(old.id) for p, old, _ in owned if old.mode.startswith("100")},
+        wants=scenes.configured(git, StagedConfig(layout=tree.layout, blobs=tree.blobs)),
     )
     wanted = tuple(only or GROUPS)
     found = list(early)
@@ -140,11 +126,26 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
     if "secrets" in wanted:
         found += _secrets(work, tree.layout, files, base, tip)
     span = (tip, f"^{base}") if base else (tip,)
-    return Found(
-        problems=tuple(sorted(dict.fromkeys(found), key=lambda p: (p.path, p.line, p.column))),
-        commits=int(store.repo.call("rev-list", "--count", *span)),
+    return scenes.result_of(
+        sorted(dict.fromkeys(found), key=lambda p: (p.path, p.line, p.column)),
         files=len(files) + len(scene.gone),
+        range=word,
+        commits=int(store.repo.call("rev-list", "--count", *span)),
     )
+
+
+def _scene(
+    tree: Snapshot,
+    files: Mapping[str, bytes],
+    *,
+    gone: tuple[str, ...],
+    earlier: Mapping[str, bytes],
+    wants: Wants,
+) -> Scene:
+    """Return the scene for changed files, among all files of the tree that contains them."""
+    state = tree.state()
+    around = Around(memories=state.memories, files=state.files, earlier=earlier)
+    return Scene(files=files, layout=tree.layout, gone=gone, wants=wants, around=around)
 
 
 def _ends(work: Work, word: str) -> tuple[str, str]:
@@ -222,22 +223,18 @@ def problems_of(
     git: Git, tree: Snapshot, commits: Sequence[str], groups: Sequence[Group]
 ) -> Iterator[tuple[str, Problem]]:
     """Yield (commit, problem) for each problem of the commits that a given tree still contains."""
-    state, known = tree.state(), scenes.wants_of(git, staged_config(git))
+    wants = scenes.configured(git, staged_config(git))
     found: dict[str, list[tuple[str, str, str]]] = {}
     for commit, path, old, new in changes(git, commits):
         if tree.layout.owns(path):
             found.setdefault(commit, []).append((path, old, new))
     for commit, changed in found.items():
-        scene = Scene(
-            files={path: git.read(new) for path, _, new in changed if new},
-            layout=tree.layout,
+        scene = _scene(
+            tree,
+            {path: git.read(new) for path, _, new in changed if new},
             gone=tuple(path for path, _, new in changed if not new),
-            wants=known,
-            around=Around(
-                memories=state.memories,
-                files=state.files,
-                earlier={path: git.read(old) for path, old, _ in changed if old},
-            ),
+            earlier={path: git.read(old) for path, old, _ in changed if old},
+            wants=wants,
         )
         present = {path for path, _, new in changed if tree.blobs.get(path, "") == new}
         for problem in checks.find_problems(scene, groups):

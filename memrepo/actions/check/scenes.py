@@ -1,17 +1,18 @@
-"""The files that `check` examines with their context: named, staged, or the whole tree."""
+"""The files that `check` examines with their context, and what a check found in them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from os.path import normpath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memrepo import checks
-from memrepo.checks.rules import Around, Group, Scene, Wants, report
+from memrepo.actions.request import VerbResult
+from memrepo.checks.rules import Around, Scene, Wants, report
+from memrepo.core.errors import Exit
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import configure
@@ -20,6 +21,27 @@ if TYPE_CHECKING:
     from memrepo.config import Config
     from memrepo.store.git import Git
     from memrepo.store.staged import StagedConfig
+
+
+class CheckResult(VerbResult, frozen=True, kw_only=True):
+    """The problems found, the number of checked files, and the files that were fixed."""
+
+    problems: tuple[Problem, ...]
+    files: int = 0
+    fixed: tuple[str, ...] = ()
+    restored: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """The restored fields of each fixed file. Only memrepo sets these fields."""
+    foreign: tuple[str, ...] = ()
+    """Files that do not belong to memrepo. They are only scanned for secrets."""
+    range: str = ""
+    commits: int = 0
+    """The number of commits in the requested range."""
+
+
+def result_of(found: Sequence[Problem], **more: Any) -> CheckResult:
+    """Return the result of a check. Its exit code is 1 if there is an error."""
+    has_error = any(p.severity == "error" for p in found)
+    return CheckResult(problems=tuple(found), exit=Exit.NO if has_error else Exit.DONE, **more)
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,45 +73,33 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
     files, early = read(top, paths)
     with Git(top) as git:
         known = staged_config(git)
-        _configure(git, known)
-        layout = known.layout
+        wants, layout = configured(git, known), known.layout
         scene = Scene(files=files)
         if layout is not None:
             around = StagedFiles(git, known)
             around.know(files)
-            scene = Scene(
-                files=files,
-                layout=layout,
-                around=around,
-                wants=wants_of(git, known),
-                merging=git.is_merging,
-            )
+            merging = git.is_merging
+            scene = Scene(files=files, layout=layout, around=around, wants=wants, merging=merging)
         foreign = tuple(paths[p] for p in files if layout is not None and not layout.owns(p))
         yield Checked(scene=scene, early=early, root=top, names=paths, foreign=foreign)
 
 
-def wants_of(git: Git, known: StagedConfig) -> Wants:
-    """Return what the configuration requires of files. Refuse a repository of an old format.
+def configured(git: Git, known: StagedConfig) -> Wants:
+    """Learn what is a secret in a repository, and return what it requires of files.
 
-    A configuration that cannot be read requires nothing here: commands that use it report it.
+    Refuse a repository of an old format. A configuration that cannot be read requires nothing here:
+    commands that use it report it.
     """
     config = _read_config(git, known)
     if config is None:
+        configure()
         return Wants()
+    configure(config.secrets.off, config.secrets.patterns)
     return Wants(
         tags=config.tags.vocabulary,
         tag_pattern=config.tags.pattern if "tags.pattern" in config.given else "",
         decay_classes=tuple(config.decay.ttl),
     )
-
-
-def _configure(git: Git, known: StagedConfig) -> None:
-    """Learn what is a secret in a repository."""
-    config = _read_config(git, known)
-    if config is None:
-        configure()
-    else:
-        configure(config.secrets.off, config.secrets.patterns)
 
 
 def _read_config(git: Git, known: StagedConfig) -> Config | None:
@@ -150,8 +160,7 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 
     with opened_git(where) as git:
         known = staged_config(git)
-        _configure(git, known)
-        layout = known.layout or Layout()
+        wants, layout = configured(git, known), known.layout or Layout()
         changes = [*staged_files(git)]
         files, early = taken(git, layout, [change for change in changes if change[2]])
         around = StagedFiles(git, known)
@@ -160,7 +169,7 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
             files=files,
             layout=layout,
             around=around,
-            wants=wants_of(git, known),
+            wants=wants,
             gone=tuple(path for path, _, blob in changes if not blob),
             merging=merging or git.is_merging,
         )
@@ -211,16 +220,9 @@ def taken(
     return files, tuple(problems)
 
 
-class TreeCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """Problems of the whole tree. `early` has the problems of entries that could not be read."""
-
-    early: tuple[Problem, ...]
-    problems: tuple[Problem, ...]
-    files: int
-
-
-def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
-    """Check every file at HEAD against the rules."""
+@contextmanager
+def at_head(where: Path) -> Iterator[Checked]:
+    """Yield the scene for every file at HEAD. Generated pages are those of the work tree."""
     from memrepo.store.errors import NotARepository
     from memrepo.store.staged import staged_config
 
@@ -229,7 +231,7 @@ def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
         layout = known.layout
         if layout is None:
             raise NotARepository("not-set-up", where=git.top)
-        _configure(git, known)
+        wants = configured(git, known)
         files_at_head = git.objects.files("HEAD") if git.objects.commit("HEAD") else ()
         entries = [(path, one.mode, one.id) for path, one in files_at_head]
         owned = [entry for entry in entries if layout.owns(entry[0]) or _hides(layout, entry)]
@@ -238,9 +240,8 @@ def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
         pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
         around = Around(earlier=dict(files))
         files |= read(git.top, [p for p in pages if (git.top / p).exists()])[0]
-        scene = Scene(files=files, layout=layout, around=around, wants=wants_of(git, known))
-        problems = checks.find_problems(scene, only)
-    return TreeCheck(early=early, problems=problems, files=len(files))
+        scene = Scene(files=files, layout=layout, around=around, wants=wants)
+        yield Checked(scene=scene, early=early, root=git.top)
 
 
 def _hides(layout: Layout, entry: tuple[str, str, str]) -> bool:

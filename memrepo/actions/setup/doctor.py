@@ -25,6 +25,7 @@ from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.setup.survey import uncommitted_rejected
 from memrepo.actions.work import Work
 from memrepo.assets import asset
+from memrepo.checks import find_problems
 from memrepo.checks.rules import all_rules
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS
@@ -317,10 +318,12 @@ def _attributes(work: Work, fix: bool) -> CheckFinding:
 @_check("rules", "secrets", whole=True)
 def _rules(work: Work, fix: bool) -> tuple[CheckFinding, ...]:
     """Check all files against all rules, and uncommitted memories against what was rejected."""
-    rules, scene = all_rules(), scenes.check_tree(work.store.root)
-    errors = [p for p in (*scene.early, *scene.problems) if p.severity == "error"]
+    rules = all_rules()
+    with scenes.at_head(work.store.root) as checked:
+        problems = (*checked.early, *find_problems(checked.scene))
+    errors = [p for p in problems if p.severity == "error"]
     secrets = {name for name, rule in rules.items() if rule.group == "secrets"}
-    edited = [p for p in scene.problems if p.rule == "page-edited"]
+    edited = [p for p in problems if p.rule == "page-edited"]
     others = (*(p for p in errors if p.rule not in secrets), *edited)
     found = (*(p for p in errors if p.rule in secrets), *uncommitted_rejected(work))
     return (

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.problems import Problem
+
+if TYPE_CHECKING:
+    from memrepo.actions.check.scenes import CheckResult
 
 _STAGED = ("pre-commit", "pre-merge-commit")
 
@@ -33,18 +35,7 @@ class Installed(VerbResult, frozen=True, kw_only=True):
     left: tuple[str, ...]
 
 
-class Ran(VerbResult, frozen=True, kw_only=True):
-    """The problems that a hook found, and the files that the hook fixed."""
-
-    problems: tuple[Problem, ...]
-    fixed: tuple[str, ...] = ()
-    restored: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """The restored fields of each fixed file. Only memrepo sets these fields."""
-    foreign: tuple[str, ...] = ()
-    """Staged files that do not belong to memrepo. They are only scanned for secrets."""
-
-
-def do(work: Work, request: Request) -> Installed | Ran:
+def do(work: Work, request: Request) -> Installed | CheckResult:
     """Install the hooks, or run one hook."""
     if (request.what == "run") != bool(request.name):
         raise UsageError(
@@ -70,28 +61,17 @@ def _install(work: Work) -> Installed:
     return Installed(hooks=hooks, left=tuple(left))
 
 
-def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
+def _hook(work: Work, name: str, given: Sequence[str]) -> CheckResult:
     """Run a hook. Each branch imports only what the hook needs, so that it starts quickly."""
+    from memrepo.actions.check import check, scenes
+
     if name in _STAGED:
-        from memrepo.actions.check import check
-
         request = check.CheckRequest(staged=True, fix=name == "pre-commit")
-        looked = check.check_files(work, request, merging=name == "pre-merge-commit")
-        return Ran(
-            problems=looked.problems,
-            fixed=looked.fixed,
-            restored=looked.restored,
-            foreign=looked.foreign,
-            exit=looked.exit,
-        )
+        return check.check_files(work, request, merging=name == "pre-merge-commit")
     if name == "commit-msg":
-        from memrepo.actions.check import check
-
-        message = check.check_message(work, check.CheckMessageRequest(file=given[0]))
-        return Ran(problems=message.problems, exit=message.exit)
+        return check.check_message(work, check.CheckMessageRequest(file=given[0]))
     if name == "pre-push":
         from memrepo.actions.check.commits import pushed
 
-        found = pushed(work, given)
-        return Ran(problems=found, exit=Exit.NO if found else Exit.DONE)
+        return scenes.result_of(pushed(work, given))
     raise UsageError(f"memrepo hooks run: {name!r} is not a hook of memrepo")

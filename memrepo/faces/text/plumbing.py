@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memrepo.core.ids import visible
@@ -12,6 +11,7 @@ from memrepo.core.problems import Problem
 
 if TYPE_CHECKING:
     from memrepo.actions.check import check as checking
+    from memrepo.actions.check.scenes import CheckResult
     from memrepo.actions.exchange import export as exporting
     from memrepo.actions.exchange import import_ as importing
     from memrepo.actions.sync import purge as purging
@@ -88,7 +88,7 @@ SHOWN = 200
 """Maximum findings that are printed. `--json` contains all."""
 
 
-def check(request: checking.CheckRequest, result: checking.CheckResult, colour: bool) -> str:
+def check(request: checking.CheckRequest, result: CheckResult, colour: bool) -> str:
     """Format the findings of a check as requested, or report in one line that there are none."""
     commits = counted(result.commits, "commit", "commits")
     if request.format == "github":
@@ -101,35 +101,30 @@ def check(request: checking.CheckRequest, result: checking.CheckResult, colour: 
         known = "everyone with a clone can read a secret in history: rotate it"
         lines = [*map(str, result.problems), known]
         return "\n".join(lines) if result.problems else "no secret was ever committed"
-    lines = findings(result.fixed, result.foreign, result.problems, result.restored)
+    lines = findings(result)
     files = counted(result.files, "file", "files")
     looked_at = f"{result.range}: {commits}, {files}" if result.range else files
     return "\n".join(lines) or f"{looked_at}: nothing found"
 
 
-def findings(
-    fixed: Sequence[str],
-    foreign: Sequence[str],
-    problems: Sequence[Problem],
-    restored: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> list[str]:
+def findings(result: CheckResult) -> list[str]:
     """Return lines that list fixed files, files that are not memrepo's, and problems."""
     lines = [
         f"fixed {name}: restored {', '.join(keys)}, which only memrepo sets"
-        if (keys := restored.get(name))
+        if (keys := result.restored.get(name))
         else f"fixed {name}"
-        for name in fixed
+        for name in result.fixed
     ]
-    lines += [f"{name}: not a file of memrepo's, scanned for secrets only" for name in foreign]
-    lines += [str(problem) for problem in problems[:SHOWN]]
-    if len(problems) > SHOWN:
-        lines.append(f"and {len(problems) - SHOWN} more (--json lists all)")
+    lines += [f"{n}: not a file of memrepo's, scanned for secrets only" for n in result.foreign]
+    lines += [str(problem) for problem in result.problems[:SHOWN]]
+    if len(result.problems) > SHOWN:
+        lines.append(f"and {len(result.problems) - SHOWN} more (--json lists all)")
     return lines
 
 
-def check_message(request: object, result: checking.MessageResult, colour: bool) -> str:
+def check_message(request: object, result: CheckResult, colour: bool) -> str:
     """Format the problems found in a commit message, one per line."""
-    return "\n".join(map(str, result.problems))
+    return "\n".join(findings(result))
 
 
 def export(request: object, result: exporting.Result, colour: bool) -> str:

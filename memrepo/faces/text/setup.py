@@ -14,6 +14,7 @@ from memrepo.faces.text.plumbing import findings
 from memrepo.store.settings import HOOK_CALL
 
 if TYPE_CHECKING:
+    from memrepo.actions.check.scenes import CheckResult
     from memrepo.actions.request import VerbResult
     from memrepo.actions.setup import agent as agents
     from memrepo.actions.setup import configuration
@@ -31,26 +32,16 @@ _NAMED = 5
 """Maximum unread files that are listed. `--json` contains all."""
 
 
-def hooks(
-    request: hooking.Request,
-    result: hooking.Installed | hooking.Ran,
-    colour: bool,
-) -> str:
-    """Format the installed hooks, or the output of one hook."""
-    from memrepo.actions.setup.hooks import Ran
+def hooks(request: hooking.Request, result: hooking.Installed | CheckResult, colour: bool) -> str:
+    """Format the installed hooks, or what a hook found. Nothing is printed if it found nothing."""
+    from memrepo.actions.setup.hooks import Installed
 
-    return _ran(request.name, result) if isinstance(result, Ran) else _installed(result)
-
-
-def _ran(name: str, result: hooking.Ran) -> str:
-    """Format the output of a git hook. Return an empty string if the hook found nothing."""
-    if name in ("pre-commit", "pre-merge-commit"):
-        quiet = not (result.problems or result.fixed)
-        found = (result.fixed, result.foreign, result.problems, result.restored)
-        lines = [] if quiet else findings(*found)
-        return "\n".join(lines)
-    lines = [*map(str, result.problems)]
-    if lines and name == "pre-push":
+    if isinstance(result, Installed):
+        return _installed(result)
+    if not (result.problems or result.fixed):
+        return ""
+    lines = findings(result)
+    if request.name == "pre-push":
         lines.append("memrepo: nothing was pushed; rotate any secret that others have seen")
     return "\n".join(lines)
 

@@ -25,11 +25,6 @@ from memrepo.formats.records import (
 # -- `memrepo export jsonl` -----------------------------------------------------------------------
 
 
-def wants_jsonl(path: str) -> bool:
-    """Return whether a file contains JSON lines."""
-    return path.endswith(".jsonl")
-
-
 def read_jsonl(files: Files) -> Iterator[Found]:
     """Read the output of `memrepo export jsonl`, one memory per line."""
     for path, data in files.items():
@@ -53,11 +48,6 @@ def read_jsonl(files: Files) -> Iterator[Found]:
 
 
 # -- the reference MCP memory server: "Knowledge Graph Memory Server" ------------------------------
-
-
-def wants_mcp_memory(path: str) -> bool:
-    """Return whether a file may be a memory file of the server."""
-    return path.endswith((".json", ".jsonl")) and "/" not in path
 
 
 def read_mcp_memory(files: Files) -> Iterator[Found]:
@@ -102,15 +92,6 @@ class Message(NamedTuple):
     role: str
     to: str
     text: str
-
-
-def wants_conversations(path: str) -> bool:
-    """Return whether a file contains a list of exported conversations.
-
-    Large exports have several numbered files.
-    """
-    name = path.rpartition("/")[2]
-    return name.startswith("conversations") and name.endswith(".json")
 
 
 def _read_conversations(
@@ -205,11 +186,6 @@ read_claude = partial(_read_conversations, key="chat_messages", messages_of=_cla
 _TABLES = ("observations", "session_summaries")
 _TYPES = {"decision": "decision", "discovery": "fact"}
 _PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-
-
-def wants_claude_mem(path: str) -> bool:
-    """Return whether a file is a claude-mem database."""
-    return path.endswith((".db", ".sqlite")) and "/" not in path
 
 
 def read_claude_mem(files: Files) -> Iterator[Found]:

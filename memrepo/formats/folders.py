@@ -42,14 +42,6 @@ _COUNTER = "refcount.json"
 _TAGS = regex(r"\s*(?:标签|標籤|tags?)\s*[:：]\s*(.*)", re.IGNORECASE)
 
 
-def wants_memory_fs(path: str) -> bool:
-    """Return whether a file is a note in a tier's folder, or the counter next to the folder."""
-    parts = path.split("/")
-    if parts[-1] == _COUNTER:
-        return len(parts) <= 2
-    return len(parts) in (2, 3) and parts[-2] in _TIERS and path.endswith(".md")
-
-
 def read_memory_fs(files: Files) -> Iterator[Found]:
     """Read every note once, even if several folders contain it."""
     pages, problems = read_pages({p: d for p, d in files.items() if p.endswith(".md")})

@@ -120,11 +120,6 @@ _SHARED_WORDS = 0.5
 """The share of the shorter text's words that must be in the other text."""
 
 
-def wants(path: str) -> bool:
-    """Return whether an import reads a file. Files that memory-purifier derives are skipped."""
-    return path.removeprefix(RUNTIME) in (CLAIMS, CONTRADICTIONS, MANIFEST)
-
-
 def read(files: Files) -> Iterator[Found]:
     """Read the claims, and add the links recorded in the file of contradictions."""
     against: dict[str, list[str]] = {}

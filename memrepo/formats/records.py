@@ -8,6 +8,7 @@ counted.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
@@ -98,13 +99,18 @@ def left_out(path: str, key: str, message: str, *, line: int = 0) -> Problem:
 
 
 class Format(NamedTuple):
-    """A format that can be imported: its description, file predicate and reader."""
+    """A format that can be imported: its description, the paths of its files, and its reader."""
 
     what: str
-    wants: Callable[[str], bool]
+    paths: str
+    """A regular expression, which the whole path of a file below the imported folder matches."""
     reader: Callable[[Files], Iterable[Found]]
     is_database: bool = False
     """Whether the files are SQLite databases. The reader gets a snapshot of each."""
+
+    def wants(self, path: str) -> bool:
+        """Return whether a file is of this format."""
+        return re.fullmatch(self.paths, path) is not None
 
     def read(self, files: Files) -> tuple[Found, ...]:
         """Read files by name.
@@ -213,11 +219,6 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
         """Return the header values for which memrepo has no field, one line per key."""
         found = ((key, self.texts(key)) for key in self.values if key not in known)
         return "\n".join(f"{key}: {', '.join(values)}" for key, values in found if values)
-
-
-def is_markdown(path: str) -> bool:
-    """Return whether a path is a markdown file outside hidden folders."""
-    return path.endswith(".md") and not any(part.startswith(".") for part in path.split("/"))
 
 
 def read_pages(files: Files) -> tuple[list[Page], list[Problem]]:

@@ -27,39 +27,42 @@ from memrepo.core.times import format_time
 from memrepo.formats import exports, folders, purifier
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
-from memrepo.formats.records import Format, is_markdown
+from memrepo.formats.records import Format
 from memrepo.store.workspace import read_folder, repository_of
 
-_CONVERSATIONS = "conversations.json of a {} export"
+_MARKDOWN = r"(?!\.|.*/\.).*\.md"
+"""The paths of markdown files outside of hidden folders."""
+_CONVERSATIONS = r"(.*/)?conversations[^/]*\.json"
+"""The path of an export of conversations. A large one has several numbered files."""
 FORMATS = {
     "artifacts": Format(
-        "a purifier's workspace or its runtime folder", purifier.wants, purifier.read
+        "a purifier's workspace or its runtime folder",
+        r"(runtime/)?purified-(claims\.jsonl|contradictions\.jsonl|manifest\.json)",
+        purifier.read,
     ),
-    "jsonl": Format("output of `memrepo export jsonl`", exports.wants_jsonl, exports.read_jsonl),
+    "jsonl": Format("output of `memrepo export jsonl`", r".*\.jsonl", exports.read_jsonl),
     "memory-fs": Format(
         "memory_fs of context-clear, with refcount.json",
-        folders.wants_memory_fs,
+        r"([^/]+/)?(refcount\.json|(hot|warm|forgotten|gist)/[^/]+\.md)",
         folders.read_memory_fs,
     ),
-    "claude-code": Format("a memory folder of Claude Code", is_markdown, folders.read_claude_code),
+    "claude-code": Format("a memory folder of Claude Code", _MARKDOWN, folders.read_claude_code),
     "chatgpt": Format(
-        _CONVERSATIONS.format("ChatGPT"), exports.wants_conversations, exports.read_chatgpt
+        "conversations.json of a ChatGPT export", _CONVERSATIONS, exports.read_chatgpt
     ),
-    "claude": Format(
-        _CONVERSATIONS.format("Claude"), exports.wants_conversations, exports.read_claude
-    ),
+    "claude": Format("conversations.json of a Claude export", _CONVERSATIONS, exports.read_claude),
     "mcp-memory": Format(
         "memory.json of the reference MCP memory server",
-        exports.wants_mcp_memory,
+        r"[^/]*\.jsonl?",
         exports.read_mcp_memory,
     ),
     "claude-mem": Format(
         "the database of claude-mem",
-        exports.wants_claude_mem,
+        r"[^/]*\.(db|sqlite)",
         exports.read_claude_mem,
         is_database=True,
     ),
-    "obsidian": Format("an Obsidian vault", is_markdown, folders.read_obsidian),
+    "obsidian": Format("an Obsidian vault", _MARKDOWN, folders.read_obsidian),
 }
 """All formats by name."""
 ARTIFACTS = "artifacts"

@@ -214,10 +214,11 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     for name, value in named.items():
         line += [f"--{name}", *([] if name in _FLAGS else [value])]
     text = text_of(verb, request, answer)
+    is_refused = answer.exit is Exit.DECIDE
     outcome = _REMOVALS.get(verb, "") if line[0] == REMOVALS else deed.outcome
-    message = outcome or text.partition("\n")[0]
+    message = text.partition("\n")[0] if is_refused or not outcome else outcome
     message, command = concealed([message, f"memrepo {verb} {shlex.join(line)}\n{text}"])
-    return FormResult(message=message, command=command)
+    return FormResult(message=message, command=command, is_refused=is_refused)
 
 
 @cache

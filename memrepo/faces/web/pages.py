@@ -6,7 +6,6 @@ Memory text is data. Templates escape it and make hidden characters visible.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from difflib import SequenceMatcher
 from itertools import groupby, islice
@@ -22,10 +21,8 @@ from memrepo.actions.review.diff import review_of, span_of
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import last_record
 from memrepo.actions.setup import status
-from memrepo.actions.takeback.revert import RevertRequest
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
-from memrepo.core.errors import MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
@@ -440,7 +437,7 @@ def _card(change: Change, *, with_reason: bool = True) -> Shown:
 
 
 def change(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the data of the page for a run or a commit: changes, and if a revert is possible."""
+    """Return the data of the page for a run or a commit: its changes, and the form to revert it."""
     span = span_of(work, (asked.get("id", ""),))
     review = review_of(work, span)
     target = span.run or span.tip
@@ -449,17 +446,9 @@ def change(work: Work, asked: Mapping[str, str]) -> Shown:
         "target": target,
         "groups": _groups(review.groups),
         "more": max(0, sum(len(group.changes) for group in review.groups) - MAX_CHANGES),
-        "can_revert": review.state in ("landed", "commit") and _can_revert(work, target),
+        "can_revert": review.state in ("landed", "commit"),
         "back": f"change/{asked.get('id', '')}",
     }
-
-
-def _can_revert(work: Work, target: str) -> bool:
-    """Return whether a run or a commit can be reverted without conflicts and with an effect."""
-    with suppress(MemrepoError):
-        found = _ask(work, "revert", RevertRequest(target=target, dry_run=True))
-        return bool(found.files) and not found.conflicts
-    return False
 
 
 # -- one memory -----------------------------------------------------------------------------------

@@ -55,7 +55,6 @@ def handed_out(repo: Path) -> list[str]:
         "search": memrepo(repo, "search", *ASKED, now=LATER),
         "layered": memrepo(repo, "search", "--layered", *ASKED, now=LATER),
         "session": memrepo(repo, "session", "show", now=LATER),
-        "hot": memrepo(repo, "hot", now=LATER),
     }
     for path in ("MEMORY.md", *(str(p.relative_to(repo)) for p in repo.glob("views/*.md"))):
         if (repo / path).exists():
@@ -66,7 +65,7 @@ def handed_out(repo: Path) -> list[str]:
 def named(repo: Path) -> list[str]:
     """Return which of `status` and `doctor` name the file and the way out."""
     status = json.dumps(memrepo(repo, "status", now=LATER).data["problems"])
-    (found,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "secrets"]
+    (found,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "rules"]
     said = {"status": status, "doctor": json.dumps(found)}
     return [name for name, text in said.items() if BACK in text and "reject ts-" in text]
 

@@ -74,36 +74,24 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """
 
 
-Check: TypeAlias = Callable[[Work, bool], tuple[CheckFinding, ...]]
+Check: TypeAlias = Callable[[Work, bool], CheckFinding]
 """A check of an open repository. If the second argument is true, the check fixes what it can."""
 
-CHECKS: dict[tuple[str, ...], Check] = {}
-"""The checks in the order of their output, by the names of their findings."""
+CHECKS: dict[str, Check] = {}
+"""The checks by name, in the order of their output."""
 WHOLE: set[str] = set()
 """Checks that read every memory, every run or every object."""
 
 
-def _check(
-    *names: str, whole: bool = False
-) -> Callable[[Callable[[Work, bool], CheckFinding | tuple[CheckFinding, ...]]], object]:
-    """Register a check under the names of its findings."""
+def _check(name: str, *, whole: bool = False) -> Callable[[Check], Check]:
+    """Register a check under the name of its finding."""
 
-    def register(check: Callable[[Work, bool], CheckFinding | tuple[CheckFinding, ...]]) -> object:
-        def named(work: Work, fix: bool) -> tuple[CheckFinding, ...]:
-            found = check(work, fix)
-            findings = found if isinstance(found, tuple) else (found,)
-            return tuple(replace(one, name=name) for name, one in zip(names, findings, strict=True))
-
-        CHECKS[names] = named
-        WHOLE.update(names if whole else ())
+    def register(check: Check) -> Check:
+        CHECKS[name] = check
+        WHOLE.update({name} if whole else ())
         return check
 
     return register
-
-
-def names() -> list[str]:
-    """Return the names of all checks, for the documentation."""
-    return [name for group in CHECKS for name in group]
 
 
 def do(work: Work, request: Request) -> Result:
@@ -113,19 +101,17 @@ def do(work: Work, request: Request) -> Result:
     """
     found: list[CheckFinding] = []
     skipped: list[str] = []
-    for group, check in CHECKS.items():
-        if request.quick and WHOLE.issuperset(group):
-            skipped += group
+    for name, check in CHECKS.items():
+        if request.quick and name in WHOLE:
+            skipped.append(name)
             continue
         try:
-            found += check(work, request.fix)
+            found.append(replace(check(work, request.fix), name=name))
         except MemrepoError as error:
-            if group != ("objects",) and _missing_objects(work):
-                skipped += group
+            if name != "objects" and _missing_objects(work):
+                skipped.append(name)
             else:
-                found += (
-                    CheckFinding(name=name, ok=False, message=error.message) for name in group
-                )
+                found.append(CheckFinding(name=name, ok=False, message=error.message))
     exit_ = Exit.DONE if all(f.ok for f in found) else Exit.NO
     return Result(checks=tuple(found), left_out=tuple(skipped), exit=exit_)
 
@@ -315,21 +301,15 @@ def _attributes(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem if is_wrong else "", "git does not merge the text of memories")
 
 
-@_check("rules", "secrets", whole=True)
-def _rules(work: Work, fix: bool) -> tuple[CheckFinding, ...]:
+@_check("rules", whole=True)
+def _rules(work: Work, fix: bool) -> CheckFinding:
     """Check all files against all rules, and uncommitted memories against what was rejected."""
-    rules = all_rules()
     with scenes.at_head(work.store.root) as checked:
         problems = (*checked.early, *find_problems(checked.scene))
-    errors = [p for p in problems if p.severity == "error"]
-    secrets = {name for name, rule in rules.items() if rule.group == "secrets"}
-    edited = [p for p in problems if p.rule == "page-edited"]
-    others = (*(p for p in errors if p.rule not in secrets), *edited)
-    found = (*(p for p in errors if p.rule in secrets), *uncommitted_rejected(work))
-    return (
-        _listed(others, f"{len(rules)} rules hold"),
-        _listed(found, "no secret in the tree (`memrepo check --history` looks at the past)"),
-    )
+    found = [p for p in problems if p.severity == "error" or p.rule == "page-edited"]
+    past = "`memrepo check --history` searches the past for secrets"
+    fine = f"{len(all_rules())} rules hold ({past})"
+    return _listed((*found, *uncommitted_rejected(work)), fine)
 
 
 @_check("damage", whole=True)

@@ -89,12 +89,6 @@ def test_a_hand_that_adds_a_sound_memory_passes(clone: Path) -> None:
     assert said == "main..pull: 1 commit, 1 file: nothing found\n"
 
 
-def test_what_memrepo_itself_commits_on_a_branch_passes(clone: Path) -> None:
-    done(clone, "add", "The boat is moored at the north pier.")
-    done(clone, "run", now=LATER)
-    assert found_in(clone)[0] == 0
-
-
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [

@@ -31,6 +31,15 @@ def text(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
+def begun(base: Path, memory: str, now: str = NIGHT) -> Path:
+    """Make a repository beside a workspace with a page, and run once; return its folder."""
+    (base / "ws").mkdir(exist_ok=True)
+    (base / "ws/MEMORY.md").write_text(memory)
+    done(base, "init", "repo", "--from", "ws", now=now)
+    done(base / "repo", "run", now=now)
+    return base / "repo"
+
+
 def ids(repo: Path) -> dict[str, str]:
     return {m.body.partition(": ")[2] or m.body: m.id for m in memories(repo).values()}
 
@@ -148,63 +157,42 @@ def test_what_came_last_night_names_notes_after_the_rest(
     (tmp_path / "ws/memory").mkdir(parents=True)
     for day in range(1, 9):
         (tmp_path / f"ws/memory/2026-02-0{day}.md").write_text(f"# Day\n\n- Rain, {day} mm.\n")
-    (tmp_path / "ws/MEMORY.md").write_text("# Memory\n\n- We decided to sell the boat in May.\n")
-    done(tmp_path, "init", "repo", "--from", "ws")
-    done(tmp_path / "repo", "run", now=MORNING)
-    seen = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
+    repo = begun(tmp_path, "# Memory\n\n- We decided to sell the boat in May.\n", MORNING)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
     came = seen[seen.index("What came") : seen.index("What left")]
     assert came.index("sell the boat") < came.index("Rain, ")
 
 
-def test_a_line_in_the_place_of_another_is_shown_as_an_edit(
-    tmp_path: Path, client_of: Callable[..., TestClient]
+LONG = f"The staging server in Porto {'and its cold spare in the cellar ' * 3}runs Debian"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        (
+            "Mara prefers tea.",
+            "Mara drinks tea only, and never before ten.",
+            "edited Mara prefers tea. → Mara drinks tea only, and never before ten.",
+        ),
+        (
+            "Mara prefers tea in the morning.",
+            "We decided that Mara owns the billing contract.",
+            "archived Mara prefers tea in the morning.",
+        ),
+        (f"{LONG} 11.", f"{LONG} 12.", "edited … Debian 11. → … Debian 12."),
+    ],
+    ids=["edited", "unrelated", "long"],
+)
+def test_a_line_in_the_place_of_another_is_an_edit_where_both_are_about_the_same(
+    tmp_path: Path, client_of: Callable[..., TestClient], old: str, new: str, shown: str
 ) -> None:
-    (tmp_path / "ws").mkdir()
+    begun(tmp_path, f"# Memory\n\n- The wiki is read only.\n- {old}\n", now=MORNING)
     source = tmp_path / "ws/MEMORY.md"
-    source.write_text("# Memory\n\n- The wiki is read only.\n- Mara prefers tea.\n")
-    done(tmp_path, "init", "repo", "--from", "ws", now=MORNING)
-    done(tmp_path / "repo", "run", now=MORNING)
-    source.write_text(
-        "# Memory\n\n- The wiki is read only.\n- Mara drinks tea only, and never before ten.\n"
-    )
-    ran = done(tmp_path / "repo", "run", now="2026-03-04T10:00:00Z")
-    assert (ran["counts"]["memories_new"], ran["counts"]["memories_retired"]) == (1, 1)
-    page = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
-    assert "edited Mara prefers tea. → Mara drinks tea only, and never before ten." in page
-    assert "Nothing left." in page
-
-
-def test_an_unrelated_line_in_the_place_of_another_is_no_edit(
-    tmp_path: Path, client_of: Callable[..., TestClient]
-) -> None:
-    (tmp_path / "ws").mkdir()
-    source = tmp_path / "ws/MEMORY.md"
-    source.write_text("# Memory\n\n- The wiki is read only.\n- Mara prefers tea in the morning.\n")
-    done(tmp_path, "init", "repo", "--from", "ws", now=MORNING)
-    done(tmp_path / "repo", "run", now=MORNING)
-    source.write_text(
-        "# Memory\n\n- The wiki is read only.\n- We decided that Mara owns the billing contract.\n"
-    )
-    ran = done(tmp_path / "repo", "run", now="2026-03-04T10:00:00Z")
-    assert (ran["counts"]["memories_new"], ran["counts"]["memories_retired"]) == (1, 1)
-    page = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
-    assert "edited" not in page
-    assert "archived Mara prefers tea in the morning." in page[page.index("What left") :]
-
-
-def test_an_edit_at_the_end_of_a_long_line_is_visible(
-    tmp_path: Path, client_of: Callable[..., TestClient]
-) -> None:
-    (tmp_path / "ws").mkdir()
-    source = tmp_path / "ws/MEMORY.md"
-    line = f"The staging server in Porto {'and its cold spare in the cellar ' * 3}runs Debian"
-    source.write_text(f"# Memory\n\n- {line} 11.\n")
-    done(tmp_path, "init", "repo", "--from", "ws", now=MORNING)
-    done(tmp_path / "repo", "run", now=MORNING)
-    source.write_text(f"# Memory\n\n- {line} 12.\n")
+    source.write_text(source.read_text().replace(old, new))
     done(tmp_path / "repo", "run", now="2026-03-04T10:00:00Z")
     page = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
-    assert "edited … Debian 11. → … Debian 12." in page
+    assert shown in page
+    assert ("Nothing left." in page) == ("edited" in page) == shown.startswith("edited")
 
 
 def test_a_page_shows_the_first_changes_of_many_and_names_the_command_for_the_rest(
@@ -239,17 +227,15 @@ def test_the_morning_lists_the_runs_and_names_a_reverted_one(
     assert "reverted: not in effect" in text(client.get(f"{HOME}morning").text)
 
 
+MILL = "# Memory\n\n- The mill is on the Ourthe.\n- The wifi password is hunter2-Xk9Q2.\n"
+
+
 def test_the_morning_names_what_was_left_out_and_how_to_read_it(
     tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:
     (tmp_path / "ws/letters").mkdir(parents=True)
     (tmp_path / "ws/letters/one.txt").write_text("The mill was sold to the cooperative.\n")
-    (tmp_path / "ws/MEMORY.md").write_text(
-        "# Memory\n\n- The mill is on the Ourthe.\n- The wifi password is hunter2-Xk9Q2.\n"
-    )
-    done(tmp_path, "init", "repo", "--from", "ws")
-    repo = tmp_path / "repo"
-    done(repo, "run", now=NIGHT)
+    repo = begun(tmp_path, MILL)
     seen = text(client_of(repo).get(f"{HOME}morning").text)
     left = seen[seen.index("What was left out") : seen.index("What the agent reads first")]
     assert "secret" not in left
@@ -260,13 +246,7 @@ def test_the_morning_names_what_was_left_out_and_how_to_read_it(
 def test_the_morning_tells_new_secrets_from_known_ones(
     tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:
-    (tmp_path / "ws/memory").mkdir(parents=True)
-    (tmp_path / "ws/MEMORY.md").write_text(
-        "# Memory\n\n- The mill is on the Ourthe.\n- The wifi password is hunter2-Xk9Q2.\n"
-    )
-    done(tmp_path, "init", "repo", "--from", "ws")
-    repo = tmp_path / "repo"
-    done(repo, "run", now=NIGHT)
+    repo = begun(tmp_path, MILL)
     seen = text(client_of(repo).get(f"{HOME}morning").text)
     assert seen.count("1 secret was replaced by a placeholder in the copies") == 2
     assert "MEMORY.md, line 4: found a secret (password)" in seen
@@ -290,11 +270,7 @@ def test_the_morning_tells_new_secrets_from_known_ones(
 def test_nothing_waits_only_where_the_page_asks_for_nothing(
     tmp_path: Path, client_of: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "ws").mkdir()
-    (tmp_path / "ws/MEMORY.md").write_text("# Memory\n\n- The mill is on the Ourthe.\n")
-    done(tmp_path, "init", "repo", "--from", "ws")
-    repo = tmp_path / "repo"
-    done(repo, "run", now=NIGHT)
+    repo = begun(tmp_path, "# Memory\n\n- The mill is on the Ourthe.\n")
     seen = text(client_of(repo).get(f"{HOME}morning").text)
     assert "No run is scheduled" in seen
     assert "Nothing waits for you" not in seen
@@ -319,15 +295,11 @@ def test_a_night_without_news_names_the_run_that_the_page_shows(
 def test_marked_memories_have_one_word_and_the_buttons_say_what_they_do(
     tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:
-    ws = tmp_path / "ws"
-    ws.mkdir()
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws/AGENTS.md").write_text("# Rules\n\n- Always lock the shed.\n")
     lines = [f"- The {name} lamp is on shelf {n}.\n" for n, name in enumerate(("red", "blue"))]
-    (ws / "MEMORY.md").write_text("# Lamps\n\n" + "".join(lines))
-    (ws / "AGENTS.md").write_text("# Rules\n\n- Always lock the shed.\n")
-    done(tmp_path, "init", "repo", "--from", "ws", now=NIGHT)
-    repo = tmp_path / "repo"
-    done(repo, "run", now=NIGHT)
-    (ws / "MEMORY.md").unlink()
+    repo = begun(tmp_path, "# Lamps\n\n" + "".join(lines))
+    (tmp_path / "ws/MEMORY.md").unlink()
     marked = done(repo, "run", now=MORNING)["marked"]
     assert marked
     client = client_of(repo)

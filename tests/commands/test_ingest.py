@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
-from driving import assert_sound, done, files, git, memories, memrepo, standing
+from driving import assert_sound, done, files, git, memories, memrepo
 
 
 def workspace_of(repo: Path) -> Path:
@@ -27,50 +26,6 @@ def test_snapshots_are_the_bytes_of_the_workspace(ugly_repo: Path) -> None:
     }
     assert redacted < taken.keys()
     assert {"memory/a](b) <b>[c.md", "memory/-dash.md", "memory/empty.md"} < taken.keys()
-
-
-@pytest.mark.parametrize("folder", ["memory", "episodes"])
-def test_a_symlinked_folder_is_named_and_its_last_snapshot_stays(
-    small_repo: Path, folder: str, tmp_path: Path
-) -> None:
-    workspace, outside = workspace_of(small_repo), tmp_path / "outside"
-    if (workspace / folder).exists():
-        shutil.rmtree(workspace / folder)
-    outside.mkdir()
-    (outside / "x.md").write_text("- zqlinked must never be followed.\n")
-    (workspace / folder).symlink_to(outside)
-    before = files(small_repo)
-    answer = done(small_repo, "run")
-    assert [p["path"] for p in answer["ingest"]["refused"]] == [f"{folder}/"]
-    assert answer["status"] == "skipped"
-    assert files(small_repo) == before
-
-
-def test_a_file_that_became_unreadable_keeps_its_last_snapshot(small_repo: Path) -> None:
-    before = (small_repo / "sources/RTMEMORY.md").read_bytes()
-    (workspace_of(small_repo) / "RTMEMORY.md").write_bytes(b"\xff\xfe broken")
-    answer = done(small_repo, "ingest")
-    assert [(p["path"], p["rule"]) for p in answer["refused"]] == [
-        ("RTMEMORY.md", "source-not-utf8")
-    ]
-    assert answer["removed"] == []
-    assert (small_repo / "sources/RTMEMORY.md").read_bytes() == before
-
-
-@pytest.mark.parametrize("command", ["ingest", "run"])
-@pytest.mark.parametrize("how", ["gone", "empty"])
-def test_a_workspace_that_lost_everything_waits_for_a_person(
-    small_repo: Path, command: str, how: str
-) -> None:
-    workspace = workspace_of(small_repo)
-    shutil.rmtree(workspace)
-    if how == "empty":
-        workspace.mkdir()
-    before = standing(small_repo)
-    answer = memrepo(small_repo, command)
-    assert answer.exit == 3
-    assert answer.error["message"]
-    assert standing(small_repo) == before
 
 
 def test_a_statement_is_dated_by_when_it_was_written_and_not_by_its_copy(tmp_path: Path) -> None:

@@ -29,7 +29,6 @@ from memrepo.policies.rules import Weights
 from memrepo.store import blocks as indexing
 from memrepo.store import database, index
 from memrepo.store.index import Filter
-from memrepo.store.repo import open_repository
 from memrepo.store.tree import BlobFiles, Snapshot
 
 SCRIPTS = """\
@@ -113,12 +112,6 @@ def numbers(matches: Iterable[index.Found]) -> list[int]:
 def small(tmp_path: Path) -> Path:
     """Make a repository with three memories in three scripts."""
     return driving.begin(tmp_path, workspaces.write(tmp_path / "ws", {"MEMORY.md": SCRIPTS}))
-
-
-@pytest.fixture(scope="module")
-def standing_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("index")
-    return driving.begin(base, workspaces.write(base / "ws", {"MEMORY.md": SCRIPTS}))
 
 
 def hits(repo: Path, *words: str) -> list[str]:
@@ -219,89 +212,6 @@ def test_a_lost_or_damaged_index_is_built_again(small: Path, spoil: Callable[[Pa
     spoil(small / ".git" / "memrepo" / index.NAME)
     assert hits(small, "greenhouse") == wanted
     assert dump(small) == rows
-
-
-@pytest.mark.parametrize(
-    ("words", "count"),
-    [
-        (["北京"], 1),
-        (["温室"], 1),
-        (["京の"], 1),
-        (["greenhouse"], 1),
-        (["GREENHOUSES"], 1),
-        (["Вера"], 1),
-        (["вера"], 1),
-        (["東京"], 0),
-        (["oslo", "北京"], 2),
-        (["ｏｓｌｏ"], 1),
-    ],
-)
-def test_every_script_is_found(standing_repository: Path, words: list[str], count: int) -> None:
-    assert len(hits(standing_repository, *words)) == count
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        '"',
-        '""',
-        '"greenhouse',
-        "*",
-        "green*",
-        "(",
-        ")",
-        "()",
-        "NEAR",
-        "NEAR(a b)",
-        "AND",
-        "OR",
-        "NOT",
-        "a AND",
-        "OR b",
-        ":",
-        "title:",
-        "title:x",
-        "body : x",
-        "^",
-        "^a",
-        "-",
-        "--",
-        "-a",
-        "+",
-        "'",
-        "';--",
-        "\\",
-        "{a b}",
-        "a.b",
-        "%",
-        "_",
-        "?",
-        "",
-        " ",
-        "\t",
-        "\n",
-        "\0",
-        "\x1b[0m",
-        "\ud800",
-        "\u200b",
-        "🚀",
-        "e\u0301",
-        "a" * 10_000,
-        "x " * 3_000,
-        "is the",
-        "١٢٣",
-        "ﬁ",
-        "İ",
-        "_" * 50,
-        "京",
-        "ー",
-        "\u3099",
-    ],
-    ids=lambda words: ascii(words[:12]),
-)
-def test_no_query_is_a_syntax_error(standing_repository: Path, words: str) -> None:
-    with open_repository(standing_repository) as store:
-        search(store.folder, store.snapshot(store.head()), [words], ALL)
 
 
 @pytest.fixture(scope="module")

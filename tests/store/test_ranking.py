@@ -133,28 +133,6 @@ def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) ->
     assert order(ranked(tmp_path, files, "pump house", alone)) == [1]
 
 
-def test_tags_and_scopes_limit_what_is_found_and_what_lends_a_score(tmp_path: Path) -> None:
-    files = dict(
-        [
-            lone(1, "the pump", tags=("ops", "home base")),
-            lone(2, "the pump", tags=("ops",)),
-            lone(3, "the pump", scope="user:ana"),
-            lone(4, "the pump", scope="user:ben"),
-            lone(5, "the pump", tags=("oops",)),
-        ]
-    )
-
-    def kept(**only: tuple[str, ...]) -> list[int]:
-        return sorted(order(ranked(tmp_path, files, "pump", Filter(**only))))  # type: ignore[arg-type]
-
-    assert kept(tags=("ops",)) == [1, 2]
-    assert kept(tags=("ops", "home base")) == [1]
-    assert kept(tags=("%",)) == []
-    assert kept(scopes=("user:ana",)) == [1, 2, 3, 5]
-    assert kept(scopes=("user:ana", "user:ben")) == [1, 2, 3, 4, 5]
-    assert kept(scopes=("user:nobody",), tags=("oops",)) == [5]
-
-
 # -- long texts ----------------------------------------------------------------------------------
 
 

@@ -131,16 +131,6 @@ def test_an_unreadable_file_and_folder_are_refused_by_name() -> None:
 SECRET = "ghp_" + "FakeFakeFake1234FakeFakeFake5678Fake"
 
 
-def test_a_secret_is_replaced_in_a_snapshot_and_never_quoted(tmp_path: Path) -> None:
-    found = read_workspace(
-        write(tmp_path, {"MEMORY.md": f"- Token {SECRET} works.\n".encode()}), RULES
-    )
-    assert SECRET.encode() not in found.files["MEMORY.md"]
-    (problem,) = found.problems
-    assert (problem.rule, problem.severity) == ("source-secret-redacted", "warning")
-    assert SECRET not in str(problem)
-
-
 def test_an_inbox_file_with_a_secret_is_refused_and_not_rewritten(tmp_path: Path) -> None:
     files = {"inbox/a.md": f"- Token {SECRET} works.\n".encode(), "inbox/b.md": b"- Fine.\n"}
     found = read_workspace(write(tmp_path, files), RULES)
@@ -190,29 +180,6 @@ def test_a_file_that_can_no_longer_be_read_keeps_its_last_snapshot(
     assert [(p["path"], p["rule"]) for p in done["refused"]] == [(name, rule)]
     assert (done["removed"], done["changed"]) == ([], [])
     assert {name: (repo / name).read_bytes() for name in snapshots(repo)} == old
-
-
-def test_a_secret_reaches_no_object_of_the_repository(place: Path) -> None:
-    repo, ws = place / "repo", place / "ws"
-    (ws / "MEMORY.md").write_text(f"- The token of the pump is {SECRET} for now.\n")
-    inbox = repo / "sources" / "inbox" / "a.md"
-    inbox.parent.mkdir(parents=True, exist_ok=True)
-    inbox.write_text(f"- The other token is {SECRET} too.\n")
-    (inbox.parent / "b.md").write_text("- Vera bought a second pump.\n")
-    done = driving.done(repo, "ingest", now=driving.LATER)
-    assert {(p["path"], p["rule"]) for p in done["refused"]} == {
-        ("MEMORY.md", "source-secret-redacted"),
-        ("inbox/a.md", "source-secret"),
-    }
-    assert "sources/inbox/b.md" in snapshots(repo)
-    assert "sources/inbox/a.md" not in snapshots(repo)
-    assert SECRET in inbox.read_text()
-    assert "is [" in (repo / "sources" / "MEMORY.md").read_text()
-    for line in driving.git(
-        repo, "cat-file", "--batch-check", "--batch-all-objects", "--unordered"
-    ).splitlines():
-        blob, kind, _ = line.split()
-        assert SECRET not in driving.git(repo, "cat-file", kind, blob), line
 
 
 @pytest.mark.parametrize(

@@ -138,24 +138,6 @@ def test_a_planted_violation_is_caught(module: str, source: str) -> None:
     assert len(violations(source, module)) == 1
 
 
-@pytest.mark.parametrize(
-    ("module", "source"),
-    [
-        ("memrepo.faces.cli", "from memrepo.actions import run\nfrom memrepo import __version__"),
-        ("memrepo.actions.x", "from memrepo.assets import asset\nfrom memrepo import config"),
-        ("memrepo.store.x", "import git\nfrom memrepo.core import memory"),
-        ("memrepo.merge.x", "from memrepo.core.state import State"),
-        ("memrepo.read.x", "from memrepo.merge.tombstones import tombstones_in"),
-        ("memrepo.read.x", "from memrepo.policies import matching\nfrom . import notes"),
-        ("memrepo.judge.x", "def f():\n    import anthropic"),
-        ("memrepo.faces.mcp.server", "from mcp.server import Server"),
-        ("memrepo.faces.x", "def f():\n    from memrepo.faces.mcp.server import serve"),
-    ],
-)
-def test_an_allowed_import_is_let_through(module: str, source: str) -> None:
-    assert violations(source, module) == []
-
-
 def test_a_relative_import_in_a_package_file_is_resolved() -> None:
     assert violations("from ..judge import offline", "memrepo.store", is_package=True) != []
 
@@ -221,14 +203,6 @@ def test_no_file_names_a_machine_path_or_a_registry() -> None:
     assert found == {}
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [("/", "work/main"), ("see /", "home/ana/x"), ("/", "root/.cache"), ("https://pypi", ".org")],
-)
-def test_a_planted_machine_name_is_caught(parts: tuple[str, ...]) -> None:
-    assert machine_names("".join(parts).encode()) != []
-
-
 # CPython before 3.11.4 matches possessive and atomic groups wrongly (gh-106052).
 POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{+[\d,]+\}+)\+|\(\?>")
 
@@ -241,11 +215,6 @@ def test_no_pattern_has_a_possessive_or_atomic_group() -> None:
         if POSSESSIVE_GROUP.search(line)
     }
     assert found == set()
-
-
-@pytest.mark.parametrize("pattern", ["(?:a|b)*" + "+", "(?:ab)++", "(?:ab){2,}+", "(?" + ">a)"])
-def test_a_planted_possessive_group_is_caught(pattern: str) -> None:
-    assert POSSESSIVE_GROUP.search(pattern)
 
 
 def test_few_types_are_left_open() -> None:
@@ -283,11 +252,6 @@ def test_no_modules_import_each_other_not_even_in_a_function_or_for_type_checker
             name
         }
     assert in_cycles(graph) <= STILL_IN_CYCLES
-
-
-def test_a_planted_cycle_is_found() -> None:
-    assert in_cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a", "b"}}) == {"b", "c"}
-    assert in_cycles({"a": {"b"}, "b": {"c"}, "c": set()}) == set()
 
 
 def in_cycles(graph: dict[str, set[str]]) -> set[str]:

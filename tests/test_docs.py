@@ -234,9 +234,3 @@ def test_every_rule_of_a_problem_is_explained_and_no_other() -> None:
 
 def test_every_operation_is_in_the_git_model() -> None:
     assert set(OPS) <= set(cells(section(text("docs/git-model.md"), "## Operations")))
-
-
-def test_the_rules_are_found_however_they_are_passed_over() -> None:
-    assert {"frontmatter-syntax", "memory-same-id", "source-symlink", "unit-cut"} - rules() == {
-        "source-symlink"
-    }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import transcripts
 from docs_parts import ROOT, pages
-from transcripts import Exchange, Stage
+from transcripts import Exchange
 
 from memrepo.actions.exchange.import_ import FORMATS
 
@@ -51,62 +51,3 @@ def test_a_migration_is_played_for_every_program() -> None:
         found = played[f"memrepo import {format_} ../theirs/{format_} --dry-run"]
         assert int(re.search(r"(\d+) memories new", found)[1]) > 1  # type: ignore[index]
     assert played["memrepo undo"].startswith("undid Import")
-
-
-@pytest.mark.parametrize(
-    ("expected", "found", "equal"),
-    [
-        (("a",), ("a",), True),
-        (("a",), ("b",), False),
-        (("a",), ("a", "b"), False),
-        (("a", "..."), ("a",), True),
-        (("a", "...", "z"), ("a", "b", "c", "z"), True),
-        (("a", "...", "z"), ("a", "b", "c"), False),
-        (("(...)",), ("(abc)",), False),
-        (("run 0123abc",), ("run fedcba9876",), True),
-        (("mem-0123456789abcdef  fact",), ("mem-fedcba9876543210  fact",), True),
-        (("effaced",), ("defaced",), False),
-    ],
-)
-def test_answers_are_compared_but_for_hashes_and_elided_lines(
-    expected: tuple[str, ...], found: tuple[str, ...], equal: bool
-) -> None:
-    assert transcripts.same(expected, found) is equal
-
-
-def test_a_stale_answer_is_replaced_and_an_elided_one_stays() -> None:
-    text = "\n".join(
-        [
-            "text",
-            "```console",
-            "$ echo one > f",
-            "$ cat f",
-            "stale",
-            "$ cat f",
-            "...",
-            "```",
-            "```sh",
-            "$ cat f",
-            "not played",
-            "```",
-            "",
-        ]
-    )
-    assert transcripts.refreshed(text) == text.replace("stale", "one")
-
-
-@pytest.mark.parametrize("command", ["rm -rf x", "sh -c ls", "python -c pass", "./memrepo"])
-def test_a_program_that_is_not_listed_is_not_run(tmp_path: Path, command: str) -> None:
-    with pytest.raises(ValueError, match="may not run"):
-        Stage(tmp_path).play(command)
-
-
-def test_the_clock_goes_on_a_minute_a_command_and_exit_codes_can_be_asked_for(
-    tmp_path: Path,
-) -> None:
-    stage = Stage(tmp_path)
-    stage.play("memrepo init memory")
-    stage.play("cd memory")
-    assert stage.play("git log -1 --format=%cI") == ("2026-03-02T04:01:00+00:00",)
-    assert stage.play("memrepo show nothing-like-it") != ()
-    assert stage.play("echo $?") != ("0",)

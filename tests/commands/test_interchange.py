@@ -12,7 +12,6 @@ import pytest
 import workspaces
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
-from memrepo.actions.exchange.import_ import FORMATS as REGISTRY
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.formats.records import Files, Format, ImportRecord
@@ -222,33 +221,6 @@ def test_what_an_import_brought_and_a_person_took_out_does_not_come_back(
     answer = done(repo, "import", "obsidian", where, now=LATER)
     assert (answer["commit"], answer["counts"]["left_before"]) == ("", 1)
     assert gone.id not in memories(repo)
-
-
-def odd_places(base: Path) -> list[Path]:
-    """Make what nobody means to import; return the places."""
-    noise = bytes(range(256)) * 16
-    files = {
-        "noise.db": noise,
-        "noise.json": noise,
-        "noise.md": noise,
-        "broken.db": b"SQLite format 3\0" + noise,
-        **{f"empty.{end}": b"" for end in ("db", "json", "jsonl", "md")},
-        "deep.json": b"[" * 100_000,
-        "huge.jsonl": b'{"id": ' + b"9" * 5000 + b"}",
-        "folders/MEMORY.md/conversations.json/memory.json/x.db/refcount.json/a": b"",
-    }
-    root = workspaces.write(base / "odd", files)
-    return [Path("/dev/null"), root / "none", root / "noise.db/x", root, *root.iterdir()]
-
-
-@pytest.mark.parametrize("format_", sorted(REGISTRY))
-def test_what_cannot_be_imported_is_named(repo: Path, tmp_path: Path, format_: str) -> None:
-    for place in odd_places(tmp_path):
-        answer = memrepo(repo, "import", format_, place)
-        assert answer.exit in (0, 2), (place, answer)
-        assert answer.exit == 2 or answer.data["counts"] or answer.data["problems"], (place, answer)
-    assert memrepo(repo, "import", format_, "/dev/null").exit == 2
-    assert_sound(repo)
 
 
 def test_a_file_that_a_reader_cannot_read_is_left_out_and_named() -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.guard import narrowed
 from memrepo.actions.lifecycle import session
-from memrepo.actions.recall.recall import Recall, index_of
+from memrepo.actions.recall.recall import Hit, Recall, index_of
 from memrepo.actions.recall.search import bounded
 from memrepo.actions.setup.agent import (
     CLAUDE_EVENTS,
@@ -35,15 +35,17 @@ from memrepo.core.secrets import concealed, redact
 from memrepo.core.times import format_time, parse_time
 from memrepo.faces.text.recall import hit_text
 from memrepo.policies.importance import Lexicon, lexicon
-from memrepo.policies.standing import is_of_project
-from memrepo.store.index import Filter, no_model
-from memrepo.text.words import query_terms, tokens
+from memrepo.policies.standing import SESSION_TAG, is_of_project, is_of_session
+from memrepo.store.index import Filter, Index, no_model
+from memrepo.text.words import query_terms, telling_words, tokens
 from memrepo.views.hot import HEAD, fenced
 
 FOLDER = "captured"
 """The folder inside memrepo's own folder for prompts and replies of unfinished sessions."""
 OFFERS, OFFER_TOKENS = 3, 800
 """Maximum memories offered for a prompt; half of the tokens are for their texts."""
+MAX_RULE_WORDS = 40
+"""Maximum words of a prompt for which rules are looked up."""
 PROMPTS, PROMPT_LENGTH, REPLY_LENGTH = 10, 300, 800
 BROKEN_OFF = timedelta(days=1)
 
@@ -104,24 +106,44 @@ def _take_in_own(work: Work, folder: str) -> None:
 def _offer(work: Work, prompt: str) -> str:
     """Return the text of the memories that match a prompt, or an empty string if none match.
 
-    These memories do not count as retrieved. The search compares words only, because loading a
-    model takes too long for a prompt.
+    Rules come first, however well others match. What former sessions asked is no answer. These
+    memories do not count as retrieved. The search compares words only, because loading a model
+    takes too long for a prompt.
     """
     words = fold(prompt, 1000)
     if not words:
         return ""
     index = replace(index_of(work), model=no_model)
-    answer = Recall(work, work.call.now, index).find([words], Filter(limit=OFFERS))
-    found = [
-        hit
-        for hit in answer.hits
-        if hit.answers and (work.call.scope or not is_of_project(answer.memories[hit.id]))
-    ]
-    best = max((hit.score for hit in found), default=0.0)
-    near = [hit for hit in found if hit.score >= best / 2]
+    recall, near = Recall(work, work.call.now, index), list[Hit]()
+    rules = _rules_about(index, words)
+    for types in (("constraint",), ()):
+        answer = recall.find([words], Filter(limit=OFFERS, types=types))
+        fit = [
+            hit
+            for hit in answer.hits
+            if (hit.answers or hit.id in rules)
+            and not is_of_session(answer.memories[hit.id])
+            and (work.call.scope or not is_of_project(answer.memories[hit.id]))
+        ]
+        best = max((hit.score for hit in fit), default=0.0)
+        known = {hit.id for hit in near}
+        near += [hit for hit in fit if hit.score >= best / 2 and hit.id not in known]
+    near = near[:OFFERS]
     asked = query_terms(words)
     hits, _ = bounded(near, OFFER_TOKENS // 2, asked)
     return f"{HEAD}\n{fenced(chr(10).join(hit_text(hit, asked) for hit in hits))}" if hits else ""
+
+
+def _rules_about(index: Index, prompt: str) -> set[str]:
+    """Return the ids of the rules with a word of a prompt that few rules have.
+
+    A long prompt has one word for what a rule forbids, so the rule does not answer it as a whole.
+    """
+    found = set[str]()
+    for word in list(dict.fromkeys(telling_words(prompt)))[:MAX_RULE_WORDS]:
+        held = index.holding([word], Filter(types=("constraint",)))
+        found |= {block.id for block in held} if len(held) <= OFFERS else set()
+    return found
 
 
 def _place(folder: Path, name: str) -> Path:
@@ -155,11 +177,17 @@ def _read(place: Path) -> Mapping[str, Any]:
 def _take_in(work: Work, place: Path) -> None:
     """Write the recorded prompts of a session as one note, and delete the session's file.
 
-    Greetings and thanks are left out. A session of nothing else leaves no note.
+    Greetings and thanks are left out, and so is what an earlier session asked. A session of nothing
+    else leaves no note.
     """
     record = _read(place)
-    words = lexicon()
-    prompts = [prompt for prompt in record.get("prompts", ()) if not _is_small_talk(prompt, words)]
+    words, past = lexicon(), filter(is_of_session, work.tree.state().active)
+    known = {line for note in past for line in note.body.splitlines()}
+    prompts = [
+        prompt
+        for prompt in record.get("prompts", ())
+        if not _is_small_talk(prompt, words) and f"- {prompt}" not in known
+    ]
     if prompts:
         asked = "\n".join(f"- {prompt}" for prompt in prompts)
         ended = f"\n\nIt ended with: {record['reply']}" if record.get("reply") else ""
@@ -167,6 +195,7 @@ def _take_in(work: Work, place: Path) -> None:
             text=f"{asked}{ended}",
             type="note",
             title=f"Session of {record['began'][:16]}Z",
+            tags=(SESSION_TAG,),
             reason="requests made in a session of the agent",
         )
         perform(work, "add", request)

@@ -395,6 +395,15 @@ def is_of_project(memory: Memory) -> bool:
     return memory.scope.startswith("project:")
 
 
+SESSION_TAG = "agent-session"
+"""The tag of a note about what an agent was asked in one session."""
+
+
+def is_of_session(memory: Memory) -> bool:
+    """Return whether a memory is the note of an agent's session."""
+    return memory.is_note and SESSION_TAG in memory.tags
+
+
 Basis = Literal["dated", "later", ""]
 """How the newer statement was found: by a day in a text, heading or file name, by order, or not."""
 _EXPLICIT = ("unit", "heading", "file")

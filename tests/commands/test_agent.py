@@ -353,6 +353,32 @@ def test_a_session_begins_with_what_is_hot_and_ends_as_a_note(
     assert done(repo, "show", id_, "--no-touch")["derived"]["retrievals"] == 0
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Deploy the API to production",
+        "First fix the build, then deploy the new version of the shop, and write to Ben about it.",
+    ],
+)
+def test_a_prompt_brings_the_rule_about_it_before_what_was_asked_before(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, prompt: str
+) -> None:
+    rule = done(repo, "add", "Never deploy without Ana's consent.", "--type", "constraint")["id"]
+    for n in range(3):
+        done(repo, "add", f"The API was deployed to production on day {n}.", "--type", "note")
+    for day in ("2026-03-01", "2026-03-02", "2026-03-03"):
+        now = f"{day}T09:00:00Z"
+        told = hook(repo, monkeypatch, "UserPromptSubmit", prompt=prompt, now=now)
+        offered = told["hookSpecificOutput"]["additionalContext"]
+        assert offered.split("mem-")[1].startswith(rule.removeprefix("mem-"))
+        assert prompt not in offered
+        hook(repo, monkeypatch, "SessionEnd", now=now)
+    notes = [m for m in memories(repo).values() if m.tags]
+    assert [prompt in m.body for m in notes] == [True]  # once, however often it was asked
+    hits = done(repo, "search", prompt, "--no-touch", now=LATER)["hits"]
+    assert hits[-1]["id"] == notes[0].id
+
+
 def test_a_session_that_never_ended_is_taken_in_a_day_later(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

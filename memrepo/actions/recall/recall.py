@@ -23,7 +23,7 @@ from memrepo.policies.phrases import read
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
-from memrepo.policies.standing import contesting, doubts, is_retired, trust_of
+from memrepo.policies.standing import contesting, doubts, is_of_session, is_retired, trust_of
 from memrepo.store import vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
@@ -291,11 +291,11 @@ class Recall:
             matches = answer.matches
             memories = self._memories([match.block for match in matches])
             kept = [m for m in memories if m.status != "active" or self._stands_as(m) in wanted]
-            count = sum(not is_retired(m) for m in kept) + len(answer.found) - len(matches)
+            count = sum(not _is_lowered(m) for m in kept) + len(answer.found) - len(matches)
             if count >= only.limit or len(answer.found) < limit:
                 break
             limit *= 2  # some were expired or retired: fetch more
-        best = _last(kept, lambda memory: memory.standing in LOWERED)[: only.limit]
+        best = _last(kept, _is_lowered)[: only.limit]
         if config.rules.tiers.last:
             best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
         texts = [_memory_text(memory) for memory in best]
@@ -493,6 +493,11 @@ MAX_COMPARED, MAX_LATER = 3, 300
 """The number of hits below which a later statement is shown, and its maximum characters."""
 LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
+
+
+def _is_lowered(memory: Memory) -> bool:
+    """Return whether a memory comes after all others. What a session asked answers little."""
+    return memory.standing in LOWERED or is_of_session(memory)
 
 
 class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):

@@ -353,13 +353,9 @@ ChangeKind = Literal[
     "added",
     "evidence",
     "confirmed",
-    "promoted",
-    "demoted",
+    "page",
     "tier",
-    "confidence",
     "flags",
-    "links",
-    "moved",
     "fields",
 ]
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
@@ -370,44 +366,25 @@ _KIND_OF_FIELD: Mapping[str, ChangeKind] = MappingProxyType(
         "standing": "standing",
         "sources": "evidence",
         "verified": "confirmed",
+        "hot": "page",
         "tier": "tier",
-        "confidence": "confidence",
         "pinned": "flags",
         "critical": "flags",
         "user_marked": "flags",
-        "links": "links",
     }
 )
-_FOLLOWS: Mapping[str, str] = MappingProxyType(
-    {
-        "superseded_by": "status",
-        "superseded_at": "status",
-        "archived_at": "status",
-        "retired": "standing",
-        "duplicate_of": "standing",
-        "tier_since": "tier",
-        "gist": "tier",
-    }
-)
-"""Fields that are not reported if the field they depend on also changed."""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory before and after a change.
+    """A memory before and after a change, the kind of change, and the changed fields.
 
-    `kinds` contains all kinds of change in the order of KINDS. The first one is used for sorting.
-    `fields` lists the changed fields. Bookkeeping fields are omitted if any other field changed.
+    Bookkeeping fields are omitted if any other field changed.
     """
 
-    kinds: tuple[ChangeKind, ...]
+    kind: ChangeKind
     before: Memory | None
     after: Memory | None
     fields: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> ChangeKind:
-        """Return the main kind of change."""
-        return self.kinds[0]
 
     @property
     def memory(self) -> Memory:
@@ -426,47 +403,28 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 def differences(before: State, after: State) -> tuple[Difference, ...]:
     """Return the difference of each memory that changed, ordered by kind, then by path."""
-    found = []
-    for id_ in differing(before.memories, after.memories):
-        old, new = before.memories.get(id_), after.memories.get(id_)
-        if old is None or new is None:
-            kind: ChangeKind = "removed" if new is None else "added"
-            found.append(Difference(kinds=(kind,), before=old, after=new))
-        elif old != new:
-            found.append(_changed(old, new))
+    pairs = (
+        (before.memories.get(id_), after.memories.get(id_))
+        for id_ in differing(before.memories, after.memories)
+    )
+    found = [_difference(old, new) for old, new in pairs if old != new]
     return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.memory.path, d.memory.id)))
 
 
-def _changed(old: Memory, new: Memory) -> Difference:
+def _difference(old: Memory | None, new: Memory | None) -> Difference:
+    if old is None or new is None:
+        return Difference(kind="removed" if new is None else "added", before=old, after=new)
     names = changed_keys(old.fields, new.fields)
-    reported = tuple(name for name in names if name not in _BOOKKEEPING)
-    kinds = {kind for name in reported if (kind := _kind(name, old, new, reported))}
-    if old.body != new.body:
-        kinds.add("reworded")
-    if old.path != new.path:
-        kinds.add("moved")
-    return Difference(
-        kinds=tuple(kind for kind in KINDS if kind in kinds) or ("fields",),
-        before=old,
-        after=new,
-        fields=reported or (() if kinds else tuple(names)),
-    )
-
-
-def _kind(name: str, old: Memory, new: Memory, reported: Sequence[str]) -> ChangeKind | None:
-    """Return the kind of change of one field, or None if another field's change says it."""
-    is_retired = new.standing == "retire_candidate"
-    match name:
-        case "status":
-            if is_retired and new.status == "archived" and "standing" in reported:
-                return None
-            return "restored" if new.status == "active" else cast("ChangeKind", new.status)
-        case "standing" if is_retired:
-            return "marked" if new.status == "active" else "retired"
-        case "promoted":
-            return "promoted" if new.promoted else "fields"
-        case "hot":  # on the first page
-            if new.hot is None or new.hot.until is not None:
-                return "demoted"
-            return "fields" if old.hot and old.hot.since == new.hot.since else "promoted"
-    return None if _FOLLOWS.get(name) in reported else _KIND_OF_FIELD.get(name, "fields")
+    told = tuple(name for name in names if name not in _BOOKKEEPING)
+    is_gone = new.standing == "retire_candidate" != old.standing
+    if new.status != old.status and not (is_gone and new.status == "archived"):
+        kind = "restored" if new.status == "active" else cast("ChangeKind", new.status)
+    elif is_gone:
+        kind = "marked" if new.status == "active" else "retired"
+    elif new.body != old.body:
+        kind = "reworded"
+    else:
+        kinds = [_KIND_OF_FIELD[name] for name in told if name in _KIND_OF_FIELD]
+        kind = min(kinds, key=KINDS.index, default="fields")
+    is_quiet = not told and (old.body, old.path) == (new.body, new.path)
+    return Difference(kind=kind, before=old, after=new, fields=tuple(names) if is_quiet else told)

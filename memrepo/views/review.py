@@ -95,7 +95,6 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         found, memory = self.difference, self.difference.memory
         return {
             "op": found.kind,
-            "kinds": found.kinds,
             "id": memory.id,
             "path": memory.path,
             "type": memory.type,
@@ -228,7 +227,7 @@ def change_lines(change: Change) -> Iterator[Line]:
             yield from (Line("+", (Span(mark="new", text=m.body),)) for m in change.successors)
         case "added":
             yield Line("+", (Span(mark="new", text=body),))
-        case _ if "reworded" in found.kinds:
+        case _ if old and old != body:
             yield from _two(old, body)
         case _:
             yield _plain(" ".join(body.split()))

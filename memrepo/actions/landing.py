@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import Work
 from memrepo.core.changes import Change, Delete, Step, Write
-from memrepo.core.ids import digest
 from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.messages import MAX_STEPS, Context, message
 from memrepo.core.secrets import redact
@@ -125,26 +124,12 @@ def _with(context: Context, **more: str) -> Context:
     return replace(context, extra={**(context.extra or {}), **given}) if given else context
 
 
-def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
+def derived_files(work: Work, state: State) -> list[Change]:
     """Return the file changes that update the views and the hot cache to match a state."""
-    is_head = not afresh and state is work.tree.state()
-    if is_head and work.store.cache.stale.get(_print(work)) == []:
-        return []
     from memrepo.views.hot import hot_changes
     from memrepo.views.pages import render_views
 
     return [*render_views(state, work.config.is_personal), *hot_changes(state, hot_rules(work))]
-
-
-def stale_files(work: Work) -> tuple[str, ...]:
-    """Return the paths of the views and the hot cache page that are outdated at the current commit.
-
-    The result is cached per tree, because `status` needs it on every call.
-    """
-    catalogue, key = work.store.cache, _print(work)
-    if key not in catalogue.stale:
-        catalogue.stale[key] = sorted(derived_contents(work, work.tree.state()))
-    return tuple(catalogue.stale[key])
 
 
 def missing_pages(work: Work) -> list[str]:
@@ -152,21 +137,6 @@ def missing_pages(work: Work) -> list[str]:
     layout, tree = work.tree.layout, work.tree.files
     hot = (path for name in HOT_NAMES if tree.regular(path := layout.prefix + name))
     return work.store.work.missing([*tree.below(layout.area("views")), *hot])
-
-
-def call_settled(work: Work) -> None:
-    """Record that all derived files of the current commit are up to date, as just rendered."""
-    work.store.cache.stale[_print(work)] = []
-
-
-def _print(work: Work) -> str:
-    """Return a digest of everything that the derived pages depend on: tree ids, scope and rules."""
-    layout, files = work.tree.layout, work.tree.files
-    areas = (layout.area(name).rstrip("/") for name in ("memories", "views", "tombstones"))
-    hot = (layout.prefix + name for name in HOT_NAMES)
-    own = files.id_of(f"{layout.prefix}templates")
-    ids = [*(files.id_of(path) for path in (*areas, *hot)), own]
-    return digest([ids, work.call.scope, repr(work.config.is_personal), repr(hot_rules(work))])
 
 
 def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:

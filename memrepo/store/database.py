@@ -28,8 +28,6 @@ CACHE_WAIT_S = 1.0
 """Maximum wait of the memory cache. Reading the files instead is only slower."""
 SPARE_ROWS = 1000
 """Number of outdated rows, beyond twice the current ones, from which they are deleted."""
-MAX_ANSWERS = 20
-"""Number of stored answers of each kind. The newest are retained."""
 _VERSION = "version"
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Errors of a file that is not damaged, but cannot be written or is locked for too long.
@@ -172,26 +170,12 @@ _ROW = msgspec.msgpack.Decoder(_Row)
 
 
 class MemoryCache:
-    """Decoded memories by blob, and answers about whole commits. Disk errors are ignored."""
+    """Decoded memories by blob, with the values derived from them. Disk errors are ignored."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._stored: dict[str, int] = {}
         """The number of derived values stored for each blob."""
-        self._read: dict[str, dict[str, bytes]] = {}
-        """Stored answers by kind and key, for the kinds read so far."""
-        self._answers: dict[str, dict[str, Any]] = {}
-        """Stored and new answers."""
-
-    @property
-    def stale(self) -> dict[str, list[str]]:
-        """Return {tree fingerprint: pages that do not match the memories in this tree}."""
-        return self._of("stale", list[str])
-
-    @property
-    def surveys(self) -> dict[str, Any]:
-        """Return {tree fingerprint: counts shown by `status`, as JSON values}."""
-        return self._of("survey", Any)
 
     def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
         """Return {blob: memory} of the stored memories among the given {blob: path}."""
@@ -207,17 +191,15 @@ class MemoryCache:
         return found
 
     def store(self, memories: Mapping[str, Memory], current: Collection[str] | None = None) -> None:
-        """Store memories by blob, with their derived values and any new answers.
+        """Store memories by blob, with their derived values.
 
         Rows of blobs that are not `current` (by default: not in `memories`) are deleted once there
         are many of them.
         """
         if not self._path.exists():  # another process deleted it
             self._stored.clear()
-            self._read = {kind: {} for kind in self._read}
         fresh = {b: m for b, m in memories.items() if self._stored.get(b) != len(m.derived)}
-        answers = [*self._new_answers()]
-        if not (fresh or answers):
+        if not fresh:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -225,7 +207,6 @@ class MemoryCache:
                 base.execute("BEGIN IMMEDIATE")
                 _create_tables(base)
                 base.executemany("REPLACE INTO parsed VALUES (?, ?)", _rows(fresh))
-                base.executemany("REPLACE INTO answer VALUES (?, ?, ?)", answers)
                 _delete_old(base, memories.keys() if current is None else current)
                 base.execute("COMMIT")
         except sqlite3.DatabaseError as error:
@@ -238,23 +219,6 @@ class MemoryCache:
             pass  # the folder is not writable
         else:
             self._stored |= {blob: len(memory.derived) for blob, memory in fresh.items()}
-            for kind, key, value in answers:
-                self._read[kind][key] = value
-
-    def _of(self, kind: str, type_: Any) -> dict[str, Any]:
-        if kind not in self._answers:
-            by_kind = "SELECT key, value FROM answer WHERE kind = ? ORDER BY rowid"
-            read = self._read[kind] = dict(self._select(by_kind, (kind,)))
-            found = {key: msgspec.json.decode(value, type=type_) for key, value in read.items()}
-            self._answers[kind] = found
-        return self._answers[kind]
-
-    def _new_answers(self) -> Iterator[tuple[str, str, bytes]]:
-        for kind, answers in self._answers.items():
-            for key, answer in answers.items():
-                value = msgspec.json.encode(answer)
-                if self._read[kind].get(key) != value:
-                    yield kind, key, value
 
     def _select(self, statement: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         if self._path.exists():
@@ -289,9 +253,3 @@ def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:
         base.execute(
             "DELETE FROM parsed WHERE blob NOT IN (SELECT value FROM json_each(?))", (blobs,)
         )
-    base.execute(
-        """DELETE FROM answer WHERE rowid IN (
-            SELECT rowid FROM (SELECT rowid, row_number() OVER
-              (PARTITION BY kind ORDER BY rowid DESC) AS age FROM answer) WHERE age > ?)""",
-        (MAX_ANSWERS,),
-    )

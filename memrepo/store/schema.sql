@@ -31,6 +31,5 @@ CREATE INDEX statement_hash ON statement (hash);
 -- The languages whose rules made the terms.
 CREATE TABLE language (name TEXT PRIMARY KEY) WITHOUT ROWID;
 
--- Decoded memories with values derived from them, and answers about whole commits.
+-- Decoded memories with values derived from them.
 CREATE TABLE parsed (blob TEXT PRIMARY KEY, memory BLOB);
-CREATE TABLE answer (kind TEXT, key TEXT, value BLOB, UNIQUE (kind, key));

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from memrepo import __version__
 from memrepo.actions.guard import redact_steps
-from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
+from memrepo.actions.landing import Landing, derived_files, prepare
 from memrepo.actions.pending import PREFIX, all_waiting, put_away
 from memrepo.actions.run.decide import Decisions
 from memrepo.actions.run.gather import Answers, RunPlan
@@ -191,9 +191,7 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 
 def land(work: Work, made: Decisions, reason: str) -> None:
     """Commit a run. Raise BranchMoved if another commit landed in the meantime."""
-    commit = work.store.land(_landing(work, made, reason).chain, made.run)
-    if (there := work.refreshed()).tree.commit == commit:
-        call_settled(there)
+    work.store.land(_landing(work, made, reason).chain, made.run)
 
 
 def _landing(work: Work, found: Decisions, reason: str = "") -> Landing:

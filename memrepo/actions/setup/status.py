@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import hot_rules, stale_files
+from memrepo.actions.landing import derived_contents, hot_rules
 from memrepo.actions.pending import (
     all_waiting,
     broken_branches,
+    marked_memories,
     needs,
     requests_waiting,
 )
@@ -22,21 +23,26 @@ from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.survey import (
     Budgets,
     budgets,
-    survey,
     uncommitted_rejected,
     unhooked_problems,
     unknown_person,
 )
 from memrepo.actions.work import Work, driver_notices
 from memrepo.assets import asset
+from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import Exit
 from memrepo.core.layout import hot_path
 from memrepo.core.manifest import Manifest
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
+from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.cadence import Timetable
+from memrepo.policies.hotcache import hot_of
+from memrepo.policies.standing import conflicts, counted_as
 from memrepo.read.choice import shelf_size
 from memrepo.read.intake import Reader, cursors, take_in
 from memrepo.read.sources import is_text
@@ -125,28 +131,17 @@ def _open_merge(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
 
 def status(work: Work, request: StatusRequest) -> Result:
     """Collect the state of the repository."""
-    store, layout, found = work.store, work.tree.layout, survey(work)
+    store, layout, state = work.store, work.tree.layout, work.tree.state()
     manifests, damaged = work.tree.manifests
     waits, dirty = all_waiting(work), store.work.dirty()
-    problems = (
-        *found.problems,
-        *uncommitted_rejected(work),
-        *found.stones,
-        *damaged,
-        *found.cases,
-        *(replace(p, severity="warning") for p in found.broken),
-        *unhooked_problems(work),
-        *_open_merge(work, dirty),
-        *driver_notices(work),
-        *unknown_person(work),
-        *broken_branches(work),
-    )
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
-    times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
-    wanted = needs(waits, times, found.contradictions, left.spent, len(found.marked))
-    stale = _stale_views(work)
+    hot = sum(hot_of(m) is not None for m in state.active)
+    times, left = timetable(work, work.call.now), budgets(work, hot, work.call.now)
+    marked = tuple(memory.id for memory in marked_memories(state))
+    undecided = sum(case.status == "open" for case in conflicts(state, corrections_of(state)))
+    wanted = needs(waits, times, undecided, left.spent, len(marked))
     work.tree.cache_memories()
     return Result(
         exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
@@ -157,13 +152,13 @@ def status(work: Work, request: StatusRequest) -> Result:
         profile=work.config.profile,
         timezone=work.config.zone.key,
         workspace=str(workspace) if workspace else "",
-        memories=found.memories,
-        types=found.types,
-        tiers=found.tiers,
+        memories=_counts(map(counted_as, state.every)),
+        types=_counts(m.type for m in state.active if not m.is_note),
+        tiers=_counts(m.tier for m in state.active if m.is_note),
         unread=unread,
         sources=sources,
         waiting=tuple(w.branch for w in waits),
-        marked=found.marked,
+        marked=marked,
         answers=len(SavedAnswers(store.folder)),
         uncommitted=tuple(sorted(p for p in dirty if layout.owns(p))),
         runs=len(manifests),
@@ -172,10 +167,10 @@ def status(work: Work, request: StatusRequest) -> Result:
         )
         if last
         else None,
-        contradictions=found.contradictions,
-        problems=problems,
+        contradictions=undecided,
+        problems=(problems := _problems(work, state, damaged, dirty)),
         schedule=times,
-        stale_views=stale,
+        stale_views=_stale_views(work),
         unmatched=find_unmatched(work),
         requests=tuple(requests_waiting(work)),
         budgets=left,
@@ -183,6 +178,29 @@ def status(work: Work, request: StatusRequest) -> Result:
         hot_place=work.config.rules.hot.path,
         hooks=settings.wrong_hooks(store.repo, asset("hooks", "shim")),
         notices=problems,
+    )
+
+
+def _counts(words: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(words).items()))
+
+
+def _problems(
+    work: Work, state: State, damaged: Sequence[Problem], dirty: Mapping[str, str]
+) -> tuple[Problem, ...]:
+    broken = (p for p in closure.closure(state) if p.rule != "memory-same-id")
+    return (
+        *state.problems,
+        *uncommitted_rejected(work),
+        *tombstones_in(state).problems,
+        *damaged,
+        *corrections_of(state).problems,
+        *(replace(p, severity="warning") for p in broken),
+        *unhooked_problems(work),
+        *_open_merge(work, dirty),
+        *driver_notices(work),
+        *unknown_person(work),
+        *broken_branches(work),
     )
 
 
@@ -210,7 +228,7 @@ def _stale_views(work: Work) -> tuple[str, ...]:
     """Return the views that individual writes left stale; none before the first run."""
     if not work.tree.files.below(work.tree.layout.area("views")):
         return ()
-    return stale_files(work)
+    return tuple(sorted(derived_contents(work, work.tree.state())))
 
 
 class SourcesRequest(msgspec.Struct, frozen=True, kw_only=True):

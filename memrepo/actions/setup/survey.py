@@ -3,78 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 
 import msgspec
 
-from memrepo.actions.pending import Spent, marked_memories
+from memrepo.actions.pending import Spent
 from memrepo.actions.work import Work
 from memrepo.core import codec
-from memrepo.core.corrections import corrections_of
-from memrepo.core.ids import digest
 from memrepo.core.manifest import spent_in_day, spent_in_month
 from memrepo.core.problems import Problem
-from memrepo.core.state import State
-from memrepo.merge import closure
-from memrepo.merge.tombstones import brought_back, tombstones_in
-from memrepo.policies.hotcache import hot_of
-from memrepo.policies.standing import conflicts, counted_as
+from memrepo.merge.tombstones import brought_back
 from memrepo.store.errors import problem
 from memrepo.store.settings import person
-
-
-class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """The counts of memories, and the problems found in them."""
-
-    memories: Mapping[str, int]
-    """The number of memories by status."""
-    types: Mapping[str, int]
-    """The number of active memories except notes, by type."""
-    tiers: Mapping[str, int]
-    """The number of active notes, by tier."""
-    hot: int
-    """The number of memories in the hot cache."""
-    contradictions: int
-    """The number of open contradictions."""
-    problems: tuple[Problem, ...]
-    """Problems of memory files."""
-    stones: tuple[Problem, ...]
-    """Problems of tombstones."""
-    cases: tuple[Problem, ...]
-    """Problems of corrections."""
-    broken: tuple[Problem, ...]
-    """Problems of references between memories."""
-    marked: tuple[str, ...]
-    """The ids of the memories that runs marked for removal."""
-
-
-def survey(work: Work) -> Survey:
-    """Return the survey of the current commit. It is cached by commit and scope."""
-    surveys = work.store.cache.surveys
-    key = digest([work.tree.commit, work.call.scope])
-    if key not in surveys:
-        surveys[key] = msgspec.to_builtins(survey_of(work.tree.state()))
-    return msgspec.convert(surveys[key], Survey)
-
-
-def survey_of(state: State) -> Survey:
-    """Count the memories of a state, and check the references between them."""
-    cases = corrections_of(state)
-    found = conflicts(state, cases)
-    return Survey(
-        memories=_sorted(Counter(map(counted_as, state.memories.values()))),
-        types=_sorted(Counter(m.type for m in state.active if not m.is_note)),
-        tiers=_sorted(Counter(m.tier for m in state.active if m.is_note)),
-        hot=sum(hot_of(m) is not None for m in state.active),
-        contradictions=sum(c.status == "open" for c in found),
-        problems=state.problems,
-        stones=tombstones_in(state).problems,
-        cases=cases.problems,
-        broken=tuple(p for p in closure.closure(state) if p.rule != "memory-same-id"),
-        marked=tuple(memory.id for memory in marked_memories(state)),
-    )
 
 
 def unhooked_problems(work: Work) -> tuple[Problem, ...]:
@@ -110,10 +51,6 @@ def uncommitted_rejected(work: Work) -> Iterator[Problem]:
             continue
         if (stone := stones.find_barring(memory)) is not None:
             yield brought_back(memory, stone)
-
-
-def _sorted(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counts.items()))
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):

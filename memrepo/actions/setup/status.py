@@ -142,6 +142,7 @@ def status(work: Work, request: StatusRequest) -> Result:
     marked = tuple(memory.id for memory in marked_memories(state))
     undecided = sum(case.status == "open" for case in conflicts(state, corrections_of(state)))
     wanted = needs(waits, times, undecided, left.spent, len(marked))
+    problems, stale = _problems(work, state, damaged, dirty), _stale_views(work)
     work.tree.cache_memories()
     return Result(
         exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
@@ -168,9 +169,9 @@ def status(work: Work, request: StatusRequest) -> Result:
         if last
         else None,
         contradictions=undecided,
-        problems=(problems := _problems(work, state, damaged, dirty)),
+        problems=problems,
         schedule=times,
-        stale_views=_stale_views(work),
+        stale_views=stale,
         unmatched=find_unmatched(work),
         requests=tuple(requests_waiting(work)),
         budgets=left,

@@ -32,7 +32,6 @@ from memrepo.text.words import date_words, index_terms, words
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
-    from memrepo.merge.tombstones import Tombstones
     from memrepo.read.intake import Reader, SourceText
     from memrepo.read.notes import NoteUnit
     from memrepo.read.sources import SourceRules
@@ -123,82 +122,26 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
 def _follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
     edited, tree = wanted.edited, wanted.tree
     known = get_meta(base, "commit")
-    changed = tree.files.changed_since(known) if known else None
-    stones = _stones(base, tree, changed)
-    rejections = RejectionCheck(wanted, stones)
-    has_new_stones = json.dumps(stones) != (get_meta(base, "stones") or "{}")
-    # Read everything stored in the same file before the first row is written. Once SQLite spills
-    # its pages to disk, other connections must wait for this one.
-    cached: Mapping[str, Memory] = {}
-    if has_new_stones and known and tree.cache:
-        rows = base.execute("SELECT blob, path FROM block WHERE part = 0 AND id != ''")
-        cached = tree.cache().read(dict(rows))
-    files = _memory_changes(base, tree, edited, changed)
+    stones = tree.files.id_of(tree.layout.area("tombstones").rstrip("/"))
+    if known and stones != get_meta(base, "stones"):  # the status of any memory may differ
+        known = ""
+        rows = base.execute("SELECT DISTINCT path FROM block WHERE id != ''").fetchall()
+        _delete(base, [path for (path,) in rows])
+    files = _memory_changes(base, tree, edited, tree.files.changed_since(known) if known else None)
     if known:
         _delete(base, files)
-    found = _memory_rows(rejections, [(path, blob) for path, blob in files.items() if blob])
+    found = _memory_rows(wanted, [(path, blob) for path, blob in files.items() if blob])
     while rows_ := list(islice(found, BATCH)):
         _insert(base, [row for row, _, _ in rows_], [language for _, language, _ in rows_])
         evidence = [(hash_, row[0]) for row, _, hashes in rows_ for hash_ in hashes]
         base.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?)", evidence)
-    if has_new_stones and known:
-        _update_status(base, rejections, cached)
     state = {
-        "stones": json.dumps(stones),
+        "stones": stones,
         "commit": tree.commit,
         "edits": json.dumps(edited, sort_keys=True),
         "rules": wanted.rules,
     }
     set_meta(base, state)
-
-
-def _stones(
-    base: sqlite3.Connection, tree: Snapshot, changed: Mapping[str, str] | None
-) -> dict[str, str]:
-    area = tree.layout.area("tombstones")
-    if changed is None:
-        return dict(tree.files.below(area))
-    found: dict[str, str] = json.loads(get_meta(base, "stones") or "{}")
-    found |= {path: blob for path, blob in changed.items() if path.startswith(area)}
-    return {path: found[path] for path in sorted(found) if found[path]}
-
-
-class RejectionCheck:
-    """Which memories a person rejected, by the tombstones {path: blob} of the indexed tree.
-
-    The status in a memory's file is ignored for these. Tombstones are read when first needed.
-    """
-
-    def __init__(self, wanted: Indexed, stones: Mapping[str, str]) -> None:
-        self.wanted, self._stones = wanted, stones
-        self._read: Tombstones | None = None
-
-    def status(self, memory: Memory) -> str:
-        """Return a memory's status for recall: `forgotten` if rejected, else as in its file."""
-        if not self._stones:
-            return memory.status
-        if self._read is None:
-            from memrepo.merge.tombstones import read_tombstones
-
-            tree = self.wanted.tree
-            found = zip(self._stones, tree.files.each([*self._stones.items()]), strict=True)
-            self._read = read_tombstones(dict(found), tree.layout)
-        return FORGOTTEN if self._read.find_barring(memory) is not None else memory.status
-
-
-def _update_status(
-    base: sqlite3.Connection, rejections: RejectionCheck, cached: Mapping[str, Memory]
-) -> None:
-    """Set the status of every memory again. Files of `cached` memories (by blob) are not read."""
-    rows = dict(base.execute("SELECT path, blob FROM block WHERE part = 0 AND id != ''").fetchall())
-    memories = [m for path, b in rows.items() if (m := cached.get(b)) and m.path == path]
-    paths = {memory.path for memory in memories}
-    others = [item for item in rows.items() if item[0] not in paths]
-    memories += [memory for _, memory in rejections.wanted.memories(others)]
-    base.executemany(
-        "UPDATE block SET status = ?1 WHERE path = ?2 AND status != ?1",
-        [(rejections.status(memory), memory.path) for memory in memories],
-    )
 
 
 def _memory_changes(
@@ -225,19 +168,24 @@ def _memory_changes(
 
 
 def _memory_rows(
-    rejections: RejectionCheck, files: Sequence[tuple[str, str]]
+    wanted: Indexed, files: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[Row, str, list[str]]]:
-    """Yield the row, the language and the statement hashes of each paragraph of memories."""
-    wanted = rejections.wanted
+    """Yield the row, the language and the statement hashes of each paragraph of memories.
+
+    The status of a rejected memory is `forgotten`, whatever its file says.
+    """
+    stones = wanted.tree.stones
     for blob, memory in wanted.memories(files):
         wanted.tick("memories indexed")
+        is_rejected = stones and stones.find_barring(memory) is not None
+        status = FORGOTTEN if is_rejected else memory.status
         day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
         stored = memory.importance
         importance = stored.score if stored else wanted.importance(memory)
         thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
         subject = _folded(memory.subject)
         about = (
-            *(memory.id, memory.type, rejections.status(memory), memory.scope),
+            *(memory.id, memory.type, status, memory.scope),
             "".join(f"\n{tag}\n" for tag in memory.tags),
             " ".join(memory.superseded_by),
             *(last_confirmed(memory), importance, thread, place, subject, day),

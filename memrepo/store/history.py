@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from fnmatch import fnmatchcase
 from itertools import chain, islice, permutations
 from typing import TYPE_CHECKING
 
@@ -399,15 +398,6 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
     return found
 
 
-def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[tuple[str, bytes]]:
-    """Yield path and last content of removed memories whose names end in a glob such as `-0a*`."""
-    words = ("--diff-filter=D", head, "--", layout.area("memories"))
-    for entry in commits_with_files(repo, *words):
-        for file in entry.files:
-            if layout.is_memory(file.path) and fnmatchcase(file.path, f"*{tail}.md"):
-                yield file.path, repo.read(file.old, file.path)
-
-
 DIGITS = 6
 
 
@@ -499,8 +489,8 @@ def purged_elsewhere(git: Git, *tips: str) -> str:
     """Return a commit of HEAD that a purge in another clone replaced, or an empty string.
 
     The first commit that a purge rewrites keeps its parents, its times and its subject but for the
-    value, and so does what it changes. It is looked for in HEAD, in the given tips and in what was
-    fetched.
+    value, and shows more marks of purges. It is looked for in HEAD, in the given tips and in what
+    was fetched.
     """
     twins: dict[str, dict[str, str]] = {}
     if not tips and not git.call("for-each-ref", "--count=1", "refs/remotes/"):
@@ -510,43 +500,22 @@ def purged_elsewhere(git: Git, *tips: str) -> str:
         commit, key, subject = row.split("|", 2)
         twins.setdefault(key, {})[commit] = subject
     for group in (group for group in twins.values() if len(group) > 1):
-        changed = {commit: _changed_lines(git, commit) for commit in group}
+        marks = {commit: _count_purged(git, commit) for commit in group}
         for old, new in permutations(group, 2):
             parts = map(re.escape, group[new].split(MARK))
             is_same = re.fullmatch(".*".join(parts), group[old]) is not None
-            if is_same and _is_purged(changed[old], changed[new]) and _is_ancestor(git, old):
+            if is_same and marks[old] < marks[new] and _is_ancestor(git, old):
                 return old
     return ""
 
 
-_QUOTES = regex("[\"']")
-_DIGEST = regex("[0-9a-f]{6,}")
-_PURGED = regex(rf"{re.escape(MARK)}|{NAME_MARK}(?:-#)?")
+_PURGED = regex(rf"{re.escape(MARK)}|\b{NAME_MARK}-[0-9a-f]{{6}}")
 
 
-def _changed_lines(git: Git, commit: str) -> list[str]:
-    """Return the names, the message and the changed lines of a commit.
-
-    Ids and hashes are replaced by `#` and quotes are omitted, because a purge changes them.
-    """
+def _count_purged(git: Git, commit: str) -> int:
+    """Count the marks of purges in the names, the message and the changed lines of a commit."""
     words = ("log", "-1", "-p", "-U0", "-m", "--no-renames", "--no-textconv", "--no-ext-diff")
-    shown = git.call(*words, "--format=%an %ae %cn %ce%n%B", commit, "--")
-    lines = (" ".join(line.split()) for line in shown.split("\n") if not line.startswith("@@"))
-    return [_DIGEST.sub("#", _QUOTES.sub("", line)) for line in lines]
-
-
-def _is_purged(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Return whether the new lines are the old ones with more marks of purges in them."""
-    text, known = "\n".join(old), {*old}
-    marks = 0
-    for line in new:
-        if line in known:
-            continue
-        first, *rest = _PURGED.split(line)
-        if not rest or any(part.strip() not in text for part in (first, *rest)):
-            return False
-        marks += len(rest)
-    return marks > 0
+    return len(_PURGED.findall(git.call(*words, "--format=%an %ae %cn %ce%n%B", commit, "--")))
 
 
 def _is_ancestor(git: Git, commit: str) -> bool:

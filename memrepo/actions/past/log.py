@@ -246,7 +246,7 @@ def find_past(work: Work, state: State, word: str) -> Past:
     try:
         memory = find(state, word)
     except NoSuchMemory:
-        gone = _once(work, word)
+        gone = find_removed(work, word)
         if gone is None:
             raise
         return gone
@@ -260,7 +260,7 @@ def find_present(work: Work, state: State, word: str) -> Memory:
     except NoSuchMemory:
         if work.call.scope:
             raise  # history would reveal other scopes
-        gone = _once(work, word)
+        gone = find_removed(work, word)
         if gone is None:
             raise
     raise LeftTheTree(gone.id, gone.versions)
@@ -272,7 +272,7 @@ def past_of(work: Work, id_: str, path: str) -> Past:
     return Past(id=id_, versions=trace(repo, work.tree.commit, layout, id_, path))
 
 
-def _once(work: Work, word: str) -> Past | None:
+def find_removed(work: Work, word: str) -> Past | None:
     """Return the history of a memory that was removed, or None. Raises Ambiguous."""
     layout, repo, head = work.tree.layout, work.store.repo, work.tree.commit
     slug = _SLUG.fullmatch(word)

@@ -12,20 +12,18 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.guard import Rejected, with_pages
-from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, count_retrieval, find
+from memrepo.actions.past.log import find_removed
+from memrepo.actions.recall.lookup import NoSuchMemory, count_retrieval, find
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
-from memrepo.core import codec
 from memrepo.core.changes import Change, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.patterns import regex
 from memrepo.core.state import State, apply
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.standing import RETIRED
-from memrepo.store.history import lost_files
 
 
 class Replaced(MemrepoError):
@@ -98,31 +96,23 @@ def do(work: Work, request: Request) -> Written | Unchanged:
 
 def _from_history(work: Work, state: State, word: str) -> State | None:
     """Return the state with the last version of a removed memory added, marked as forgotten."""
-    found: dict[str, tuple[Memory, bytes]] = {}
-    digits = named[1] if (named := _DIGITS.fullmatch(word)) else "none"
-    tail = f"-{digits[:6]:?<6}"  # how the name of its file ends
-    for path, data in lost_files(work.store.repo, work.tree.commit, work.tree.layout, tail):
-        memory, _ = codec.decode(path, data)
-        fits = memory is not None and memory.id.startswith(f"mem-{digits}")
-        if memory is not None and fits and memory.id not in state.memories:
-            found.setdefault(memory.id, (memory, data))
-    if len(found) > 1:
-        raise Ambiguous(word, sorted(found))
-    for memory, data in found.values():
-        memory = replace(memory, path=state.free_path(memory))
-        # A memory outside the tree is not active. The restore step activates it.
-        held = memory if memory.status == "superseded" else memory.with_fields(_ABSENT)
-        return replace(
-            state,
-            files=state.files.edited({memory.path: data}),
-            memories={**state.memories, memory.id: held},
-        )
+    past = find_removed(work, word)
+    known = (v for v in past.versions if not v.unreadable) if past is not None else ()
+    for commit, memory in ((v.entry.commit, v.memory) for v in known):
+        if memory is not None:
+            data = work.store.repo.read(f"{commit}:{memory.path}")
+            memory = replace(memory, path=state.free_path(memory))
+            # A memory outside the tree is not active. The restore step activates it.
+            held = memory if memory.status == "superseded" else memory.with_fields(_ABSENT)
+            return replace(
+                state,
+                files=state.files.edited({memory.path: data}),
+                memories={**state.memories, memory.id: held},
+            )
     return None
 
 
 _ABSENT: Mapping[str, object] = {"status": "forgotten"}
-_DIGITS = regex(r"(?:.*-)?([0-9a-f]{1,16})(?:\.md)?")
-"""Matches an id, or the name of a memory's file, which ends in digits of the id."""
 
 
 def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> list[Update]:

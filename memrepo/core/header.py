@@ -4,17 +4,18 @@ A header opens on line 1 (after an optional byte order mark) with `---` and clos
 line `---` or `...`. Blanks may follow both. `+++` and a later `---` are part of the body. Files
 without a header are normal, not an error.
 
-A header consists of blocks: a key at the margin, with all lines up to the next one, or up to the
-one that closes its brackets and quotes. libyaml parses each block on its own, so an error in one
-block hides nothing of the others. All scalars stay text: types are never guessed, so `no`, `012`
-and `2026-01-31` are what they look like. Anchors, aliases and tags are refused. An edit replaces
-the lines of the keys that it changes, and no others.
+libyaml parses a header. If that fails, it parses each block on its own, so an error in one block
+hides nothing of the others: a block is a key at the margin, with all lines up to the next one. All
+scalars stay text: types are never guessed, so `no`, `012` and `2026-01-31` are what they look like.
+Anchors, aliases and tags are refused. An edit replaces the lines of the keys that it changes, and
+no others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -138,47 +139,45 @@ def read(text: str, path: str, limit: int = MAX_BYTES) -> Header:
 
 _NO_KEY = " \t#-:]}"
 """The characters at the margin that continue a block."""
-_MAX_JOINED = 100
-"""How often a header's blocks with an open bracket or quote are read again with another block."""
 
 
 def _read_blocks(lines: Sequence[str], path: str) -> Header:
-    """Parse the lines between the markers, each block on its own."""
+    """Parse the lines between the markers: all at once, or each block on its own after an error."""
     import yaml
 
     solid = [n for n, line in enumerate(lines) if line.strip() and line.strip()[0] != "#"]
     first = lines[solid[0]] if solid else ""
     indent = len(first) - len(first.lstrip(" "))
+    whole = _Block(lines, FIRST_LINE)
+    try:
+        found = whole.read() if solid else {}
+    except (_Fault, yaml.YAMLError):
+        return _read_each(lines, solid, indent, path)
+    entries = tuple(found.values())
+    return Header(entries=entries, indent=indent, places=whole.places, comments=whole.comments())
+
+
+def _read_each(lines: Sequence[str], solid: Sequence[int], indent: int, path: str) -> Header:
+    """Parse each block on its own, so that an error in one hides nothing of the others."""
+    import yaml
+
     starts = [n for n in solid if not lines[n][:indent].strip() and lines[n][indent] not in _NO_KEY]
-    if solid and solid[0] not in starts:
-        starts.insert(0, solid[0])
-    head = range(starts[0] if starts else len(lines))
-    comments = {n + FIRST_LINE: lines[n].strip() for n in head if lines[n].strip()}
+    starts = sorted({solid[0], *starts})
+    comments = {n + FIRST_LINE: lines[n].strip() for n in range(starts[0]) if lines[n].strip()}
     entries: dict[str, Entry] = {}
     places: dict[Path, tuple[int, int]] = {}
     problems: list[Problem] = []
-    ends, tries, done = [*starts[1:], len(lines)], iter(range(_MAX_JOINED)), 0
-    for n, start in enumerate(starts):
-        if start < done:
-            continue
-        block = _Block(lines[start : ends[n]], start + FIRST_LINE)
+    for start, end in pairwise((*starts, len(lines))):
+        block = _Block(lines[start:end], start + FIRST_LINE)
         try:
-            try:
-                entry = block.read()
-            except yaml.YAMLError as error:
-                longer = (end for end, _ in zip(ends[n + 1 :], tries, strict=False))
-                joined = _join(lines, start, longer) if block.is_open(error) else None
-                if joined is None:
-                    raise
-                block, entry = joined
-                done = start + len(block.lines)
-            if entry.key in entries:
-                message = f"found {shown(entry.key)} again, expected it once"
+            found = block.read()
+            if again := [key for key in found if key in entries]:
+                message = f"found {shown(again[0])} again, expected it once"
                 raise _Fault("frontmatter-duplicate-key", message, 0, indent)
         except (_Fault, yaml.YAMLError) as error:
             problems.append(block.problem(path, error))
             continue
-        entries[entry.key] = entry
+        entries |= found
         places |= block.places
         comments |= block.comments()
     return Header(
@@ -188,22 +187,6 @@ def _read_blocks(lines: Sequence[str], path: str) -> Header:
         comments=comments,
         problems=tuple(problems),
     )
-
-
-def _join(lines: Sequence[str], start: int, ends: Iterable[int]) -> tuple[_Block, Entry] | None:
-    """Read a block with more and more lines, until it has no open bracket or quote."""
-    import yaml
-
-    for end in ends:
-        block = _Block(lines[start:end], start + FIRST_LINE)
-        try:
-            return block, block.read()
-        except _Fault:
-            return None
-        except yaml.YAMLError as error:
-            if not block.is_open(error):
-                return None
-    return None
 
 
 _STRANGE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|^\ufeff")
@@ -225,7 +208,7 @@ class _Fault(Exception):
 
 
 class _Block:
-    """Builds the entry of a block from the events of libyaml, with positions.
+    """Builds the entries of some lines from the events of libyaml, with positions.
 
     `at` is the line number of the first of its `lines`. `_ends` are the columns where the last
     scalar of a line ends, and `_inside` the lines that a scalar continues.
@@ -239,8 +222,8 @@ class _Block:
         self._ends: dict[int, int] = {}
         self._inside: set[int] = set()
 
-    def read(self) -> Entry:
-        """Read the lines. Raise _Fault or yaml.YAMLError."""
+    def read(self) -> dict[str, Entry]:
+        """Read the lines. Return the entries by key. Raise _Fault or yaml.YAMLError."""
         import yaml
 
         for number, line in enumerate(self.lines):
@@ -254,19 +237,16 @@ class _Block:
             what = shown(top.value) if isinstance(top, yaml.ScalarEvent) else "a list or one {...}"
             message = f"found {what}, expected lines `key: value`"
             raise _refused(top, message, "frontmatter-not-mapping")
-        key = self._key(next(self._events), {})
-        value = self._node(next(self._events), (key,))
-        if not isinstance(event := next(self._events), yaml.MappingEndEvent):
-            raise _refused(event, _NO_WORD)
+        entries: dict[str, Entry] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            mark: Any = event.start_mark
+            key = self._key(event, entries)
+            value = self._node(next(self._events), (key,))
+            entries[key] = Entry(key, value, self.at + mark.line, self.at + self._last)
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 raise _refused(event, "found a second document, expected `key: value`")
-        return Entry(key, value, self.at, self.at + self._last)
-
-    def is_open(self, error: Exception) -> bool:
-        """Return whether an error of libyaml is a bracket or quote that these lines leave open."""
-        mark: Any = getattr(error, "problem_mark", None)
-        return mark is not None and mark.line >= len(self.lines)
+        return entries
 
     def _node(self, event: Any, path: Path) -> Node:
         """Return the node that an event begins, and read all its events."""
@@ -291,7 +271,7 @@ class _Block:
             self._last = inner.end_mark.line
         return items if is_list else members
 
-    def _key(self, event: Any, known: Mapping[str, Node]) -> str:
+    def _key(self, event: Any, known: Collection[str]) -> str:
         _refuse_anchor(event)
         key: str | None = getattr(event, "value", None)
         if key is None:

@@ -197,7 +197,8 @@ class _Import(msgspec.Struct):
         """
         rejections = tombstones_in(self.state)
         rejection = rejections.find_barring(memory)
-        update = None if rejections.find_barring_whole(memory) else rejections.shortening(memory)
+        is_whole = any(rejections.barring_whole(memory))
+        update = None if is_whole else rejections.shortening(memory)
         rest = memory.with_fields(update.fields, update.body) if update and update.body else None
         rule, what, left = "rejected-left-out", "says", "it is left out"
         if rejection is None:

@@ -99,11 +99,6 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
         """Return the hashes of the statement as a whole, with and without accents and marks."""
         return frozenset(_whole(self.statement).keys if self.statement else ())
 
-    @property
-    def parts(self) -> frozenset[str]:
-        """Return the hashes of the lines and sentences, if there is more than one."""
-        return frozenset(map(text_key, parts_of(self.statement, MIN_WORDS)))
-
     def is_in_scope(self, scope: str) -> bool:
         """Return whether the rejection applies in a scope: in its own, and without one."""
         return not (scope and self.scope) or look(scope) == look(self.scope)
@@ -246,7 +241,7 @@ class Tombstones:
                 self._exact.setdefault(key, []).append(stone)
             short = len(tokens(stone.statement)) <= MIN_WORDS
             is_general = short and not _whole(stone.statement).pair[0]
-            for key in {*(() if is_general else stone.keys), *stone.parts}:
+            for key in () if is_general else stone.keys:
                 self._stated.setdefault(key, []).append(stone)
             known = self._former if isinstance(stone, Corrected) else self._units
             known |= dict.fromkeys(stone.units, stone)
@@ -262,10 +257,6 @@ class Tombstones:
     def find_barring(self, memory: Memory) -> Tombstone | None:
         """Return a decision against a memory or one of its statements, or None."""
         return next(self.barring(memory), None)
-
-    def find_barring_whole(self, memory: Memory) -> Tombstone | None:
-        """Return a decision against a memory as a whole, or None."""
-        return next(self.barring_whole(memory), None)
 
     def barring(self, memory: Memory) -> Iterator[Tombstone]:
         """Yield the decisions against a memory or one of its statements."""
@@ -300,26 +291,17 @@ class Tombstones:
 
         `names` is what the text is about. A log is about nothing.
         """
-        found: dict[str, tuple[Tombstone, list[tuple[Statement, str]]]] = {}
+        found: list[tuple[Statement, Tombstone]] = []
         whole, names = text.strip(), tuple(names)
         for one in statements(text) if self else ():
-            for key in one.keys if one.text != whole else ():
-                for stone in self._stated.get(key, ()):
-                    found.setdefault(stone.key, (stone, []))[1].append((one, key))
-            former = self._former.get(text_hash(one.text)) if self._former else None
-            if former is not None and one.text != whole:
-                found.setdefault(former.key, (former, []))[1].append((one, ""))
-        stated: list[tuple[Statement, Tombstone]] = []
-        for _, (stone, within) in sorted(found.items()):
-            same = [one for one, key in within if not key or key in stone.keys]
-            if same:
-                is_stated = stone.is_same(same[0], names)
-            else:
-                same = [one for one, _ in within]
-                is_stated = stone.parts <= {key for _, key in within}
-            if is_stated and stone.is_in_scope(scope):
-                stated += [(one, stone) for one in same]
-        return stated
+            if one.text == whole:
+                continue
+            stones = {stone.key: stone for key in one.keys for stone in self._stated.get(key, ())}
+            if self._former and (former := self._former.get(text_hash(one.text))) is not None:
+                stones[former.key] = former
+            fitting = (s for s in stones.values() if s.is_in_scope(scope) and s.is_same(one, names))
+            found += ((one, stone) for stone in fitting)
+        return sorted(found, key=lambda pair: pair[1].key)
 
     def shortening(self, memory: Memory) -> Update | None:
         """Return an update that removes all rejected statements from a memory, or None without any.
@@ -495,7 +477,7 @@ def sweep(state: State, stones: Tombstones | None = None) -> Iterator[Update]:
     for memory in stones.suspected(state.every):
         if memory.status == "forgotten":
             continue
-        if stones.find_barring_whole(memory) is not None:
+        if any(stones.barring_whole(memory)):
             yield Update(id=memory.id, fields={"status": "forgotten"})
         elif (update := stones.shortening(memory)) is not None:
             yield update

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import field
 from msgspec.structs import replace
 
 from memrepo.core.errors import Exit, MemrepoError
@@ -52,17 +52,7 @@ from memrepo.policies.rules import (
     TierRules,
     Weights,
 )
-from memrepo.read.sources import (
-    CLAIMS,
-    CLASSIC_CLAIMS,
-    DENY,
-    FOLDERS,
-    NOTES,
-    SEARCH,
-    VAULT_CLAIMS,
-    VAULT_NOTES,
-    SourceRules,
-)
+from memrepo.read.sources import CLASSIC_CLAIMS, VAULT_CLAIMS, VAULT_NOTES, SourceRules
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -74,26 +64,6 @@ FORMAT = 2
 """The repository format that this program reads and writes. A newer format is read-only."""
 Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command", "session"]
 JUDGES: tuple[str, ...] = get_args(Judge)
-
-
-def _read_kinds(found: Any) -> tuple[str, ...]:
-    rows = msgspec.convert(found, tuple[str, ...])
-    from memrepo.read.kinds import kinds
-
-    known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
-    for row in rows:
-        pattern, _, kind = (part.strip() for part in row.rpartition("="))
-        if not pattern or kind not in known:
-            near = get_close_matches(kind, known, 1) or known
-            fix = f'write "{pattern or "PATTERN"} = {near[0]}"'
-            raise Unfit(f'"PATTERN = KIND" with one of {", ".join(known)}', fix)
-    return rows
-
-
-Kinds = Annotated[
-    tuple[str, ...],
-    Meta(title='a list of rows such as ["memory/ideas.md = rules"]', extra={"read": _read_kinds}),
-]
 
 
 class General(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,31 +79,6 @@ class General(msgspec.Struct, frozen=True, kw_only=True):
     profile: Literal["personal", "business"] = "personal"
     timezone: Zone = "Asia/Manila"
     human_authors: Texts = ()
-
-
-class Sources(msgspec.Struct, frozen=True, kw_only=True):
-    """Which files runs read.
-
-    profile: workspace: the files of an agent's workspace; notes: every note of a vault or another
-        folder; classic: only memory-purifier's files, and no daily logs.
-    claims: Files that runs distil into memories.
-    notes: Files that become notes only.
-    folders: Pages in folders of notes, which runs distil too: at most 150, from the folders with
-        the fewest pages first. Search finds the others.
-    search: Other text, which search finds and from which runs distil nothing: at most 1,000 files,
-        from the folders with the fewest files first, and no file over 256 KiB.
-    deny: Files that are never read.
-    kinds: Sets the kind of files instead of detecting it: `memory/ideas.md = rules`. `memrepo
-        sources` shows the kind of each file.
-    """
-
-    profile: Literal["workspace", "notes", "classic"] = "workspace"
-    claims: Texts = CLAIMS
-    notes: Texts = NOTES
-    folders: Texts = FOLDERS
-    search: Texts = SEARCH
-    deny: Texts = DENY
-    kinds: Kinds = ()
 
 
 class Secrets(msgspec.Struct, frozen=True, kw_only=True):
@@ -300,7 +245,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
 class Config(General, frozen=True, kw_only=True):
     """The effective configuration. `given` contains the keys that are set in the file."""
 
-    sources: Sources
+    sources: SourceRules
     secrets: Secrets
     agents: Agents
     run: Run
@@ -373,17 +318,7 @@ class Config(General, frozen=True, kw_only=True):
 
     def source_rules(self) -> SourceRules:
         """Return the rules for the files that runs read."""
-        given = self.sources
-        return SourceRules(
-            claims=given.claims,
-            notes=given.notes,
-            folders=given.folders,
-            search=given.search,
-            deny=given.deny,
-            profile=self.profile,
-            days=given.profile != "classic",
-            kinds=given.kinds,
-        )
+        return replace(self.sources, is_personal=self.is_personal)
 
 
 _SECTION_RECORDS: Mapping[str, type[msgspec.Struct]] = MappingProxyType(

@@ -16,14 +16,13 @@ from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
+from memrepo.core.keys import Texts, Unfit
 from memrepo.core.patterns import regex
-
-if TYPE_CHECKING:
-    from memrepo.core.judge import Profile
 
 SourceKind = Literal["claims", "notes", "page", "text"]
 """How runs read a file: as claims, as notes, as claims while its folder has few, or for search."""
@@ -51,24 +50,63 @@ UNMATCHED = "matches no pattern of [sources]"
 UNSEARCHED = "belongs to a program, or has instructions for agents"
 
 
+def _read_kinds(found: Any) -> tuple[str, ...]:
+    rows = msgspec.convert(found, tuple[str, ...])
+    from difflib import get_close_matches
+
+    from memrepo.read.kinds import kinds
+
+    known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
+    for row in rows:
+        pattern, _, kind = (part.strip() for part in row.rpartition("="))
+        if not pattern or kind not in known:
+            near = get_close_matches(kind, known, 1) or known
+            fix = f'write "{pattern or "PATTERN"} = {near[0]}"'
+            raise Unfit(f'"PATTERN = KIND" with one of {", ".join(known)}', fix)
+    return rows
+
+
+Kinds = Annotated[
+    tuple[str, ...],
+    Meta(title='a list of rows such as ["memory/ideas.md = rules"]', extra={"read": _read_kinds}),
+]
+
+
 class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     """Glob patterns, relative to the workspace, that determine how runs read files.
 
     `*`, `?` and classes never match a slash. `**/` matches any number of folders, including none. A
     pattern that ends in `/` matches everything below that folder. Hidden folders are read only if a
-    pattern names them with their dot. With `days`, the daily logs among the notes yield claims too.
-    `folders` and `search` do not apply to files of programs and to instructions for agents.
+    pattern names them with their dot. `folders` and `search` do not apply to files of programs and
+    to instructions for agents.
+
+    profile: workspace: the files of an agent's workspace; notes: every note of a vault or another
+        folder; classic: only memory-purifier's files, and no daily logs.
+    claims: Files that runs distil into memories.
+    notes: Files that become notes only.
+    folders: Pages in folders of notes, which runs distil too: at most 150, from the folders with
+        the fewest pages first. Search finds the others.
+    search: Other text, which search finds and from which runs distil nothing: at most 1,000 files,
+        from the folders with the fewest files first, and no file over 256 KiB.
+    deny: Files that are never read.
+    kinds: Sets the kind of files instead of detecting it: `memory/ideas.md = rules`. `memrepo
+        sources` shows the kind of each file.
     """
 
-    claims: tuple[str, ...] = CLAIMS
-    notes: tuple[str, ...] = NOTES
-    folders: tuple[str, ...] = FOLDERS
-    search: tuple[str, ...] = SEARCH
-    deny: tuple[str, ...] = DENY
-    profile: Profile = "personal"
-    days: bool = True
-    kinds: tuple[str, ...] = ()
-    """Rows of `pattern = kind`. The first pattern that matches a path applies."""
+    profile: Literal["workspace", "notes", "classic"] = "workspace"
+    claims: Texts = CLAIMS
+    notes: Texts = NOTES
+    folders: Texts = FOLDERS
+    search: Texts = SEARCH
+    deny: Texts = DENY
+    kinds: Kinds = ()
+    is_personal: bool = True
+    """Whether files that only a person has are read too."""
+
+    @property
+    def days(self) -> bool:
+        """Return whether the daily logs among the notes yield claims too."""
+        return self.profile != "classic"
 
     def configured_kind(self, path: str) -> str:
         """Return the kind that the configuration sets for a file, or an empty string if none."""
@@ -112,7 +150,7 @@ def _denial(path: str, rules: SourceRules) -> str:
     if _compiled(rules.deny, hidden=True).fullmatch(path):
         pattern = next(p for p in rules.deny if matches(path, p))
         return _DENIALS.get(pattern, f"is on the deny list ({pattern})")
-    if rules.profile == "business" and path in PERSONAL:
+    if not rules.is_personal and path in PERSONAL:
         return "is read only with the personal profile"
     return ""
 

@@ -13,7 +13,7 @@ from memrepo.read.sources import (
 )
 
 RULES = named_only(SourceRules())
-BUSINESS = named_only(SourceRules(profile="business"))
+BUSINESS = named_only(SourceRules(is_personal=False))
 
 
 @pytest.mark.parametrize(

@@ -161,17 +161,15 @@ def is_foreign(path: str) -> bool:
 
 
 def named_only(rules: SourceRules) -> SourceRules:
-    """Return the rules without `folders` and `search`, as they apply in a folder of code."""
-    return msgspec.structs.replace(rules, folders=(), search=())
+    """Return the rules that apply in a folder of code: no pages, and no logs of any folder."""
+    notes = tuple(pattern for pattern in rules.notes if not pattern.startswith("**/"))
+    return msgspec.structs.replace(rules, notes=notes, folders=(), search=())
 
 
 def in_repository(rules: SourceRules) -> SourceRules:
     """Return the rules that apply in another repository: only patterns that name the folder."""
-    claims, notes = (
-        tuple(p for p in patterns if not p.startswith("**/"))
-        for patterns in (rules.claims, rules.notes)
-    )
-    return msgspec.structs.replace(named_only(rules), claims=claims, notes=notes)
+    claims = tuple(pattern for pattern in rules.claims if not pattern.startswith("**/"))
+    return msgspec.structs.replace(named_only(rules), claims=claims)
 
 
 def may_hold(folder: str, rules: SourceRules) -> bool:

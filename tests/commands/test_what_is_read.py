@@ -104,6 +104,28 @@ def test_a_page_in_a_folder_of_notes_becomes_memories(tmp_path: Path, name: str)
     assert "harvest sheets" in bodies(repo)
 
 
+def test_a_folder_that_the_agent_s_files_name_is_read_and_init_says_so(tmp_path: Path) -> None:
+    files = {
+        "AGENTS.md": "# Rules\n\n- Notes of people stand in `personen/`, days in `log/`.\n",
+        "USER.md": OTHER,
+        "personen/vesna.md": "# Vesna\n\n- Vesna keeps the harvest sheets in the blue cabinet.\n",
+        "log/2026-03-04.md": "# 2026-03-04\n\n- **Decision:** Jan never sells the old press.\n",
+        "archiv/old.md": "# Old\n\n- Vesna lived in Split for a year.\n",
+    }
+    for name, text in files.items():
+        (tmp_path / "agent" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "agent" / name).write_text(text)
+    told = memrepo(tmp_path, "init", "memory", "--from", "agent", as_json=False).out
+    assert "name log/, personen/: runs distil these pages" in told
+    assert "1 more file for search only" in told
+    assert "archiv/ (1)" in told
+    done(tmp_path / "memory", "run")
+    stored = bodies(tmp_path / "memory")
+    assert "blue cabinet" in stored
+    assert "old press" in stored
+    assert "Split" not in stored
+
+
 def test_a_folder_of_many_pages_is_searched_and_what_was_read_stays(tmp_path: Path) -> None:
     page = (
         "# Vesna\n\n- **Decision:** Vesna always stores the harvest sheets in the blue cabinet.\n"

@@ -23,9 +23,20 @@ from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.keys import is_zone
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
+from memrepo.core.patterns import regex
 from memrepo.core.state import EMPTY, play
 from memrepo.formats.purifier import CLAIMS
-from memrepo.read.sources import CODE, VAULT_CLAIMS, VAULT_NOTES, SourceRules, named_only
+from memrepo.read.kinds import AGENT_FOLDER
+from memrepo.read.sources import (
+    CODE,
+    VAULT_CLAIMS,
+    VAULT_NOTES,
+    SourceRules,
+    distilled,
+    is_text,
+    kind_of,
+    named_only,
+)
 from memrepo.store import settings
 from memrepo.store.errors import NotARepository
 from memrepo.store.git import top_of
@@ -81,6 +92,8 @@ class Recognised(NamedTuple):
     """Empty if the kind is unknown."""
     profile: str = "workspace"
     is_code: bool = False
+    folders: tuple[str, ...] = ()
+    """Folders of pages that the files of an agent name, and that runs would only search."""
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
@@ -107,6 +120,10 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
     Empty if the folder already was a memrepo repository.
     """
+    folders: tuple[str, ...] = ()
+    """Folders that runs distil because the agent's own files name them."""
+    searched: tuple[str, ...] = ()
+    """Sources in which search finds passages, and from which runs distil nothing."""
     left_alone: tuple[UnreadFile, ...]
     """Text files of the workspace that runs do not read, largest first."""
     left_alone_pct: float
@@ -169,6 +186,8 @@ def do(work: Work, request: Request) -> Result:
         known=known is not None,
         recognised=found.what if workspace is not None or adopted else "",
         made=made,
+        folders=found.folders,
+        searched=_searched(at),
         left_alone=tuple(sorted(unread.files, key=lambda one: (-one.size, one.name))),
         left_alone_pct=unread.percent(),
         judges=judges,
@@ -212,6 +231,14 @@ def _gaps(at: Work, unread: Unread, workspace: Path | None, ingested: Ingested) 
         )
     if workspace is not None and not (unread.files or _holds(at, ingested)):
         yield f"{workspace} {_EMPTY}"
+
+
+def _searched(at: Work) -> tuple[str, ...]:
+    """Return the sources from which runs distil nothing."""
+    layout = at.tree.layout
+    names = {layout.source_name(path) for path in at.tree.files.below(layout.area("sources"))}
+    others = names - distilled(names, at.config.source_rules(), ()).keys()
+    return tuple(sorted(filter(is_text, others)))
 
 
 def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
@@ -273,7 +300,7 @@ def recognise(folder: Path) -> Recognised:
     if ".obsidian" in names and len(names & _AGENT) < 2:
         return Recognised("an Obsidian vault", "notes")
     if names & _AGENT:
-        return Recognised("an agent's workspace", is_code=code)
+        return Recognised("an agent's workspace", is_code=code, folders=_named_folders(folder))
     if names & {".claude", "CLAUDE.md"}:
         return Recognised("a Claude Code project", is_code=code)
     if code:
@@ -282,6 +309,27 @@ def recognise(folder: Path) -> Recognised:
     if not names & {"AGENTS.md", CONFIG_NAME} and holds_sources(folder, rules):
         return Recognised("a folder of notes", "notes")
     return Recognised()
+
+
+_NAMING = ("AGENTS.md", "CLAUDE.md", "MEMORY.md", "SOUL.md", "TOOLS.md", "USER.md")
+
+
+def _named_folders(folder: Path) -> tuple[str, ...]:
+    """Return the folders of pages that the files at the top of an agent's workspace name.
+
+    An agent is told there where its notes are, in any language: "people stand in `personen/`".
+    """
+    files = (folder / name for name in _NAMING)
+    text = "\n".join(f.read_text("utf-8", "replace") for f in files if f.is_file())
+    said = set(regex(r"(?<![\w/.-])([\w-]+)/").findall(text))
+    return tuple(
+        name
+        for name in sorted(said)
+        if kind_of(f"{name}/page.md", SourceRules()) == "text"
+        and not AGENT_FOLDER.search(name)
+        and (folder / name).is_dir()
+        and any(page for at in ("*.md", "*/*.md") for page in (folder / name).glob(at))
+    )
 
 
 def _claims(at: Work, workspace: Path) -> importing.Result:
@@ -373,6 +421,10 @@ def _templates(
     )
     if found.profile != "workspace":
         config = config.replace('# profile = "workspace"', f'profile = "{found.profile}"')
+    if found.folders:
+        before, shown, rest = regex(r"(?ms)^(# folders = \[\n.*?)^# \]\n").split(config, 1)
+        named = "".join(f'  "{name}/**/*.md",\n' for name in found.folders)
+        config = before + shown.replace("# ", "") + named + "]\n" + rest
     if request.profile == "classic":
         config += _CLASSIC
     files = {store.layout.config: config.encode()}

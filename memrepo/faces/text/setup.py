@@ -66,6 +66,10 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
         )
     if result.ingest.commit:
         lines.append(f"sources copied: {result.ingest.summary}")
+    if result.folders:
+        named = ", ".join(f"{name}/" for name in result.folders)
+        lines.append(f"the agent's files name {named}: runs distil these pages (`sources.folders`)")
+    lines += _search_only(result.searched)
     lines += _alone(result)
     if result.known:
         found = "the hooks and the merge driver of this clone are in place"
@@ -295,11 +299,16 @@ def sources(request: standing.SourcesRequest, result: standing.SourceList, colou
         lines.append(
             f"{silent} statements ({share} %) are in files of kinds that never become memories"
         )
-    if result.searched:
-        folders = Counter(path.rpartition("/")[0] for path in result.searched)
-        named = ", ".join(f"{visible(name)}/ ({n})" for name, n in folders.most_common(_NAMED))
-        more = f" and {len(folders) - _NAMED} more folders" if len(folders) > _NAMED else ""
-        what = counted(len(result.searched), "more file", "more files")
-        lines.append(f"{what} for search only (`sources.search`): {named}{more}")
+    lines += _search_only(result.searched)
     lines.append('to change a kind: [sources] kinds = ["PATTERN = KIND"] in memrepo.toml')
     return "\n".join(lines)
+
+
+def _search_only(paths: Sequence[str]) -> Iterator[str]:
+    """Yield a line that names the folders of files from which runs distil nothing, if any."""
+    if paths:
+        folders = Counter(path.rpartition("/")[0] for path in paths)
+        named = ", ".join(f"{visible(name)}/ ({n})" for name, n in folders.most_common(_NAMED))
+        more = f" and {len(folders) - _NAMED} more folders" if len(folders) > _NAMED else ""
+        what = counted(len(paths), "more file", "more files")
+        yield f"{what} for search only, unless `sources.folders` names them: {named}{more}"

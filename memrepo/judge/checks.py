@@ -42,6 +42,8 @@ MAX_SPAN = 26
 """Maximum number of lines in one cited span."""
 MAX_BELOW = 8
 """Statements below a line that states nothing, from which a judge is asked to choose."""
+MIN_STATED = 3
+"""Words with content from which a line that no statement has may be cited."""
 NEAR_LINES = 3
 """Distance in lines up to which a line that was shown may support a wording."""
 MAX_VERBATIM = 400
@@ -149,12 +151,19 @@ def cite(lines: str, batch: Batch) -> Cited:
 
 
 def _states_something(document: Document, numbers: Sequence[int]) -> bool:
-    """Return whether one of the lines is of a statement, or has a sentence before its lead-in."""
+    """Return whether one of the lines is no heading, label or lead-in.
+
+    A line of code or of a quotation is none, and neither is a sentence before a lead-in.
+    """
     if not document.stating or not document.stating.isdisjoint(numbers):
         return True
-    lines = (document.lines[n - 1] for n in numbers)
-    firsts = (_SENTENCE.split(strip_marker(one)) for one in lines if not is_heading(one))
-    return any(len(parts) > 1 and all(map(content_words, parts[:2])) for parts in firsts)
+    lines = [strip_marker(document.lines[n - 1]).strip() for n in numbers]
+    whole = (one for one in lines if not is_heading(one))
+    return any(
+        (not one.endswith((":", "：")) and len(content_words(one)) >= MIN_STATED)
+        or (len(parts := _SENTENCE.split(one)) > 1 and all(map(content_words, parts[:2])))
+        for one in whole
+    )
 
 
 def _names(document: Document) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ _NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f
 _AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
 _ISO = regex(r"(?<![A-Za-z\d])(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d|(?!T\d)[A-Za-z])")
 _DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
-_SHORT = regex(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(?!\d)")
+_SHORT = regex(r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)")
+_DASHED = regex(r"(?<![\w-])(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])")
 _MONTH = regex(r"(?<![\d./])(?:(\d{1,2})[./]((?:19|20)\d\d)|((?:19|20)\d\d)/(\d{1,2}))(?![\d/])")
 _EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
 _CLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b", 2)
@@ -123,7 +124,8 @@ class _ParsedGrounds:
             for value in figure.values
         }
         self.days = _read_dates(whole)[0]
-        short = ((int(month), int(day)) for day, month in _SHORT.findall(whole))
+        found = (one for form in (_SHORT, _DASHED) for one in form.finditer(whole))
+        short = ((int(one["month"]), int(one["day"])) for one in found)
         self.days |= {(0, month, day) for month, day in short if 0 < month <= 12 and day < 32}
         self.ordinals = {int(number) for number in _ORDINAL.findall(whole)}
         self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
@@ -135,9 +137,12 @@ class _ParsedGrounds:
         """Return whether the evidence supports a date.
 
         A date is supported if the grounds contain it, or if a relative date and the file's day
-        imply it.
+        imply it. Of a date without a year, the one nearest to the file's day is meant.
         """
         if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
+            return True
+        undated = any(_same_day((0, *day[1:]), other, set()) for other in self.days if not other[0])
+        if undated and any(_is_nearest(day, stated) for stated in self.stated):
             return True
         if not any(_same_day(day, other, self.years) for other in self.stated):
             return self._is_relative(day)
@@ -262,7 +267,8 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     rest = text = _UUID.sub(" ", text)
     for literal in _literals(text):
         rest = rest.replace(literal, " ", 1)
-        if not known.holds(literal) and not _pieces_held(literal, known):
+        is_held = known.holds(literal) or f" {loose(literal)} " in f" {known.loose} "
+        if not is_held and not _pieces_held(literal, known):
             yield "a name or identifier", literal
     days, undated = _read_dates(rest)
     for day in sorted(days):
@@ -328,7 +334,7 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
     The first word of a sentence is exempt.
     """
     language = known.language(text)
-    if language in _ALL_NOUNS:
+    if _ALL_NOUNS & {language, known.language("\n".join((text, *known.grounds.texts)))}:
         return
     for match in _WORD.finditer(text):
         word = match[0]
@@ -404,6 +410,14 @@ def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
     """Return whether two dates are equal, or one is a less precise form of the other."""
     year = mine[0] in (other[0], 0) or (other[0] == 0 and mine[0] in years)
     return year and mine[1] == other[1] and mine[2] in (other[2], 0)
+
+
+def _is_nearest(day: Day, stated: Day) -> bool:
+    """Return whether a date is the nearest of its month and day to another one."""
+    if not day[0]:
+        return False
+    months = 12 * (day[0] - stated[0]) + day[1] - stated[1]
+    return abs(months) <= 6
 
 
 def _clocks(text: str) -> Iterator[str]:

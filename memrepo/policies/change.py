@@ -66,7 +66,7 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
     if _has_other_value(one, two, *headings):
         return StatementChange(reason="the same key has another value", is_event=is_event)
-    if _differ_in_value(one, two):
+    if _differ_in_value(one, two, frozenset(plain_words(new.subject).split())):
         reason = "a newer line says what came after it"
         return StatementChange(reason=reason, is_next=True, is_event=is_event)
     return None
@@ -181,14 +181,15 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     return not (first <= second or second <= first)
 
 
-def _differ_in_value(one: Reading, two: Reading) -> bool:
+def _differ_in_value(one: Reading, two: Reading, subject: frozenset[str]) -> bool:
     """Return whether two statements are equal except for one value of the same kind.
 
-    The value is not the subject, with which a statement begins. Of the words before a name there
-    are two with content. A key has its own rule.
+    The value is not the subject, with which a statement begins and whose words do not count. Of the
+    words before a name there are two with content. A key has its own rule.
     """
-    shared = one.content & two.content
-    if len(shared) < 2 or len(shared) < MIN_COVER * len(one.content):
+    first, second = one.content - subject, two.content - subject
+    shared = first & second
+    if len(shared) < 2 or len(shared) < MIN_COVER * max(len(first), len(second)):
         return False
     if one.numbered != two.numbered or (one.key and two.key):
         return False

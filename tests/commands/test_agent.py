@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import sys
 import time
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -459,18 +458,6 @@ def test_a_repository_in_trouble_is_said_and_the_session_goes_on(
     assert "a bug: ZeroDivisionError" in hook(repo, monkeypatch, "Stop")["systemMessage"]
 
 
-def test_a_note_that_cannot_be_written_is_kept_for_the_next_time(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hook(repo, monkeypatch, "UserPromptSubmit", prompt="What is for lunch?")
-    merging = repo / ".git" / "MERGE_HEAD"
-    merging.write_text(git(repo, "rev-parse", "HEAD"), encoding="utf-8")
-    assert "systemMessage" in hook(repo, monkeypatch, "SessionEnd")
-    merging.unlink()
-    hook(repo, monkeypatch, "SessionEnd")
-    assert len(memories(repo)) == 1
-
-
 def test_a_run_that_holds_its_lock_stops_no_hook(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -492,15 +479,6 @@ def test_the_line_in_the_settings_never_fails(repo: Path, tmp_path: Path) -> Non
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         )
         assert ("systemMessage" in json.loads(ran.stdout or "{}")) is (where != repo)
-
-
-def test_a_block_of_a_toml_file_goes_without_a_trace() -> None:
-    part = hosts.block_part(Path("x"), "codex", "[mcp_servers.memrepo]\ncommand = 1", ("# ", ""))
-    for text in ("", "a = 1\n", 'a = 1\n\n[t]\nb = "# memrepo:begin"\n'):
-        made = part.put(text)
-        assert tomllib.loads(made)["mcp_servers"] == {"memrepo": {"command": 1}}
-        assert part.put(made) == made
-        assert part.take(made) == text
 
 
 def test_a_session_s_id_may_hold_a_byte_that_is_no_character(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from driving import NEXT_DAY, assert_sound, done, git, memrepo, operations, standing
+from driving import NEXT_DAY, done, git, operations
 
 LOVES, HATES = "Theme of editors: the dark one", "Theme of editors: the light one"
 THIRD_DAY = "2026-03-03T09:00:00Z"
@@ -17,26 +17,6 @@ def two(repo: Path) -> set[str]:
 
 def flags(repo: Path) -> int:
     return operations(repo).count("flag")
-
-
-def test_what_was_added_by_hand_is_compared_by_the_next_run_and_never_again(
-    small_repo: Path,
-) -> None:
-    ids = two(small_repo)
-    before = standing(small_repo)
-    assert done(small_repo, "run", "--dry-run", now=NEXT_DAY)["counts"]["contested"] == 1
-    assert standing(small_repo) == before
-    answer = done(small_repo, "run", now=NEXT_DAY)
-    (flag,) = (c for c in answer["commits"] if c["op"] == "flag")
-    assert set(flag["memories"]) == ids
-    (case,) = done(small_repo, "resolve", "--list")["corrections"]
-    assert (case["status"], case["run"]) == ("open", answer["run"])
-    assert {m["text"] for m in case["memories"]} == {LOVES, HATES}
-    assert done(small_repo, "run", now=NEXT_DAY)["status"] == "skipped"
-    done(small_repo, "run", now=THIRD_DAY)
-    assert flags(small_repo) == 1
-    assert memrepo(small_repo, "check", "--all").exit == 0
-    assert_sound(small_repo)
 
 
 def test_what_was_taken_back_is_not_flagged_again(small_repo: Path) -> None:

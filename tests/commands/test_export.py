@@ -13,27 +13,6 @@ from lineage_contract import check_artifacts
 from memrepo.formats import purifier
 
 
-def test_what_export_writes_passes_the_validator(small_repo: Path, tmp_path: Path) -> None:
-    before = standing(small_repo)
-    answer = done(small_repo, "export", "artifacts", tmp_path / "out")
-    written = files(tmp_path / "out")
-    assert (
-        sorted(written)
-        == answer["files"]
-        == sorted(
-            {
-                *purifier.ARTIFACTS,
-                purifier.SUMMARY,
-                purifier.DEFERRED,
-                purifier.REJECTED,
-            }
-        )
-    )
-    assert check_artifacts(written, "personal", files(small_repo / "views")) == []
-    assert answer["counts"]["claims"] == len(written[purifier.CLAIMS].splitlines()) > 3
-    assert standing(small_repo) == before
-
-
 def test_an_ugly_repository_exports_without_an_error(ugly_repo: Path, tmp_path: Path) -> None:
     answer = done(ugly_repo, "export", "artifacts", tmp_path / "out")
     found = check_artifacts(files(tmp_path / "out"), "personal")
@@ -83,12 +62,6 @@ def test_the_repositorys_own_areas_are_refused_even_forced(small_repo: Path, whe
 def test_a_link_into_the_repository_is_refused(small_repo: Path, tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to(small_repo / "memories")
     assert memrepo(small_repo, "export", "jsonl", tmp_path / "out", "--force").exit == 2
-
-
-def test_every_memory_is_a_line_of_json(small_repo: Path, tmp_path: Path) -> None:
-    done(small_repo, "export", "jsonl", tmp_path / "out")
-    lines = (tmp_path / "out" / "memories.jsonl").read_text().splitlines()
-    assert {json.loads(line)["id"] for line in lines} == set(memories(small_repo))
 
 
 def test_what_is_left_out_is_counted_as_forgotten_and_as_rejected(

@@ -96,6 +96,3 @@ def test_a_copied_repository_is_another_clone(machines: tuple[Path, Path], tmp_p
     shutil.copytree(laptop, tmp_path / "copy", symlinks=True)
     assert clone_id(tmp_path / "copy") != first
     assert clone_id(laptop) == first
-
-
-# -- where it is written -----------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
+from driving import LATER, assert_sound, done, memories, memrepo, standing, subjects
 
 from memrepo.assets import asset
 from memrepo.formats import purifier
@@ -118,13 +118,6 @@ def test_the_log_lists_an_import_once_beside_the_runs(published: Path, small_rep
     assert [e["commit"] for e in entries if e["op"] == "import"] == [made["commit"]]
     assert [e["op"] for e in entries if e["op"] not in ("import", "tier")][-len(runs) :] == runs
     assert "from artifacts" in memrepo(small_repo, "log", as_json=False).out
-
-
-def test_an_import_can_be_reverted(published: Path, small_repo: Path) -> None:
-    tree = git(small_repo, "rev-parse", "HEAD^{tree}")
-    commit = done(small_repo, "import", "artifacts", published, now=LATER)["commit"]
-    done(small_repo, "revert", commit, now=LATER)
-    assert git(small_repo, "rev-parse", "HEAD^{tree}") == tree
 
 
 def test_lines_that_cannot_be_read_are_listed_and_the_rest_is_imported(

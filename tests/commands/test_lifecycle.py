@@ -67,14 +67,6 @@ def test_moves_of_one_cause_share_a_commit_that_says_why(small_repo: Path) -> No
     assert read.id in newest.read_text()
 
 
-@pytest.mark.parametrize("days", [0, 1, 20])
-def test_a_second_run_at_the_same_moment_changes_nothing(small_repo: Path, days: int) -> None:
-    done(small_repo, "run", now=after(days=days))
-    before = standing(small_repo)
-    assert done(small_repo, "run", now=after(days=days))["status"] == "skipped"
-    assert standing(small_repo) == before
-
-
 def test_a_dry_run_counts_what_the_run_then_does_and_keeps_no_ledger(small_repo: Path) -> None:
     classic(small_repo)
     done(small_repo, "show", claim(small_repo).id)
@@ -123,23 +115,6 @@ def test_a_foreign_memory_file_is_left_alone(tmp_path: Path, committed: bool) ->
 # -- sessions ------------------------------------------------------------------------------------
 
 
-def test_a_session_starts_with_what_is_hot_in_a_fence(cold_repo: Path) -> None:
-    id_ = added(cold_repo, "Close the fence: ``` ```` now.")
-    done(cold_repo, "promote", id_)
-    before = git(cold_repo, "rev-parse", "HEAD")
-    found = done(cold_repo, "session", "start", "--id", "chat")
-    assert id_ in found["hot"]
-    assert set(found["notes"]) == {n.id for n in notes(cold_repo)}
-    lines = found["context"].splitlines()
-    fence = lines[-1]
-    assert set(fence) == {"`"}
-    assert lines[1] == f"{fence}memories"
-    assert found["context"].count(fence) == 2
-    assert (git(cold_repo, "rev-parse", "HEAD"), git(cold_repo, "status", "-s")) == (before, "")
-    shared = done(cold_repo, "session", "start", "--audience", "shared")
-    assert shared["hot"] == []
-
-
 @pytest.mark.parametrize("limit", [5, 30, 41, 60, 97, 200])
 def test_all_that_a_session_s_start_prints_is_within_its_budget(
     small_repo: Path, limit: int
@@ -155,9 +130,6 @@ def test_all_that_a_session_s_start_prints_is_within_its_budget(
     assert ("did not fit" in printed) == bool(found["left_out"])
 
 
-# -- recall --------------------------------------------------------------------------------------
-
-
 # -- decay and tiers -----------------------------------------------------------------------------
 
 
@@ -170,19 +142,6 @@ def test_health_refuses_options_that_would_do_nothing(
     head = git(small_repo, "rev-parse", "HEAD")
     assert memrepo(small_repo, "health", *options).exit == 2
     assert git(small_repo, "rev-parse", "HEAD") == head
-
-
-def test_tiers_show_what_moves_next(small_repo: Path) -> None:
-    count = len(notes(small_repo))
-    found = done(small_repo, "health", now=after(hours=3))
-    assert found["tiers"] == {"hot": 0, "warm": count, "gist": 0, "forgotten": 0}
-    assert {row["to"] for row in found["due"]} == {"warm"}
-    said = memrepo(small_repo, "health", now=after(hours=3), as_json=False).out
-    assert f"warm       {count:>6}  high\n" in said
-    assert "hot → warm" in said
-
-
-# -- layered search, health ------------------------------------------------------------------------
 
 
 # -- directives ------------------------------------------------------------------------------------

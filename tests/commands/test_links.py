@@ -28,20 +28,6 @@ def two_linked(base: Path) -> Path:
     return begin(base, workspace(base))
 
 
-def test_a_run_links_what_names_the_same_in_one_commit_and_the_next_run_nothing(
-    tmp_path: Path,
-) -> None:
-    repo = two_linked(tmp_path)
-    (link,) = linked(repo)
-    (subject,) = subjects(repo, "--grep=^Memrepo-Op: link")
-    assert subject.startswith("Link fact: ")
-    assert done(repo, "run", now=LATER)["status"] == "skipped"
-
-    found = done(repo, "related", link[1])
-    (row,) = found["related"]
-    assert (row["id"], row["type"], row["way"]) == (link[0], "related", "from")
-
-
 def test_links_that_were_taken_back_are_not_made_again(tmp_path: Path) -> None:
     repo = two_linked(tmp_path)
     commit = git(repo, "log", "--format=%H", "--grep=^Memrepo-Op: link").strip()

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from driving import NEXT_DAY, done, files, memories, memrepo, standing
 
-NEXT_WEEK = "2026-03-09T09:00:00Z"
-
 
 def claim(repo: Path) -> str:
     return min(i for i, m in memories(repo).items() if not m.is_note)
@@ -56,10 +54,3 @@ def test_a_page_that_somebody_deleted_is_told_and_put_back(repo: Path) -> None:
     assert checked(repo, "pages", "--fix")["fixed"]
     assert files(repo) == before
     assert checked(repo, "pages")["ok"]
-
-
-def test_a_view_that_a_hand_changed_is_told_before_it_is_committed(repo: Path) -> None:
-    with (repo / "views" / "LTMEMORY.md").open("a", encoding="utf-8") as page:
-        page.write("By hand.\n")
-    (problem,) = done(repo, "check")["problems"]
-    assert (problem["rule"], problem["path"]) == ("page-edited", "views/LTMEMORY.md")

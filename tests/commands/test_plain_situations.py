@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pty
 import subprocess
@@ -11,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import LATER, begin, done, memories
+from driving import LATER, begin, memories
 
 
 @pytest.fixture
@@ -35,11 +34,6 @@ def program(
     )
 
 
-def no_override() -> None:
-    """Make file modes count for root too, as they do for everybody else."""
-    ctypes.CDLL(None, use_errno=True).prctl(24, 1, 0, 0, 0)
-
-
 def crashes(repo: Path) -> list[Path]:
     return [*(repo / ".memrepo" / "log").glob("bug-*")]
 
@@ -51,21 +45,6 @@ def test_a_missing_git_is_named(repo: Path, tmp_path: Path, command: str) -> Non
     assert answer.returncode == 5, answer.stderr
     assert b"the program `git` is not on the PATH" in answer.stderr
     assert crashes(repo) == []
-
-
-def test_a_refusal_of_the_system_while_files_are_written_names_the_way_out(
-    repo: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "workspace" / "memory").mkdir()
-    (tmp_path / "workspace" / "memory" / "new.md").write_text("# New\n\n- The kiln is new.\n")
-    (repo / "sources").chmod(0o555)
-    answer = program(repo, "ingest", first=no_override)
-    (repo / "sources").chmod(0o755)
-    assert answer.returncode == 5, answer.stderr
-    assert b"Permission denied" in answer.stderr
-    assert b"make room, or give the user" in answer.stderr
-    assert b"out of the way" not in answer.stderr
-    done(repo, "ingest", now=LATER)
 
 
 @pytest.mark.parametrize("editor", ["no-such-editor", "false"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -79,24 +78,6 @@ def test_a_program_may_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # -- the incident: forgotten, extracted again, imported again, resurrected by a revert ----------
-
-
-def test_extracted_again_from_its_source_it_is_left_out_and_told(repo: Path) -> None:
-    id_, key = reject(repo)
-    prune(repo, id_)
-    done(repo, "revert", "--settle", now=THIRD)  # every unit counts as known
-    write(repo.parent, BETA, "## Again", ALPHA + " ")
-    assert memrepo(repo, "run", "--mode", "reconciliation", now=FOURTH).exit in (0, 3)
-    waiting = git(repo, "for-each-ref", "--format=%(refname)", "refs/heads/run/").split()
-    for branch in ("HEAD", *waiting):
-        shown = git(repo, "grep", "-l", "alpha", branch, "--", "memories", check=False)
-        assert shown == "", branch
-    manifests = [path.read_text() for path in (repo / "runs").rglob("*.json")]
-    for branch in waiting:
-        paths = git(repo, "ls-tree", "-r", "--name-only", branch, "runs/").split()
-        manifests += [git(repo, "show", f"{branch}:{path}") for path in paths]
-    warnings = [w for text in manifests for w in json.loads(text)["warnings"]]
-    assert any(w["rule"] == "rejected-left-out" and key in w["message"] for w in warnings)
 
 
 def test_what_is_close_to_it_is_left_out_and_named(repo: Path) -> None:

@@ -41,29 +41,6 @@ def record(repo: Path) -> dict[str, Any]:
     return found
 
 
-def grow(repo: Path) -> None:
-    """Let the workspace say something new."""
-    path = repo.parent / "workspace" / "MEMORY.md"
-    path.write_bytes(path.read_bytes() + b"- Vera decided to sell the pump to Holt in June.\n")
-
-
-def test_a_run_that_lands_is_told_of_from_start_to_end(fresh_repo: Path) -> None:
-    data = done(fresh_repo, "run")
-    first, last = events(fresh_repo / ".memrepo" / "telemetry")
-    assert told(fresh_repo) == [("run_started", "started"), ("run_completed", "ok")]
-    assert first["run_id"] == last["run_id"] == "20260301T090000Z"
-    assert data["run"].startswith(last["run_id"])
-    details = last["details"]
-    assert details["run"] == data["run"]
-    assert details["counts"] == data["counts"]
-    assert data["counts"]["memories_new"] > 0
-    assert details["downstream_wiki_ingest_suggested"] is True
-    assert report(fresh_repo).startswith("# Last run: ok\n")
-    assert data["run"] in report(fresh_repo)
-    assert record(fresh_repo)["failed"] is None
-    assert git(fresh_repo, "status", "--porcelain") == ""
-
-
 def test_a_skip_says_when_the_next_run_is(small_repo: Path) -> None:
     data = done(small_repo, "run")
     assert data["status"] == "skipped"
@@ -120,19 +97,6 @@ def test_a_log_that_cannot_be_written_is_a_warning_and_the_run_lands(fresh_repo:
 
 
 # -- chat ------------------------------------------------------------------------------------------
-
-
-def test_the_last_run_is_reported_to_its_operator(small_repo: Path) -> None:
-    grow(small_repo)
-    done(small_repo, "run", now="2026-03-01T11:00:00Z")
-    told = memrepo(small_repo, "report", as_json=False).out
-    assert report(small_repo) in told
-    assert f"`memrepo diff {record(small_repo)['last']['run']}` lists the changes" in told
-    assert done(small_repo, "report")["last"]["status"] == "ok"
-    configure(small_repo, "[reporting]\nenabled = true")
-    for mode, lines in (("silent", 0), ("summary", 1)):
-        chat = memrepo(small_repo, "report", "--chat", "--report", mode, as_json=False).out
-        assert len(chat.splitlines()) == lines
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,6 @@ def prune(repo: Path, id_: str) -> None:
     git(repo, "commit", "-qm", "prune by hand", "--no-verify")
 
 
-def set_status(repo: Path, id_: str, lines: str) -> None:
-    """Write header lines into a memory's file, as a later version's upkeep would."""
-    path = repo / memories(repo)[id_].path
-    path.write_text(path.read_text().replace("\ncreated:", f"\n{lines}\ncreated:", 1))
-    git(repo, "commit", "-qam", "by hand", "--no-verify")
-
-
 def test_a_forgotten_memory_comes_back(two_runs: Path) -> None:
     id_ = by_word(two_runs, "alpha")
     before = memories(two_runs)[id_]
@@ -34,13 +27,6 @@ def test_a_forgotten_memory_comes_back(two_runs: Path) -> None:
     assert "alpha" in (two_runs / "views" / "LTMEMORY.md").read_text()
     assert done(two_runs, "restore", id_, now=FOURTH)["unchanged"]
     assert_sound(two_runs)
-
-
-def test_an_archived_memory_comes_back(two_runs: Path) -> None:
-    id_ = by_word(two_runs, "alpha")
-    set_status(two_runs, id_, "status: archived")
-    done(two_runs, "restore", id_, now=THIRD)
-    assert memories(two_runs)[id_].status == "active"
 
 
 def test_a_memory_that_left_the_tree_comes_back_as_it_last_was(two_runs: Path) -> None:

@@ -300,14 +300,6 @@ def test_undo_names_no_older_operation_that_is_not_in_effect(two_runs: Path) -> 
     assert answer.error["fix"] == f"`git revert {head(two_runs)[:10]}` undoes it"
 
 
-def test_undo_after_only_a_hand_names_that_commit(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    hand = by_hand(tmp_path / "repo", "views/MINE.md", new="mine\n")
-    answer = memrepo(tmp_path / "repo", "undo", now=THEN)
-    assert answer.exit == 2
-    assert answer.error["fix"] == f"`git revert {hand[:10]}` undoes it"
-
-
 @pytest.mark.parametrize("is_named", [True, False])
 def test_what_was_brought_back_of_a_revert_can_be_reverted_again(
     two_runs: Path, is_named: bool

@@ -136,14 +136,6 @@ def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Pat
     assert_sound(servers)
 
 
-def test_reconciling_unchanged_input_three_times_makes_no_commit(servers: Path) -> None:
-    before = standing(servers)
-    for day in range(2, 5):
-        code, data = run(servers, "--mode", "reconciliation", now=f"2026-03-0{day}T09:00:00Z")
-        assert (code, data["status"]) == (0, "skipped")
-    assert standing(servers) == before
-
-
 def test_a_reconciliation_that_would_change_something_waits(servers: Path) -> None:
     id_ = next(i for i, m in memories(servers).items() if "Lisbon" in m.body)
     done(servers, "edit", id_, "--text", "The operator lives in Porto.")

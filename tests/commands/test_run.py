@@ -277,15 +277,6 @@ def test_an_edited_sentence_rewords_its_memory_and_keeps_the_id(small_repo: Path
 # -- dry run, no workspace ---------------------------------------------------------------------
 
 
-def test_a_dry_run_tells_the_counts_and_writes_nothing(small_repo: Path) -> None:
-    workspaces.growing(small_repo.parent / "workspace", 3)
-    before = standing(small_repo)
-    answer = done(small_repo, "run", "--dry-run")
-    assert answer["status"] == "dry-run"
-    assert answer["ingest"]["changed"]
-    assert standing(small_repo) == before
-
-
 def test_without_a_workspace_the_sources_folder_is_the_input(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo = tmp_path / "repo"

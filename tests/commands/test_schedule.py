@@ -121,27 +121,6 @@ def test_a_crontab_that_cannot_be_read_is_not_overwritten(
     assert fake_crontab.read_text() == FOREIGN
 
 
-def test_show_tells_entries_and_the_next_three_runs(small_repo: Path, fake_crontab: Path) -> None:
-    shown = schedule(small_repo, "show").data
-    assert [fire["name"] for fire in shown["next"]] == [
-        "incremental-2",
-        "reconciliation",
-        "incremental-2",
-    ]
-    assert shown["next"][0]["when"] == "2026-02-28T17:15:00+08:00"
-    assert [row["cron"] for row in shown["entries"]] == [
-        "15 5 * * 1,2,4,5,6",
-        "15 17 * * *",
-        "15 5 * * 3,0",
-    ]
-    text = memrepo(small_repo, "schedule", "show", now=SATURDAY, as_json=False).out
-    assert text.splitlines()[-3:] == [
-        "next: Sat 2026-02-28 17:15 Asia/Manila, incremental-2",
-        "next: Sun 2026-03-01 05:15 Asia/Manila, reconciliation",
-        "next: Sun 2026-03-01 17:15 Asia/Manila, incremental-2",
-    ]
-
-
 # -- an agent's own cron ---------------------------------------------------------------------------
 
 

@@ -206,23 +206,6 @@ def test_a_branch_that_waits_brings_none_that_was_slipped_into_it(tmp_path: Path
     assert standing(made) == before
 
 
-@pytest.mark.parametrize("name", ["MEMORY.md", "memory/2026-02-01.md", "inbox/note.md"])
-def test_what_runs_read_holds_none(tmp_path: Path, name: str) -> None:
-    given = workspaces.write(
-        tmp_path / "workspace",
-        {
-            "MEMORY.md": b"# M\n\n- The door is blue.\n",
-            name: f"# 2026-02-01\n\n- The door is blue.\n- {SECRET}\n".encode(),
-        },
-    )
-    made = begin(tmp_path, given)
-    assert not in_history(made)
-    (made / "sources" / "inbox").mkdir(parents=True, exist_ok=True)
-    (made / "sources" / "inbox" / "mine.md").write_text(f"- {SECRET}\n")
-    memrepo(made, "run", now=NEXT_DAY)
-    assert not in_history(made)
-
-
 STATED = {
     "password: {}": "Maple7731$",
     "Password: {} (from the hall)": "$Maple7731",
@@ -286,28 +269,6 @@ def test_however_a_secret_is_stated_no_file_of_a_run_holds_it(tmp_path: Path) ->
     for value in (*STATED.values(), *LISTED):
         assert value not in history, value
         assert not any(value.encode() in data for data in files), value
-
-
-@pytest.mark.parametrize("line", STATED)
-def test_no_text_that_is_given_may_state_one(repo: Path, line: str) -> None:
-    text = line.format(STATED[line])
-    id_ = str(done(repo, "add", LOVES)["id"])
-    before = git(repo, "rev-parse", "HEAD")
-    for refused in (
-        memrepo(repo, "add", text),
-        memrepo(repo, "supersede", id_, text),
-        memrepo(repo, "edit", id_, "--text", text),
-    ):
-        assert (refused.exit, "holds a secret" in refused.error["message"]) == (2, True)
-    reply = answer(
-        Call(where=repo, now=AT), TOOLS["memory_store"], {"text": text, "reason": "x"}, "t"
-    )
-    assert "holds a secret" in str(reply)
-    assert git(repo, "rev-parse", "HEAD") == before
-    by_hand(repo, text)
-    assert any(
-        p["rule"] == "secret-found" for p in memrepo(repo, "check", "--all").data["problems"]
-    )
 
 
 READ = (

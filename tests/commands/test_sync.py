@@ -13,7 +13,6 @@ import hubs
 import pytest
 from driving import (
     LATER,
-    NOW,
     assert_sound,
     done,
     git,
@@ -137,23 +136,6 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     converge(laptop, desk, now=LATER)
 
 
-def test_a_wording_of_a_person_wins_over_a_newer_one_of_a_program(
-    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    laptop, desk = machines
-    monkeypatch.setenv("MEMREPO_ACTOR", "process:watcher")
-    id_ = done(laptop, "add", "The spare key lies in the car.")["id"]
-    converge(laptop, desk)
-    done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
-    monkeypatch.delenv("MEMREPO_ACTOR")
-    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=NOW)
-    done(desk, "sync", now=LATER)
-    answer = memrepo(laptop, "sync", now=LATER, as_json=False)
-    assert memories(laptop)[id_].body == "The spare key lies on the shelf."
-    assert "a person's version is used, not the program's" in answer.err
-    converge(laptop, desk, now=LATER)
-
-
 def test_two_people_who_replaced_one_memory_contradict_each_other(
     machines: tuple[Path, Path],
 ) -> None:
@@ -195,24 +177,6 @@ def test_forget_against_an_edit_stays_forgotten_and_sync_says_so(
     converge(laptop, desk)
 
 
-def test_a_memory_that_both_sides_moved_or_changed_is_one_file(
-    machines: tuple[Path, Path],
-) -> None:
-    laptop, desk = machines
-    (id_,) = memories(laptop)
-    for repo, name in ((laptop, "keys"), (desk, "pots")):
-        path = only(repo)
-        (repo / path).rename(repo / path.replace("vera", name))
-        commit_all(repo, "another name")
-    done(desk, "edit", id_, "--text", "The spare key hangs by the door.")
-    done(laptop, "pin", id_)
-    converge(desk, laptop)
-    memory = memories(laptop)[id_]
-    assert (memory.body, memory.fields["pinned"]) == ("The spare key hangs by the door.", True)
-    assert len([*(laptop / "memories").rglob("*.md")]) == 1
-    assert_sound(laptop)
-
-
 def test_a_clone_without_the_merge_driver_is_told_by_status_and_by_writes(
     machines: tuple[Path, Path],
 ) -> None:
@@ -225,15 +189,6 @@ def test_a_clone_without_the_merge_driver_is_told_by_status_and_by_writes(
             found = memrepo(desk, *argv, as_json=False)
             text = found.out + found.err
             assert ("merge driver" in text and "`memrepo init`" in text) is said, (argv, text)
-
-
-def test_the_same_memory_added_on_both_sides_is_one(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    for repo in machines:
-        done(repo, "add", "Water boils at 100 degrees at sea level.", now=LATER)
-        done(repo, "sync", now=LATER)
-    converge(laptop, desk)
-    assert len(memories(desk)) == 2
 
 
 def test_equal_merges_of_equal_clones_have_equal_ids(
@@ -326,42 +281,6 @@ def test_other_files_that_clash_are_a_persons_to_decide(machines: tuple[Path, Pa
     done(laptop, "sync", "--ours")
     converge(laptop, desk)
     assert (desk / "README.txt").read_text() == "laptop\n"
-
-
-def test_configuration_is_merged_by_line_and_a_clash_is_a_persons(
-    machines: tuple[Path, Path],
-) -> None:
-    laptop, desk = machines
-    config = (desk / "memrepo.toml").read_text()
-    write(desk, "memrepo.toml", config.replace("max_change_pct = 20", "max_change_pct = 30"))
-    commit_all(desk, "thirty")
-    write(laptop, "memrepo.toml", config.replace("timeout_s = 1200", "timeout_s = 600"))
-    commit_all(laptop, "ten minutes")
-    converge(desk, laptop)
-    assert "max_change_pct = 30" in (laptop / "memrepo.toml").read_text()
-    assert "timeout_s = 600" in (desk / "memrepo.toml").read_text()
-    for repo, share in ((desk, 40), (laptop, 50)):
-        text = (repo / "memrepo.toml").read_text()
-        write(repo, "memrepo.toml", text.replace("= 30", f"= {share}"))
-        commit_all(repo, f"{share}")
-    done(desk, "sync")
-    assert memrepo(laptop, "sync").exit == 3
-    done(laptop, "sync", "--theirs")
-    assert "max_change_pct = 40" in (laptop / "memrepo.toml").read_text()
-
-
-def test_a_file_of_ours_that_cannot_be_read_stops_no_sync(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    (id_,) = memories(laptop)
-    done(desk, "edit", id_, "--text", "The spare key hangs by the door.")
-    done(desk, "sync")
-    write(laptop, only(laptop), "---\ntype: [\n---\nbroken by hand\n")
-    commit_all(laptop, "broken")
-    answer = memrepo(laptop, "sync", as_json=False)
-    assert answer.exit == 0
-    assert memories(laptop)[id_].body == "The spare key hangs by the door."
-    assert "the version that can be read is used" in answer.err
-    converge(laptop, desk)
 
 
 def test_a_reference_that_a_merge_by_git_broke_is_repaired_by_check(

@@ -56,7 +56,7 @@ sys.exit(code)
 FIRST, TEN, IDLE = "init and run from a workspace", "run, 10 new lines", "run, nothing new"
 STATUS, HOOK, REVERT = "status", "check of one staged file", "revert of that run"
 SYNC, AGAIN = "first sync to a hub", "sync of a revert"
-DOCTOR, QUICK = "doctor", "doctor --quick"
+DOCTOR = "doctor"
 BUILD, SEARCH, WARM = "index build", "search, a process", "search, warm / bare FTS5"
 GIT_STATUS, GIT_COMMIT, GIT_PUSH = "git status", "git add, git commit", "git push to a hub"
 BOUNDS: Mapping[str, float] = {
@@ -206,7 +206,6 @@ class Bench:
     def looks(self) -> Iterator[tuple[str, Cost]]:
         """Yield what the checks and the plays take that look at everything."""
         yield DOCTOR, self.memrepo("doctor", fine=(0, 1))
-        yield QUICK, self.memrepo("doctor", "--quick", fine=(0, 1))
         (self.repo / ".git" / "memrepo" / NAME).unlink()
         built = self.memrepo("search", "coppermill", "engine")
         yield BUILD, built
@@ -300,7 +299,7 @@ def _short(value: float) -> float:
 
 
 ORDER = (
-    *(FIRST, TEN, IDLE, STATUS, HOOK, REVERT, SYNC, AGAIN, DOCTOR, QUICK),
+    *(FIRST, TEN, IDLE, STATUS, HOOK, REVERT, SYNC, AGAIN, DOCTOR),
     *(BUILD, SEARCH, WARM, GIT_STATUS, GIT_COMMIT, GIT_PUSH),
 )
 

@@ -58,7 +58,7 @@ LINES = [
     ["log"],
     ["status"],
     ["check", "--all"],
-    ["doctor", "--quick"],
+    ["doctor"],
     ["topics"],
     ["show", f"no such {HARM.replace(chr(0), '')}"],
     ["edit", "mem-0123456789abcdef", "--set", f"{HARM.replace(chr(0), '')}=1"],

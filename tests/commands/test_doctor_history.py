@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import LATER, begin, done, git, memories, memrepo
+from driving import LATER, done, git, memories, memrepo
 
 
 def checks(repo: Path) -> dict[str, dict[str, Any]]:
@@ -52,21 +52,3 @@ def test_a_supersession_cut_in_half_is_found(long_repo: Path) -> None:
     assert not found["ok"]
     assert {p["rule"] for p in found["problems"]} >= {"supersession-half", "supersession-status"}
     assert "supersession-half" in {p["rule"] for p in done(long_repo, "status")["problems"]}
-
-
-def test_the_quick_doctor_reads_no_memory_and_says_what_it_left_out(tmp_path: Path) -> None:
-    from memrepo.actions.setup.doctor import CHECKS, WHOLE
-
-    assert CHECKS.keys() >= WHOLE
-    repo = begin(tmp_path, workspaces.small(tmp_path / "ws"))
-    memory = next((repo / "memories").rglob("*.md"))
-    memory.write_text("---\nid: [\n---\n\nNo header.\n", encoding="utf-8")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qnm", "by hand")
-    whole = memrepo(repo, "doctor", now=LATER)
-    assert "rules" in [c["name"] for c in whole.data["checks"] if not c["ok"]]
-    assert (whole.exit, whole.data["left_out"]) == (1, [])
-    quick = memrepo(repo, "doctor", "--quick", now=LATER)
-    assert set(quick.data["left_out"]) == WHOLE
-    assert {c["name"] for c in quick.data["checks"]} == CHECKS.keys() - WHOLE
-    assert "left out  objects, index" in memrepo(repo, "doctor", "--quick", as_json=False).out

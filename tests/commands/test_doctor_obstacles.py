@@ -75,7 +75,7 @@ def test_a_repository_that_may_not_be_written_is_named(small_repo: Path) -> None
     folder = small_repo / ".git"
     folder.chmod(0o555)
     answer = subprocess.run(
-        [sys.executable, "-m", "memrepo", "-C", str(small_repo), "--json", "doctor", "--quick"],
+        [sys.executable, "-m", "memrepo", "-C", str(small_repo), "--json", "doctor"],
         capture_output=True,
         check=False,
         preexec_fn=lambda: ctypes.CDLL(None).prctl(24, 1, 0, 0, 0),

@@ -169,7 +169,6 @@ def test_every_command_answers_in_json_and_changes_nothing_by_reading(small_repo
         (["run", "--jugde", "x"], 2, ""),
         (["run", "--judge", "gpt"], 2, ""),
         (["run", "--max-tokens", "x"], 2, ""),
-        (["log", "--since", "31.12."], 2, ""),
         (["search"], 2, ""),
         (["search", "x", "-k", "0"], 2, ""),
     ],

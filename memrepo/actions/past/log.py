@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any
 
@@ -22,7 +22,6 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
-from memrepo.core.times import asked, extent
 from memrepo.store import history
 from memrepo.store.history import DIGITS, LandedOperation, MemoryVersion, ids_in_history, trace
 
@@ -43,35 +42,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             metavar="ID",
         ),
     ] = ""
-    actor: Annotated[
-        str,
-        option(
-            "only what this person or program decided: the actor or author, or a part of it",
-            "--actor",
-            metavar="WHO",
-        ),
-    ] = ""
-    since: Annotated[
-        str | None, option("from this date or time on", "--since", metavar="DATE", read=_time)
-    ] = None
-    until: Annotated[
-        str | None,
-        option("up to this date (all of that day) or time", "--until", metavar="DATE", read=_time),
-    ] = None
     runs: Annotated[
         bool, option("only runs: pending runs, and the counts of each landed run", "--runs")
     ] = False
     n: Annotated[int, option("at most N lines (30)", "-n", metavar="N", ge=1)] = 30
-
-
-def _time(text: str) -> str:
-    try:
-        extent(text, UTC)
-    except ValueError as error:
-        raise ValueError(
-            f"found {text!r}, expected a date such as 2026-01-31 or an RFC 3339 time"
-        ) from error
-    return text
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
@@ -138,7 +112,7 @@ def _runs(work: Work, most: int) -> Runs:
 
 def detailed(request: Request) -> bool:
     """Return whether individual decisions are requested, which are shown with their reasons."""
-    return bool(request.run or request.memory or request.op or request.actor)
+    return bool(request.run or request.memory or request.op)
 
 
 def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
@@ -149,19 +123,14 @@ def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
         return landing_of(work, request.run).steps(repo)
     if detailed(request):
         return history.entries(repo, head)
-    bound = [] if request.since or request.until else [f"--max-count={request.n}"]
     # The id of an import has a third part, and its only commit has no merge.
-    others = ("--invert-grep", f"--grep=^{PREFIX}Run: [^-]*-[^-]*$", *bound)
+    others = ("--invert-grep", f"--grep=^{PREFIX}Run: [^-]*-[^-]*$", f"--max-count={request.n}")
     found = [*(run.entry for run in work.landed()), *history.entries(repo, *others, head)]
     return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 
 def _wanted(work: Work, request: Request) -> Callable[[history.LogEntry], bool]:
     """Return a predicate that accepts a commit if it passes all given filters."""
-    zone = work.config.zone
-    since = extent(request.since, zone)[0] if request.since else None
-    until = asked(request.until, zone) if request.until else None
-    actor = request.actor.casefold()
     past = find_past(work, work.tree.state(), request.memory) if request.memory else None
     touched = {v.entry.commit for v, _ in changing(past.versions)} if past else set()
 
@@ -169,13 +138,7 @@ def _wanted(work: Work, request: Request) -> Callable[[history.LogEntry], bool]:
         concerned = (
             past is None or entry.commit in touched or past.id in entry.trailers.get("Memory", ())
         )
-        return (
-            concerned
-            and (not request.op or entry.op == request.op)
-            and (since is None or since <= entry.when)
-            and (until is None or entry.when <= until)
-            and actor in who(entry).casefold()
-        )
+        return concerned and (not request.op or entry.op == request.op)
 
     return wanted
 
@@ -343,11 +306,6 @@ def fields_of(entry: history.LogEntry) -> dict[str, Any]:
         "memories": entry.trailers.get("Memory", ()),
         "reverts": entry.trailers.get("Reverts", ()),
     }
-
-
-def who(entry: history.LogEntry) -> str:
-    """Return a commit's recorded actor or, if there is none, its author."""
-    return entry.trailer("Actor") or entry.author
 
 
 def changing(versions: Sequence[MemoryVersion]) -> list[tuple[MemoryVersion, list[MemoryVersion]]]:

@@ -23,7 +23,6 @@ from memrepo.core.times import format_time
 from memrepo.policies.standing import (
     STATUSES,
     Conflict,
-    ConflictStatus,
     conflicts,
     reconciled,
     superseded,
@@ -77,14 +76,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     list: Annotated[
         bool, option("list all contradictions and other corrections, open ones first", "--list")
     ] = False
-    status: Annotated[
-        ConflictStatus | None,
-        option(
-            "list only this status; moot: one of the two is no longer in recall",
-            "--status",
-            choices=STATUSES,
-        ),
-    ] = None
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -126,16 +117,16 @@ class Disputes(VerbResult, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Disputes | Written | Unchanged:
     """List, show or decide contradictions. Exit with status 3 after showing an open one."""
-    if request.id and (request.list or request.status):
+    if request.id and request.list:
         raise UsageError(
-            f"resolve: --list and --status name all cases, and {request.id} was given too",
+            f"resolve: --list names all cases, and {request.id} was given too",
             fix=f"leave out one of them; `memrepo resolve {request.id}` shows that case",
         )
     state = work.tree.state()
     if not request.id:
         if request.keep or request.both:
             raise UsageError("no contradiction was given", fix="`memrepo resolve` lists them")
-        return _listed(work, request.status if request.list or request.status else "open")
+        return _listed(work, only_open=not request.list)
     conflict = the_dispute(state, request.id)
     if not (request.keep or request.both):
         shown = _dispute(work, conflict)
@@ -216,21 +207,21 @@ def _decided(work: Work, found: Dispute, case: Correction | None) -> Dispute:
     )
 
 
-def _listed(work: Work, status: ConflictStatus | None) -> Disputes:
-    """List contradictions by status, and cases of which a memory is gone."""
+def _listed(work: Work, *, only_open: bool) -> Disputes:
+    """List contradictions, and cases of which a memory is gone, open ones first."""
     state = work.tree.state()
     cases = corrections_of(state)
-    found = [c for c in conflicts(state, cases) if status in (None, c.status)]
-    rows = [_dispute(work, conflict) for conflict in found]
-    known = {conflict.id for conflict in conflicts(state, cases)}
+    found = conflicts(state, cases)
+    rows = [_dispute(work, c) for c in found if c.status == "open" or not only_open]
+    known = {conflict.id for conflict in found}
     for id_, case in sorted(cases.cases.items(), key=lambda item: item[1].id):
-        if id_ not in known:  # a memory is missing
+        if id_ not in known and not only_open:  # a memory is missing
             one = Dispute(
                 id=case.id,
                 status="moot" if case.status == "open" else "resolved",
                 memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
             )
-            rows += [_decided(work, one, case)] if status in (None, one.status) else []
+            rows.append(_decided(work, one, case))
     rows.sort(key=lambda row: STATUSES.index(row.status))
     return Disputes(corrections=tuple(rows), notices=cases.problems)
 

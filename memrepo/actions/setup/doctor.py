@@ -58,9 +58,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo doctor`."""
 
     fix: Annotated[bool, option("fix what is safe to fix", "--fix")] = False
-    quick: Annotated[
-        bool, option("skip checks that read every memory or every commit", "--quick")
-    ] = False
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
@@ -68,10 +65,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
     checks: tuple[CheckFinding, ...]
     left_out: tuple[str, ...] = ()
-    """The names of skipped checks.
-
-    The time of these checks grows with the size of the repository.
-    """
+    """The names of checks that a missing object prevents."""
 
 
 Check: TypeAlias = Callable[[Work, bool], CheckFinding]
@@ -79,16 +73,13 @@ Check: TypeAlias = Callable[[Work, bool], CheckFinding]
 
 CHECKS: dict[str, Check] = {}
 """The checks by name, in the order of their output."""
-WHOLE: set[str] = set()
-"""Checks that read every memory, every run or every object."""
 
 
-def _check(name: str, *, whole: bool = False) -> Callable[[Check], Check]:
+def _check(name: str) -> Callable[[Check], Check]:
     """Register a check under the name of its finding."""
 
     def register(check: Check) -> Check:
         CHECKS[name] = check
-        WHOLE.update({name} if whole else ())
         return check
 
     return register
@@ -102,9 +93,6 @@ def do(work: Work, request: Request) -> Result:
     found: list[CheckFinding] = []
     skipped: list[str] = []
     for name, check in CHECKS.items():
-        if request.quick and name in WHOLE:
-            skipped.append(name)
-            continue
         try:
             found.append(replace(check(work, request.fix), name=name))
         except MemrepoError as error:
@@ -140,7 +128,7 @@ def _git(work: Work, fix: bool) -> CheckFinding:
     return _finding("" if version >= MIN_GIT else f"{text}, {wanted} is needed", text)
 
 
-@_check("objects", whole=True)
+@_check("objects")
 def _objects(work: Work, fix: bool) -> CheckFinding:
     problems = object_problems(work.store.repo)
     if missing := _missing_objects(work):
@@ -228,7 +216,7 @@ def _workspace(work: Work, fix: bool) -> CheckFinding:
     return _finding("" if path.is_dir() else problem, str(path))
 
 
-@_check("index", whole=True)
+@_check("index")
 def _index(work: Work, fix: bool) -> CheckFinding:
     index_of(work).count(["memory"], Filter())
     return _finding("", "up to date with HEAD")
@@ -301,7 +289,7 @@ def _attributes(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem if is_wrong else "", "git does not merge the text of memories")
 
 
-@_check("rules", whole=True)
+@_check("rules")
 def _rules(work: Work, fix: bool) -> CheckFinding:
     """Check all files against all rules, and uncommitted memories against what was rejected."""
     with scenes.at_head(work.store.root) as checked:
@@ -312,7 +300,7 @@ def _rules(work: Work, fix: bool) -> CheckFinding:
     return _listed((*found, *uncommitted_rejected(work)), fine)
 
 
-@_check("damage", whole=True)
+@_check("damage")
 def _damage(work: Work, fix: bool) -> CheckFinding:
     return _listed(find_damage(work), "no record is lost, no copy forged, no object replaced")
 
@@ -334,7 +322,7 @@ def _pages(work: Work, fix: bool) -> CheckFinding:
 # -- history ---------------------------------------------------------------------------------------
 
 
-@_check("runs", whole=True)
+@_check("runs")
 def _runs(work: Work, fix: bool) -> CheckFinding:
     runs, memories = work.landed(), work.tree.state().memories
     in_effect = sum(run.in_effect for run in runs)

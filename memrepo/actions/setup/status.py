@@ -233,12 +233,7 @@ def _stale_views(work: Work) -> tuple[str, ...]:
 
 
 class SourcesRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The arguments of `memrepo sources`."""
-
-    kind: Annotated[
-        str | None,
-        option("only files of this kind, such as rules or page", "--kind", metavar="KIND"),
-    ] = None
+    """`memrepo sources` has no arguments."""
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -265,7 +260,7 @@ class SourceList(VerbResult, frozen=True, kw_only=True):
     """Other sources, in which search finds passages and from which runs distil nothing."""
 
 
-def sources(work: Work, request: SourcesRequest) -> SourceList:
+def sources(work: Work, _request: SourcesRequest) -> SourceList:
     """List the sources with their kinds, thoughts and memories."""
     texts = [t for t in texts_at(work, cursors(work.tree.manifests[0])) if t.blob]
     reader = Reader(texts, work.store.repo.read)
@@ -285,14 +280,13 @@ def sources(work: Work, request: SourcesRequest) -> SourceList:
                 share=found.kind.share,
             )
         )
-    wanted = tuple(f for f in files if request.kind in (None, f.kind))
     size = shelf_size(len(files), work.config.run.shelf)
     layout, read = work.tree.layout, {text.resource for text in texts}
     others = {*work.tree.files.below(layout.area("sources"))} - read
     return SourceList(
-        files=wanted,
-        thoughts=sum(f.thoughts for f in wanted),
-        claims=sum(f.claims for f in wanted),
+        files=tuple(files),
+        thoughts=sum(f.thoughts for f in files),
+        claims=sum(f.claims for f in files),
         shelf=None if size == float("inf") else round(size),
         searched=tuple(sorted(layout.source_name(p) for p in others if is_text(p))),
     )

@@ -226,7 +226,7 @@ def resolve(
         ask = [f"decide it: `memrepo resolve {one.id}` with {HOW}"]
         return "\n".join([*_shown(one), *ask * (one.status == "open")])
     found = result.corrections
-    are_open = not (request.list or request.status)
+    are_open = not request.list
     lines = [counted(len(found), "correction", "corrections")]
     if are_open:
         lines = [f"{counted(len(found), 'contradiction is', 'contradictions are')} open"]

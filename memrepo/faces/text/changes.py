@@ -14,7 +14,7 @@ from memrepo.actions.run.ingest import summary
 from memrepo.actions.write.add import Added
 from memrepo.actions.write.commit import Unchanged, Written
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, cut
+from memrepo.core.messages import counted, cut, fold
 from memrepo.core.times import format_time
 from memrepo.faces.text.recall import later_text
 from memrepo.policies.ageing import CONFIDENCE
@@ -319,8 +319,7 @@ def _value(value: object) -> str:
     if isinstance(value, dict):
         keys = [f"{key} {part}" for key, part in value.items() if key not in ("blob", "text_hash")]
         value = ", ".join(keys)
-    text = " ".join(visible(str(value)).split())
-    return text if len(text) <= VALUE else f"{text[: VALUE - 1].rstrip()}…"
+    return fold(str(value), VALUE)
 
 
 def why(request: explaining.Request, result: explaining.Result | History, colour: bool) -> str:

@@ -103,7 +103,7 @@ def hit_text(hit: Hit, asked: Collection[str], *, explain: bool = False, bold: b
     lines.append(f"  {body}")
     room = LINE - len(body)
     if hit.nearby and room > 0:
-        lines.append(f"  next to it: {cut(visible(' '.join(hit.nearby.split())), room)}")
+        lines.append(f"  next to it: {cut(hit.nearby, room)}")
     lines += [f"  {doubt}" for doubt in hit.doubts]
     lines += [f"  later: {later_text(hit.later)}"] if hit.later else []
     if explain:
@@ -119,7 +119,7 @@ def hit_text(hit: Hit, asked: Collection[str], *, explain: bool = False, bold: b
 
 def later_text(later: Later) -> str:
     """Format a newer statement about the same: its day, its text and its place."""
-    text = cut(visible(" ".join(later.text.split())), LINE)
+    text = cut(later.text, LINE)
     return f"{later.captured} {text} ({visible(later.place)})"
 
 

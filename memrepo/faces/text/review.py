@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memrepo.actions.recall.quotes import evidence_lines
 from memrepo.actions.takeback.reject import Rejections
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, cut
+from memrepo.core.messages import counted, cut, fold
 from memrepo.core.patterns import regex
 from memrepo.faces.text.changes import written
 from memrepo.views.report import in_words
@@ -38,16 +38,16 @@ _TICKS = regex("`+")
 def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> str:
     """Format a review as text. `stat` limits the text to totals, `colour` adds colours."""
     totals = ", ".join(f"{n} {kind}" for kind, n in review.totals.items())
-    lines = [f"{_line(review.title)}: no memory differs"]
+    lines = [f"{fold(review.title, TEXT)}: no memory differs"]
     if totals:
         count = counted(len(review.changes), "memory", "memories")
-        lines = [f"{_line(review.title)}: {count} ({totals})"]
+        lines = [f"{fold(review.title, TEXT)}: {count} ({totals})"]
     if review.reason:
         label = "pending because" if review.state == "waits" else "because"
-        lines.append(f"{label}: {_line(review.reason, 500)}")
+        lines.append(f"{label}: {fold(review.reason, 500)}")
     lines += _context(review)
     for group in () if stat else review.groups:
-        lines += ["", _bold(f"{_line(group.heading, 200)} ({len(group.changes)})", colour)]
+        lines += ["", _bold(f"{fold(group.heading, 200)} ({len(group.changes)})", colour)]
         if group.is_card:
             lines += _card_lines(group.changes)
             continue
@@ -99,9 +99,9 @@ def _change_lines(change: Change, *, colour: bool) -> list[str]:
         if one.sign:
             lines += _side(one, colour=colour)
         else:
-            lines.append(f"    {_line(one.spans[0].text, 500)}")
+            lines.append(f"    {fold(one.spans[0].text, 500)}")
     if change.why:
-        lines.append(f"    because: {_line(in_words(change.why), 500)}")
+        lines.append(f"    because: {fold(in_words(change.why), 500)}")
     return lines
 
 
@@ -111,11 +111,6 @@ def _side(line: Line, *, colour: bool) -> list[str]:
     rows = textwrap.wrap(text, WIDTH - 4, break_on_hyphens=False)
     rows = [f"  {line.sign if n == 0 else ' '} {row}" for n, row in enumerate(rows)]
     return [f"{_COLOURS[line.sign]}{row}{_PLAIN}" for row in rows] if colour else rows
-
-
-def _line(text: str, most: int = TEXT) -> str:
-    line = " ".join(visible(text).split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 restore = written
@@ -176,7 +171,7 @@ def reject(request: object, result: Written | Unchanged | Rejections, colour: bo
 
 def _rejection(stone: Tombstone) -> str:
     scope = f" in {visible(stone.scope)}" if stone.scope else ""
-    statement = cut(visible(" ".join(stone.statement.split())), TEXT)
+    statement = cut(stone.statement, TEXT)
     return (
         f"{stone.key}  {stone.at:%Y-%m-%d}  {stone.by}{scope}: {visible(stone.reason)}\n"
         f"    {statement}"

@@ -19,6 +19,7 @@ from memrepo.actions.run.judge import estimate_of
 from memrepo.actions.run.judge_choice import (
     JudgeChoice,
     refuse_unable,
+    usable_judges,
 )
 from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
@@ -258,7 +259,8 @@ def _waiting(work: Work, fix: bool) -> CheckFinding:
 def _judge(work: Work, fix: bool) -> CheckFinding:
     name = refuse_unable(work)
     if name == "offline":
-        return _finding("", name)
+        ready = [one.judge for one in usable_judges(work) if one.ready]
+        return _finding("", f"{name}; ready on this machine: {', '.join(ready) or 'none'}")
     try:
         cost = estimate_of(work.refreshed(), JudgeChoice()).estimated
     except MemrepoError as error:

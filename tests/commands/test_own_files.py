@@ -25,7 +25,6 @@ def test_a_judge_and_an_agent_get_the_prompts_of_the_repository(fresh_repo: Path
     assert after["data"] == before["data"]
     put(fresh_repo, "prompts/agent-snippet.md", "Version 9.\nAsk `$memrepo search` first.\n")
     told = done(fresh_repo, "session", "snippet")
-    assert told["version"] == 9
     assert "search` first." in told["prompt"]
     assert "$memrepo" not in told["prompt"]
 

@@ -8,7 +8,6 @@ its values and their order.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -19,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -32,14 +31,10 @@ from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.store import crontab
 
-_VERSION = regex(r"^Version (\d+)\.$", re.MULTILINE)
-
 
 class AgentPrompt(VerbResult, frozen=True, kw_only=True):
-    """A prompt with this repository's commands, with its version and the hash of its template."""
+    """A prompt with this repository's commands."""
 
-    version: int
-    hash: str
     prompt: str
 
 
@@ -63,12 +58,7 @@ def _filled(work: Work, name: str) -> AgentPrompt:
     own = own_text(work.tree.files, work.tree.layout.prefix, "prompts", name)
     raw = own or asset("prompts", name).read_text(encoding="utf-8")
     words = " ".join(_shell(program).split("\n"))
-    version = _VERSION.search(raw)
-    return AgentPrompt(
-        version=int(version[1]) if version else 0,
-        hash=f"sha256:{hashlib.sha256(raw.encode()).hexdigest()}",
-        prompt=Template(raw).safe_substitute(memrepo=words).strip(),
-    )
+    return AgentPrompt(prompt=Template(raw).safe_substitute(memrepo=words).strip())
 
 
 INSTALLED = ("claude-code", "codex")
@@ -203,7 +193,7 @@ Json: TypeAlias = dict[str, Any]
 def _hooks(path: Path, program: Sequence[str], scope: str) -> FilePart:
     """Return the part that sets the hooks in Claude Code's settings."""
 
-    def change(data: Json, *, out: bool) -> None:
+    def change(data: Json, out: bool) -> None:
         hooks = _inner(data, "hooks")
         for event, kind in CLAUDE_EVENTS.items():
             groups = hooks.get(event, [])
@@ -224,7 +214,7 @@ def _hooks(path: Path, program: Sequence[str], scope: str) -> FilePart:
 def _server(path: Path, entry: Json) -> FilePart:
     """Return the part that sets the MCP server's entry in a JSON file."""
 
-    def change(data: Json, *, out: bool) -> None:
+    def change(data: Json, out: bool) -> None:
         servers = _inner(data, "mcpServers")
         found = servers.get("memrepo")
         args = found.get("args") if isinstance(found, dict) else None
@@ -245,11 +235,7 @@ def _set(data: Json, key: str, value: object) -> None:
         data.pop(key, None)
 
 
-class _ChangeJson(Protocol):
-    def __call__(self, data: Json, *, out: bool) -> None: ...
-
-
-def _json_part(path: Path, change: _ChangeJson) -> FilePart:
+def _json_part(path: Path, change: Callable[[Json, bool], None]) -> FilePart:
     """Return the part of a JSON file, which is written in the indentation found there."""
 
     def edit(text: str, *, out: bool) -> str:
@@ -257,7 +243,7 @@ def _json_part(path: Path, change: _ChangeJson) -> FilePart:
         if not isinstance(data, dict):
             raise ValueError("expected an object")
         before = json.dumps(data)
-        change(data, out=out)
+        change(data, out)
         if json.dumps(data) == before:
             return text
         indent = _INDENT.search(text)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Literal
 
@@ -50,6 +51,11 @@ _KEY_AND_DATE = regex(
 _ARROW = regex(r"(?P<before>\A|[:\uff1a][*_]*)\s*(?:→|⇒|➜|➡\ufe0f?|[-=]+>)\s*")
 _IN_BRACKETS = regex(r"[(（][^()（）]*[)）]")
 _PLAIN_KEY = regex(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)|[-#] |[]}]")
+
+
+def is_episode(path: str) -> bool:
+    """Return whether a file is an episode, that is, directly in a folder named `episodes`."""
+    return PurePosixPath(path).parent.name == "episodes"
 
 
 def remove_struck(line: str) -> str:

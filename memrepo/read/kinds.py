@@ -21,8 +21,8 @@ import msgspec
 
 from memrepo.core.layout import PROFILES
 from memrepo.core.patterns import regex
+from memrepo.read.documents import is_episode
 from memrepo.read.learned import is_template
-from memrepo.read.sources import is_episode
 from memrepo.read.thoughts import (
     Unit,
     explains,

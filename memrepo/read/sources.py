@@ -23,6 +23,7 @@ from msgspec import Meta
 
 from memrepo.core.keys import Texts, Unfit
 from memrepo.core.patterns import regex
+from memrepo.read.documents import is_episode
 
 SourceKind = Literal["claims", "notes", "page", "text"]
 """How runs read a file: as claims, as notes, as claims while its folder has few, or for search."""
@@ -238,11 +239,6 @@ def default_type(path: str) -> str:
     if is_episode(path):
         return "episode"
     return str(_TABLE["types"].get(PurePosixPath(path).name, "fact"))
-
-
-def is_episode(path: str) -> bool:
-    """Return whether a file is an episode, that is, directly in a folder named `episodes`."""
-    return PurePosixPath(path).parent.name == "episodes"
 
 
 @lru_cache(maxsize=256)

@@ -22,9 +22,8 @@ from memrepo.core.layout import PROFILES
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.documents import SourceLines, Task, read_head, remove_struck
+from memrepo.read.documents import SourceLines, Task, is_episode, read_head, remove_struck
 from memrepo.read.learned import line_hash, weights
-from memrepo.read.sources import is_episode
 from memrepo.text.dates import (
     DateBasis,
     date_unit,

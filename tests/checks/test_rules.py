@@ -25,10 +25,6 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 FIXED = {name: example for name, example in EXAMPLES.items() if example.fixed is not None}
 
 
-def rules_of(name: str) -> set[str]:
-    return {p.rule for p in problems(scene(EXAMPLES[name], EXAMPLES[name].bad))}
-
-
 def test_every_rule_has_examples() -> None:
     assert {*EXAMPLES, *ELSEWHERE} == {*all_rules()}
     assert all((ROOT / page).read_text().count(name) for name, page in ELSEWHERE.items())

@@ -9,7 +9,7 @@ from driving import done, git, memories, memrepo, operations
 
 from memrepo.actions.run import run as running
 
-LATEST, NIGHT = "2026-03-01T11:10:00Z", "2026-03-01T12:10:00Z"
+LATEST = "2026-03-01T11:10:00Z"
 GAMMA = "- The server gamma rings the bells at noon.\n"
 
 

@@ -13,8 +13,6 @@ from hubs import tip
 from memrepo.store import settings
 from memrepo.store.git import opened
 
-THIRD = "2026-03-03T09:00:00Z"
-
 
 @pytest.fixture
 def machines(tmp_path: Path) -> tuple[Path, Path]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, NEXT_DAY, assert_sound, done, git, memories, memrepo
 
-DAY_3, DAY_4, A_YEAR_ON = "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z", "2027-04-01T09:00:00Z"
+DAY_3, DAY_4 = "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"
 SAID = "The boat shed is locked with a brass padlock."
 KEYED = "- **Rower:** Ilse"
 START = f"# Memory\n\n## Club\n\n- {SAID}\n\n## Crew\n\n{KEYED}\n\n## Staff\n\n- **Coach:** Ove\n"

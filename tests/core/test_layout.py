@@ -6,8 +6,6 @@ import pytest
 
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, Layout
 
-ID = "mem-3f9a1c0000000000"
-
 
 @pytest.mark.parametrize("prefix", ["", ADOPTED_PREFIX])
 def test_a_prefix_moves_every_path(prefix: str) -> None:

@@ -123,4 +123,3 @@ def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
 
 
 files = st.dictionaries(st.sampled_from("abcd"), st.binary(max_size=2))
-edits = st.dictionaries(st.sampled_from("abcd"), st.none() | st.binary(max_size=2))

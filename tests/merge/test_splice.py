@@ -87,9 +87,6 @@ def test_comments_of_both_sides_stand_where_they_stood(
     assert header(joined(base, older, newer)) == wanted.replace("|", "\n")
 
 
-LIST = f"{B}tags:|  - a|  - b|"
-
-
 def test_added_lines_take_the_line_ends_and_the_margin_of_the_file() -> None:
     base, ours = version(HEAD, end="\r\n"), version(f"{HEAD}b: 2\n", end="\r\n")
     found = join_bytes(base, version(f"{HEAD}a: 1\n"), ours, ours.memory)

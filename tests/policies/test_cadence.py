@@ -19,14 +19,11 @@ from memrepo.policies.cadence import (
 )
 from memrepo.policies.rules import Schedule, cron_problem
 
-MANILA, BERLIN = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin")
+MANILA = ZoneInfo("Asia/Manila")
 CADENCES = {
     "personal": Schedule(),
     "business": parse_config('profile = "business"').schedule,
 }
-moments = st.integers(0, 15 * 366 * 86400).map(
-    lambda seconds: datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-)
 
 
 def at(text: str, zone: ZoneInfo = MANILA) -> datetime:

@@ -30,7 +30,6 @@ from memrepo.core.keys import (
     Percent,
     Prices,
     Seconds,
-    Share,
     Text,
     Texts,
     Unfit,
@@ -45,7 +44,6 @@ from memrepo.policies.rules import (
     CompressionRules,
     DecayRules,
     HotRules,
-    Merits,
     Rules,
     Schedule,
     Size,
@@ -231,17 +229,6 @@ class Lifecycle(msgspec.Struct, frozen=True, kw_only=True):
     profile: Literal["evidence", "classic"] = "evidence"
 
 
-class Recall(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search prefers.
-
-    meaning: Weight of similarity of meaning in a score; needs the extra `dense`.
-    recency: Weight of age in a score, 0 to 1.
-    """
-
-    meaning: Share = 0.6
-    recency: Share = 0.2
-
-
 class Config(General, frozen=True, kw_only=True):
     """The effective configuration. `given` contains the keys that are set in the file."""
 
@@ -263,7 +250,7 @@ class Config(General, frozen=True, kw_only=True):
     decay: DecayRules
     hot: HotRules
     archive: ArchiveRules
-    recall: Recall
+    recall: Weights
     given: frozenset[str] = frozenset()
 
     def value(self, key: Key) -> Any:
@@ -310,11 +297,6 @@ class Config(General, frozen=True, kw_only=True):
     def importance_rule(self) -> ImportanceRule:
         """Return how importance is scored in this profile."""
         return "levels" if self.is_classic else "sum"
-
-    @property
-    def weights(self) -> Weights:
-        """Return the weight of each signal in recall."""
-        return Weights(meaning=self.recall.meaning, merits=Merits(recency=self.recall.recency))
 
     def source_rules(self) -> SourceRules:
         """Return the rules for the files that runs read."""

@@ -83,5 +83,5 @@ def test_a_value_of_another_kind_is_refused_with_its_line(line: str, expected: s
 def test_the_defaults_are_those_of_the_rules() -> None:
     config = parse_config('timezone = "UTC"\n')
     assert config.rules == Rules()
-    assert config.weights == Weights()
+    assert config.recall == Weights()
     assert config.source_rules() == SourceRules()

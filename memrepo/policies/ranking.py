@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from memrepo.core.access import seconds
 from memrepo.policies.questions import ASKS, ASSISTANT, SELF, USER, Question
-from memrepo.policies.rules import Merits, Weights
+from memrepo.policies.rules import Weights
 from memrepo.text.words import is_spaceless
 
 
@@ -160,9 +160,9 @@ def rank(
         if likeness and n in likeness:
             parts["meaning"] = weights.meaning * max(0.0, likeness[n]) / closest
         one = Found(block=block, score=sum(parts.values()), parts=parts)
-        scored.append(_with_merits(one, weights.merits, moment) if moment else one)
+        scored.append(_with_merits(one, weights, moment) if moment else one)
     scored.sort(key=lambda one: (one.score, -one.block.part))
-    merits = weights.merits if moment else None
+    merits = weights if moment else None
     every = _without_repeats({one.block.place_key: one for one in scored}, merits)
     best = [one for one in every if one.around or any(map(one.parts.get, _MATCHES))]
     successors = {o.block.id: o.block.successors.split() for o in best if o.block.successors}
@@ -177,7 +177,7 @@ def rank(
     return [_lowered(one, -place(one)[0]) for one in sorted(best, key=place)[:count]]
 
 
-def _without_repeats(best: Mapping[str, Found], merits: Merits | None) -> Iterable[Found]:
+def _without_repeats(best: Mapping[str, Found], merits: Weights | None) -> Iterable[Found]:
     """Give the score of each block of a source to the best memory that states a part of it.
 
     A memory that does not match itself gets none: the match is in other lines of the block.
@@ -274,7 +274,7 @@ def _by_cues(question: Question, block: Block, weights: Weights) -> float:
 # -- what counts whatever is asked -----------------------------------------------------------
 
 
-def _with_merits(one: Found, merits: Merits, moment: Moment) -> Found:
+def _with_merits(one: Found, merits: Weights, moment: Moment) -> Found:
     """Add the bonuses that do not depend on the question to a block's score."""
     block = one.block
     share = merits.recency
@@ -292,7 +292,7 @@ def _with_merits(one: Found, merits: Merits, moment: Moment) -> Found:
     return Found(block=block, score=sum(parts.values()), parts=parts)
 
 
-def _as_note(score: float, block: Block, merits: Merits | None) -> float:
+def _as_note(score: float, block: Block, merits: Weights | None) -> float:
     """Return a score without the share that a memory of a whole day or session loses."""
     return score - merits.note * max(0.0, score) if merits and block.is_record else score
 

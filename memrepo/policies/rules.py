@@ -207,19 +207,6 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     archive: ArchiveRules = msgspec.field(default_factory=ArchiveRules)
 
 
-class Merits(msgspec.Struct, frozen=True, kw_only=True):
-    """The weights of the bonuses that do not depend on the question."""
-
-    recency: float = 0.2
-    """The share of the score that depends on recency."""
-    half_life: timedelta = timedelta(days=7)
-    access: float = 0.1
-    """The maximum bonus for retrievals."""
-    importance: float = 0.15
-    note: float = 0.2
-    """The share of the score that a note or episode loses."""
-
-
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """The weights for texts that contain answers or questions."""
 
@@ -236,17 +223,26 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """The maximum contribution of each ranking signal to a score."""
+    """The maximum contribution of each ranking signal to a score.
 
+    meaning: Weight of similarity of meaning in a score; needs the extra `dense`.
+    recency: Weight of age in a score, 0 to 1.
+    """
+
+    meaning: Share = 0.6
+    recency: Share = 0.2
+    half_life: timedelta = timedelta(days=7)
+    access: float = 0.1
+    """The maximum bonus for retrievals."""
+    importance: float = 0.15
+    note: float = 0.2
+    """The share of the score that a note or episode loses."""
     neighbour: float = 0.25
     """The share of its score that a hit lends to one next to it."""
     subject: float = 0.3
     answers: Answers = msgspec.field(default_factory=Answers)
     span: float = 1.0
     """The score of a day in a named time span, such as last week. It equals that of all words."""
-    meaning: float = 0.6
-    """The weight of vectors, if there is a model."""
-    merits: Merits = msgspec.field(default_factory=Merits)
 
 
 class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):

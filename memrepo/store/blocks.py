@@ -122,7 +122,7 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
 def _follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
     edited, tree = wanted.edited, wanted.tree
     known = get_meta(base, "commit")
-    stones = tree.files.id_of(tree.layout.area("tombstones").rstrip("/"))
+    stones = json.dumps(dict(tree.files.below(tree.layout.area("tombstones"))))
     if known and stones != get_meta(base, "stones"):  # the status of any memory may differ
         known = ""
         rows = base.execute("SELECT DISTINCT path FROM block WHERE id != ''").fetchall()

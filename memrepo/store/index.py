@@ -303,20 +303,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if "base" in self.__dict__:
             return ask(self.__dict__["base"])
         path = self.folder / self.name
-        if self.name == PAST and not path.exists():
-            self._copy_present(path)
         return query(path, lambda where: self._answer(where, ask))
-
-    def _copy_present(self, path: Path) -> None:
-        """Create the index for past commits as a copy of the current index, to reuse its rows."""
-        present = self.folder / NAME
-        if present.exists():
-            with (
-                suppress(sqlite3.Error),
-                closing(sqlite3.connect(present)) as base,
-                closing(sqlite3.connect(path)) as copy,
-            ):
-                base.backup(copy)
 
     def _answer(self, where: Path | str, ask: Callable[[sqlite3.Connection], T]) -> T:
         with closing(open_database(where)) as base:
@@ -424,13 +411,17 @@ class Queries:
         in_paths = "m.part = 0 AND m.path IN (SELECT value FROM json_each(?))"
         return [*blocks, *(self._select(in_paths, [json.dumps(missing)]) if missing else ())]
 
-    def propose(self, found: Sequence[str], limit: int) -> list[Block]:
-        """Return up to `limit` blocks that contain any of the terms, best match first."""
+    def propose(self, found: Sequence[str], limit: int, after: str = "") -> list[Block]:
+        """Return up to `limit` blocks that contain any of the terms, best match first.
+
+        With `after`, only those of later days.
+        """
         rows = self.base.execute(
             f"""SELECT m.number FROM words
-            JOIN block AS m ON m.number = words.rowid WHERE words MATCH ? AND {self._condition}
+            JOIN block AS m ON m.number = words.rowid
+            WHERE words MATCH ? AND (m.day > ? OR ? = '') AND {self._condition}
             ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608 - constants
-            (expression(found), *self._values, limit),
+            (expression(found), after, after, *self._values, limit),
         ).fetchall()
         best = [number for (number,) in rows]
         blocks = self._select("m.number IN (SELECT value FROM json_each(?))", [json.dumps(best)])
@@ -439,18 +430,7 @@ class Queries:
 
     def newer(self, day: str, path: str, found: Collection[str]) -> list[Block]:
         """Return blocks of later days with any of some terms, or of one source."""
-        rows: list[tuple[int]] = []
-        if found:
-            rows = self.base.execute(
-                f"""SELECT m.number FROM words
-                JOIN block AS m ON m.number = words.rowid WHERE words MATCH ? AND m.day > ?
-                AND {self._condition}
-                ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608
-                (expression(sorted(found)), day, *self._values, MAX_NEWER),
-            ).fetchall()
-        best = self._select(
-            "m.number IN (SELECT value FROM json_each(?))", [json.dumps([n for (n,) in rows])]
-        )
+        best = self.propose(sorted(found), MAX_NEWER, after=day) if found else []
         here = f"ORDER BY m.day DESC, m.part LIMIT {MAX_NEWER}"
         best += self._select("m.path = ? AND m.day > ?", [path, day], here)
         return self._in_effect([*{block.number: block for block in best}.values()])

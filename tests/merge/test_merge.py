@@ -387,10 +387,3 @@ def test_a_restored_memory_stays_active_unless_the_other_side_took_it_further(
 ) -> None:
     base = fact(status="archived")
     assert both(base, fact(), base.with_fields({"status": theirs}))[0].status == result
-
-
-def test_an_overlapping_rewording_goes_to_the_newer_one() -> None:
-    ours = fact(body="It runs in Paris.", generated=MACHINE)
-    theirs = fact(body="It runs in Rome.", generated=Stamp(by="a/1", at=LATE))
-    memory, lost = both(fact(body="It runs."), ours, theirs)
-    assert (memory.body, lost) == (theirs.body, ("body",))

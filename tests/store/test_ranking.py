@@ -12,7 +12,7 @@ from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import Block, Moment, rank
-from memrepo.policies.rules import Merits, Weights
+from memrepo.policies.rules import Weights
 from memrepo.store import index
 from memrepo.store.blocks import Indexed, last_confirmed
 from memrepo.store.index import Filter
@@ -89,14 +89,13 @@ def ranked(
     files: dict[str, bytes],
     question: str,
     only: Filter | None = None,
-    merits: Merits | None = None,
+    weights: Weights | None = None,
     **retrievals: int,
 ) -> list[index.Found]:
     """Ask at a moment; retrievals by the number of a memory, such as `n2=5`."""
     counts = {f"mem-{int(name[1:]):016x}": count for name, count in retrievals.items()}
     moment = Moment(now=NOW, retrievals=lambda id_: counts.get(id_, 0))
     wanted = index.Index(folder=folder, wanted=Indexed(tree=tree_of(files)))
-    weights = Weights(merits=merits or Merits())
     return wanted.search([question], only or Filter(limit=100), weights, moment).matches
 
 
@@ -177,7 +176,7 @@ def test_a_note_of_a_day_gets_less_than_its_block_and_a_claim_all_of_it() -> Non
         Block(number=3, path="sources/log.md", words=10.0, members=("memories/a.md",)),
         Block(number=4, path="sources/page.md", words=9.0, members=("memories/b.md",)),
     ]
-    weights = Weights(merits=Merits(note=0.2))
+    weights = Weights(note=0.2)
     found = rank(question_of("the kiln"), blocks, 10, weights, Moment(now=NOW))
     assert [one.block.id for one in found] == ["mem-2", "mem-1"]
     assert found[1].score == pytest.approx(0.64)

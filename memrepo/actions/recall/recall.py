@@ -287,7 +287,7 @@ class Recall:
         stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
         while True:
             asked = replace(only, statuses=stored, limit=limit)
-            answer = self.index.search(words, asked, weights or config.weights, moment, also=also)
+            answer = self.index.search(words, asked, weights or config.recall, moment, also=also)
             matches = answer.matches
             memories = self._memories([match.block for match in matches])
             kept = [m for m in memories if m.status != "active" or self._stands_as(m) in wanted]

@@ -240,10 +240,10 @@ def _suggestions(
 
 
 def _weights(work: Work, request: Request) -> Weights:
-    weights = work.config.weights
+    weights = work.config.recall
     if request.recency_weight is None:
         return weights
-    return replace(weights, merits=replace(weights.merits, recency=request.recency_weight))
+    return replace(weights, recency=request.recency_weight)
 
 
 def _filter(work: Work, request: Request) -> Filter:

@@ -39,12 +39,7 @@ KEPT: tuple[dict[str, Any], ...] = (
 def memory(number: int, text: str, **fields: Any) -> Memory:
     """Return a memory that nobody has asked for; the higher its number, the newer it is."""
     id_ = claim_id(scope="", subject="", predicate="", object_="", text=f"{text} {number}")
-    given = {
-        "id": id_,
-        "type": "fact",
-        "created": BORN + number * _STEP,
-        **fields,
-    }
+    given = {"id": id_, "type": "fact", "created": BORN + number * _STEP, **fields}
     path = Layout().memory(id_=id_, type_=given["type"], text=f"entry {number}", captured="")
     return Memory.of(path, given, body=text)
 

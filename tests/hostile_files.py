@@ -106,28 +106,20 @@ type: fact
             "- Combining: Z\u0301\u0327a\u0301l\u0301go must always keep its accents.\n"
         ),
         "memory/# heading \"quotes\" 'n' tabs.md": one(
-            "Name",
-            "The file name has quotes and a hash: the shed key hangs behind the door.",
+            "Name", "The file name has quotes and a hash: the shed key hangs behind the door."
         ),
         "memory/\U0001f41d bienen und Äpfel.md": one(
-            "Äpfel",
-            "Die Apfelbäume müssen vor dem ersten Frost immer gekalkt werden.",
+            "Äpfel", "Die Apfelbäume müssen vor dem ersten Frost immer gekalkt werden."
         ),
-        "memory/养蜂.md": one(
-            "养蜂",
-            "蜂箱必须在三月之前搬到南坡,这是我们的决定。",
-        ),
+        "memory/养蜂.md": one("养蜂", "蜂箱必须在三月之前搬到南坡,这是我们的决定。"),
         "memory/-dash.md": one(
-            "Dash",
-            "A name that starts with a dash: the veil must be washed every month.",
+            "Dash", "A name that starts with a dash: the veil must be washed every month."
         ),
         "memory/a](b) <b>[c.md": one(
-            "Brackets",
-            "A name full of brackets: the wax room must be aired daily.",
+            "Brackets", "A name full of brackets: the wax room must be aired daily."
         ),
         "memory/new\n# line.md": one(
-            "Newline",
-            "zqbroken: a name with a line feed must be refused and named.",
+            "Newline", "zqbroken: a name with a line feed must be refused and named."
         ),
         "inbox/secret.md": as_bytes(f"- My token is {INBOX_SECRET} and it must stay private.\n"),
     }

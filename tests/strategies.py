@@ -188,10 +188,7 @@ def field_values(field: Field) -> st.SearchStrategy[Any]:
 def fields() -> st.SearchStrategy[dict[str, Any]]:
     """Draw the fields of a memory: a type and any others."""
     drawn = {field.name: field_values(field) for field in FIELDS}
-    return st.fixed_dictionaries(
-        {"type": drawn.pop("type")},
-        optional=drawn,
-    )
+    return st.fixed_dictionaries({"type": drawn.pop("type")}, optional=drawn)
 
 
 _body_lines = st.one_of(

@@ -155,11 +155,7 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
         and isinstance(node.func, ast.Name)
         and node.func.id == "Chain"
     }
-    assert makers == {
-        "landing.py",
-        "init.py",
-        "sync.py",
-    }
+    assert makers == {"landing.py", "init.py", "sync.py"}
 
 
 MACHINE = re.compile(

@@ -22,12 +22,7 @@ from memrepo.actions.request import Option, Unfit, VerbResult, checked, choices_
 from memrepo.actions.verbs import VERBS
 from memrepo.core.fields import defaults_of
 from memrepo.faces.cli import main
-from memrepo.faces.cli.parser import (
-    COMMANDS,
-    add_fields,
-    command_parser,
-    request_of,
-)
+from memrepo.faces.cli.parser import COMMANDS, add_fields, command_parser, request_of
 from memrepo.faces.mcp.tools import TOOLS, Tool
 from memrepo.faces.text import wording
 

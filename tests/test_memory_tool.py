@@ -102,13 +102,7 @@ def test_claude_keeps_its_memory_in_the_repository(
     assert told[2].endswith("     1\tAna drinks coffee.\n     2\tShe lives in Cebu.\n     3\t")
     assert told[4].endswith("     2\tAna drinks coffee.\n     3\tShe lives in Cebu.\n     4\t")
     assert [r.get("is_error", False) for r in results] == [*[False] * 6, True, False]
-    assert operations(repo)[:5] == [
-        "forget",
-        "edit",
-        "reword",
-        "reword",
-        "create",
-    ]
+    assert operations(repo)[:5] == ["forget", "edit", "reword", "reword", "create"]
     said = git(repo, "log", "-1", "--format=%(trailers:key=Memrepo-Actor,valueonly)").strip()
     assert said == "process:claude"
     assert_sound(repo)

@@ -9,15 +9,7 @@ from typing import Any
 
 import pytest
 from anthropic.lib.tools import ToolError
-from driving import (
-    LATER,
-    Done,
-    assert_sound,
-    done,
-    git,
-    memories,
-    memrepo,
-)
+from driving import LATER, Done, assert_sound, done, git, memories, memrepo
 from msgspec.structs import replace
 
 from memrepo.actions.work import Call

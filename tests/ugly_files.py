@@ -49,8 +49,5 @@ def _bytes() -> dict[str, bytes]:
             b"- A byte order mark stands before the title: the van must be serviced in June.\n"
         ),
         LATIN1: b"# Latin-1\n\n- zqbroken caf\xe9 must always be quarantined.\n",
-        "memory/nul.md": one(
-            "NUL",
-            "zqbroken has a NUL \x00 byte.",
-        ),
+        "memory/nul.md": one("NUL", "zqbroken has a NUL \x00 byte."),
     }

@@ -6,14 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from docs_parts import ROOT
-from rule_examples import (
-    ELSEWHERE,
-    EXAMPLES,
-    Example,
-    good_scene,
-    raw,
-    scene,
-)
+from rule_examples import ELSEWHERE, EXAMPLES, Example, good_scene, raw, scene
 
 from memrepo.actions.check.check import repaired_files
 from memrepo.checks import find_problems as problems

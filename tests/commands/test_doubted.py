@@ -44,9 +44,7 @@ def hits(repo: Path, *words: str, now: str = LATER) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_search_says_what_contests_a_hit_and_since_when(
-    contested: tuple[Path, str, str],
-) -> None:
+def test_a_search_says_what_contests_a_hit_and_since_when(contested: tuple[Path, str, str]) -> None:
     repo, old, new = contested
     by_id = {hit["id"]: hit for hit in hits(repo, "crane height")}
     assert by_id[new]["doubts"] == [

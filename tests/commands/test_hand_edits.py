@@ -18,8 +18,7 @@ def edit(repo: Path, author: str, text: str = "The kettle is blue.") -> str:
     path.write_text(path.read_text().replace(memory.body, text))
     git(repo, "add", memory.path)
     subprocess.run(
-        ["git", "-C", repo, "commit", "-qm", "mine", f"--author=Some One <{author}>"],
-        check=True,
+        ["git", "-C", repo, "commit", "-qm", "mine", f"--author=Some One <{author}>"], check=True
     )
     return memory.id
 

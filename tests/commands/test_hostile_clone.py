@@ -70,9 +70,7 @@ def test_what_was_refused_is_said(clone: Path) -> None:
         ("path-collision", "twin-123456.md"),
         ("manifest-unreadable", "20260101T000000Z-0123abcd.json"),
     } <= found
-    assert {rule for rule, name in found if name == "bomb-123456.md"} & {
-        "frontmatter-anchor",
-    }
+    assert {rule for rule, name in found if name == "bomb-123456.md"} & {"frontmatter-anchor"}
     failed = {c["name"] for c in memrepo(clone, "doctor").data["checks"] if not c["ok"]}
     assert {"hook", "rules"} <= failed
     status = memrepo(clone, "status", as_json=False).out

@@ -89,7 +89,7 @@ def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
     assert "created" not in text
     done(small_repo, "forget", id_, now=DAY3)
     assert done(small_repo, "why", "--show", "history", id_)["entries"][0]["changes"] == {
-        "status": ["active", "forgotten"],
+        "status": ["active", "forgotten"]
     }
 
 

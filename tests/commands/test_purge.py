@@ -11,15 +11,7 @@ import hubs
 import pytest
 import workspaces
 from driving import LATER, NEXT_DAY, assert_sound, begin, copied, done, git, memories, memrepo
-from purging import (
-    SPELLED,
-    VALUE,
-    collect,
-    everything,
-    given,
-    purged,
-    traces,
-)
+from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 
 from memrepo.core.needles import MARK, find, needles_of
 from memrepo.merge import purging
@@ -311,9 +303,7 @@ def test_of_two_clones_that_purge_each_for_itself_the_second_is_refused(
     assert traces(desk) == []
 
 
-def test_a_clone_of_the_new_history_purges_another_value(
-    machines: tuple[Path, Path, Path],
-) -> None:
+def test_a_clone_of_the_new_history_purges_another_value(machines: tuple[Path, Path, Path]) -> None:
     hub, laptop, desk = machines
     purged(laptop)
     done(laptop, "sync", now=LATER)

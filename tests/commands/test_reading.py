@@ -222,10 +222,7 @@ def test_status_says_what_is_left_of_budgets(cold_repo: Path) -> None:
 def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) -> None:
     assert done(small_repo, "status")["stale_views"] == []
     done(small_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
-    assert done(small_repo, "status")["stale_views"] == [
-        "views/LTMEMORY.md",
-        "views/TOPICS.md",
-    ]
+    assert done(small_repo, "status")["stale_views"] == ["views/LTMEMORY.md", "views/TOPICS.md"]
     assert "2 pages are out of date" in memrepo(small_repo, "status", as_json=False).out
     done(small_repo, "run", now=LATER)
     assert done(small_repo, "status")["stale_views"] == []

@@ -64,7 +64,7 @@ def test_a_rejection_forgets_every_memory_that_says_it_and_shortens_the_others(r
     assert (stone["memory"], stone["statement"]) == (same, found[same].body)
     done(repo, "reject", "--undo", same, now=NEXT_DAY)
     assert {i for i, m in memories(repo).items() if m.status == "active"} == {
-        one, other, same, long,
+        one, other, same, long
     }  # fmt: skip
     assert_sound(repo)
 

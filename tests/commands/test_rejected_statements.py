@@ -76,9 +76,7 @@ def test_no_unit_of_any_file_brings_a_rejected_statement_back(
     assert_sound(repo)
 
 
-def test_a_table_that_may_state_it_is_left_out_and_named_until_a_person_says_so(
-    repo: Path,
-) -> None:
+def test_a_table_that_may_state_it_is_left_out_and_named_until_a_person_says_so(repo: Path) -> None:
     table = "# Boats\n\n| what | who |\n|---|---|\n| Rower | Ilse |\n| Cox | Dag |\n"
     place(repo.parent, "memory/f.md", table)
     answer = done(repo, "run", now=DAY_3)

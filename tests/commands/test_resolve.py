@@ -6,16 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import (
-    NEXT_DAY,
-    assert_sound,
-    begin,
-    done,
-    git,
-    memories,
-    memrepo,
-    standing,
-)
+from driving import NEXT_DAY, assert_sound, begin, done, git, memories, memrepo, standing
 
 from memrepo.core import corrections
 from memrepo.core.layout import Layout

@@ -188,9 +188,7 @@ def test_a_reverted_rewording_is_left_out(tmp_path: Path, later: bytes, again: b
         assert night(repo, day)["status"] == "skipped"
 
 
-def test_a_reverted_retirement_is_left_out_after_a_later_run(
-    tmp_path: Path,
-) -> None:
+def test_a_reverted_retirement_is_left_out_after_a_later_run(tmp_path: Path) -> None:
     hours = b"- Remember the office hours (work 8-5, vacation from Friday)\n"
     workspaces.write(tmp_path / "workspace", {"MEMORY.md": ALL["MEMORY.md"] + hours})
     done(tmp_path, "init", "repo", "--from", "workspace")

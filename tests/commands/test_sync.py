@@ -11,16 +11,7 @@ from pathlib import Path
 
 import hubs
 import pytest
-from driving import (
-    LATER,
-    assert_sound,
-    done,
-    git,
-    memories,
-    memrepo,
-    standing,
-    subjects,
-)
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 from hubs import clone, commit_all, converge, tip, write
 
 
@@ -710,9 +701,7 @@ def test_settings_of_a_remote_cannot_force_mirror_or_prune(machines: tuple[Path,
     assert tip(laptop.parent / "hub.git", "keep")
 
 
-def test_the_upstream_branch_of_another_name_is_what_is_synced(
-    machines: tuple[Path, Path],
-) -> None:
+def test_the_upstream_branch_of_another_name_is_what_is_synced(machines: tuple[Path, Path]) -> None:
     laptop, _ = machines
     git(laptop, "branch", "-m", "work")
     git(laptop, "config", "branch.work.remote", "origin")

@@ -123,14 +123,7 @@ def _told(answer: dict[str, Any]) -> dict[str, Any]:
     Scores count them too.
     """
     hits = [(hit["id"], hit["text"], hit["status"], hit["sources"]) for hit in answer["hits"]]
-    return {
-        **answer,
-        "hits": hits,
-        "heading": [],
-        "tokens": 0,
-        "why": "",
-        "suggestions": [],
-    }
+    return {**answer, "hits": hits, "heading": [], "tokens": 0, "why": "", "suggestions": []}
 
 
 def test_search_at_answers_what_it_would_have_answered_there(shared: Path, tmp_path: Path) -> None:

@@ -89,10 +89,7 @@ def test_playing_steps_gives_each_step_its_effect_and_the_end() -> None:
         Step(
             op="reword",
             what="a",
-            changes=(
-                Update(id=ID, body="First.\n"),
-                Update(id=ID, body="Second.\n"),
-            ),
+            changes=(Update(id=ID, body="First.\n"), Update(id=ID, body="Second.\n")),
         ),
         Step(op="view", what="b", changes=(Write(path="views/A.md", data=b"2"),)),
         Step(op="prune", what="c", changes=(Remove(id=ID), Delete(path="views/A.md"))),

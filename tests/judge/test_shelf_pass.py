@@ -199,10 +199,7 @@ def test_a_change_that_fails_is_left_out_and_named(
     service.default = Act(
         answer=arranging(
             lambda ids: {
-                "changes": [
-                    rows[0] | {"ids": [ids[OLD]]},
-                    rows[1] | {"ids": [ids[CABLE]]},
-                ]
+                "changes": [rows[0] | {"ids": [ids[OLD]]}, rows[1] | {"ids": [ids[CABLE]]}]
             }
         )
     )

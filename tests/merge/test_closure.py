@@ -163,11 +163,7 @@ def found(links: dict[str, str], **stamps: str) -> list[tuple[str, dict[str, dic
 def test_of_a_ring_the_one_that_a_person_wrote_stays() -> None:
     ((stays, repairs),) = found({"a": "b", "b": "c", "c": "a"}, b="human:x@y.z")
     assert stays == "b"
-    assert repairs["b"] == {
-        "superseded_by": None,
-        "superseded_at": None,
-        "status": None,
-    }
+    assert repairs["b"] == {"superseded_by": None, "superseded_at": None, "status": None}
     assert repairs["c"] == {"supersedes": None}
     assert set(repairs) == {"b", "c"}
 

@@ -67,10 +67,7 @@ def test_sources_and_the_configuration_are_joined_by_line(path: str, prefix: str
         b"a = 9\nb = 2\nc = 3\n",
         b"a = 1\nb = 2\nc = 4\n",
     )
-    assert join(path, base, ours, theirs, prefix=prefix) == (
-        b"a = 9\nb = 2\nc = 4\n",
-        None,
-    )
+    assert join(path, base, ours, theirs, prefix=prefix) == (b"a = 9\nb = 2\nc = 4\n", None)
     clash = join(path, base, b"a = 8\n", b"a = 9\n", prefix)
     assert clash == (b"a = 9\n", "both-changed")
 

@@ -12,15 +12,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
-from memrepo.core.memory import (
-    FIELDS,
-    MAX_LISTED,
-    Link,
-    Memory,
-    Source,
-    Stamp,
-    listed_places,
-)
+from memrepo.core.memory import FIELDS, MAX_LISTED, Link, Memory, Source, Stamp, listed_places
 from memrepo.core.state import State, read_state
 from memrepo.merge import closure
 from memrepo.merge.states import MergeResult, merge_states
@@ -46,11 +38,7 @@ def rejecting(side: State, *rejected: Memory) -> State:
 
 
 def swapped(t: Triple) -> Triple:
-    return Triple(
-        base=t.base,
-        ours=t.theirs,
-        theirs=t.ours,
-    )
+    return Triple(base=t.base, ours=t.theirs, theirs=t.ours)
 
 
 # Laws
@@ -221,12 +209,7 @@ def test_references_to_a_memory_that_the_other_side_removed_are_dropped_and_name
     )
     result = merge_states(base, state(fact(B)), theirs)
     assert result.state.memories[B] == fact(B)
-    assert {p.key for p in result.problems} == {
-        "links",
-        "duplicate_of",
-        "superseded_by",
-        "status",
-    }
+    assert {p.key for p in result.problems} == {"links", "duplicate_of", "superseded_by", "status"}
 
 
 def test_three_memories_that_moved_to_one_path_are_numbered() -> None:

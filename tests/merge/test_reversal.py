@@ -214,12 +214,7 @@ def test_with_ours_a_chain_of_those_who_refer_stays_whole() -> None:
 
 
 def test_only_files_of_ours_that_are_not_rendered_go_back() -> None:
-    first = {
-        "sources/a.md": b"0",
-        "views/LTMEMORY.md": b"0",
-        "MEMORY.md": b"0",
-        "README.md": b"0",
-    }
+    first = {"sources/a.md": b"0", "views/LTMEMORY.md": b"0", "MEMORY.md": b"0", "README.md": b"0"}
     then = dict.fromkeys(first, b"1")
     found = back(state(**first), state(**then))
     assert found.effect == {"sources/a.md": b"0"}

@@ -12,12 +12,7 @@ from memrepo.core.ids import text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Gist, Memory, Source, Stamp
 from memrepo.core.state import State, read_state
-from memrepo.merge.tombstones import (
-    Tombstones,
-    binds,
-    decided_against,
-    tombstone_of,
-)
+from memrepo.merge.tombstones import Tombstones, binds, decided_against, tombstone_of
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 A, B, C = ("mem-" + digit * 16 for digit in "123")
@@ -103,10 +98,7 @@ def test_a_tombstone_has_hashes_of_what_the_memory_was_read_from() -> None:
     one, other = Source(resource="s", text_hash=f"th-{1:016x}"), Source(resource="t")
     alias = f"th-{2:016x}"
     made = tombstone_of(
-        fact(GREEN, sources=(one, other), former=(alias,)),
-        reason="no",
-        by="human:me",
-        at=AT,
+        fact(GREEN, sources=(one, other), former=(alias,)), reason="no", by="human:me", at=AT
     )
     assert set(made.units) >= {one.text_hash, alias}
     assert made.keys == tombstone_of(fact(), reason="", by="", at=AT).keys

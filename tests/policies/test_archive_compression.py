@@ -15,14 +15,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State, apply
 from memrepo.merge import closure
-from memrepo.policies.gists import (
-    LARGEST,
-    SMALLEST,
-    candidates,
-    compressed,
-    groups,
-    summary_of,
-)
+from memrepo.policies.gists import LARGEST, SMALLEST, candidates, compressed, groups, summary_of
 from memrepo.policies.importance import importance_of, lexicon
 from memrepo.policies.rules import CompressionRules
 

@@ -11,13 +11,7 @@ from typing import Any
 import pytest
 
 from memrepo.core.memory import Memory
-from memrepo.policies.ageing import (
-    AUTOMATIC,
-    DEFAULT,
-    automatic,
-    class_of,
-    classify,
-)
+from memrepo.policies.ageing import AUTOMATIC, DEFAULT, automatic, class_of, classify
 from memrepo.policies.rules import REFRESHED, TTLS
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

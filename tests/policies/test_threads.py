@@ -81,9 +81,7 @@ def found(*notes: Memory) -> list[tuple[list[int], str]]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 600), st.sampled_from(["", "a", "b"])), max_size=30))
-def test_every_turn_is_in_one_thread_and_none_mixes_keys(
-    found: list[tuple[int, str]],
-) -> None:
+def test_every_turn_is_in_one_thread_and_none_mixes_keys(found: list[tuple[int, str]]) -> None:
     given_ = [
         Turn(id=str(n), at=T0 + timedelta(minutes=m), key=k) for n, (m, k) in enumerate(found)
     ]

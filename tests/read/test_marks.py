@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.read.marks import (
-    NOTICE,
-    marked,
-    printed_lines,
-    unclosed_private,
-    without_private,
-)
+from memrepo.read.marks import NOTICE, marked, printed_lines, unclosed_private, without_private
 from memrepo.views.hot import fenced
 
 SECRET = "Mia is pregnant"

@@ -87,11 +87,7 @@ def file(number: int, body: str, **fields: str) -> tuple[str, bytes]:
 
 
 def search(
-    folder: Path,
-    tree: Snapshot,
-    words: Sequence[str],
-    only: Filter,
-    weights: Weights | None = None,
+    folder: Path, tree: Snapshot, words: Sequence[str], only: Filter, weights: Weights | None = None
 ) -> list[index.Found]:
     """Search an index of a tree, by what answers the question alone."""
     wanted = indexing.Indexed(tree=tree)

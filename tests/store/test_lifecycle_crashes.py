@@ -69,9 +69,7 @@ def stand(repo: Path) -> dict[str, object]:
 
 @pytest.mark.parametrize("prepare", [prune, refresh])
 def test_what_time_asks_for_is_done_once_and_whole_wherever_it_dies(
-    place: Path,
-    tmp_path: Path,
-    prepare: Callable[[Path], tuple[str, ...]],
+    place: Path, tmp_path: Path, prepare: Callable[[Path], tuple[str, ...]]
 ) -> None:
     argv = prepare(place / "repo")
     before = {m.path: encode(m) for m in memories(place / "repo").values()}

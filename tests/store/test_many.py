@@ -242,9 +242,7 @@ def test_dying_at_any_step_of_a_sync_leaves_the_old_state_or_the_new(
         assert seen == {(False, False), (False, True), (True, True)}
 
 
-def test_dying_right_after_the_push_is_mended_by_the_next_sync(
-    machines: tuple[Path, Path],
-) -> None:
+def test_dying_right_after_the_push_is_mended_by_the_next_sync(machines: tuple[Path, Path]) -> None:
     repo, desk = machines
     parted(repo, desk)
     old = tip(repo)

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.text.words import (
-    asked_terms,
-    date_words,
-    index_terms,
-    query_terms,
-    terms,
-    words,
-)
+from memrepo.text.words import asked_terms, date_words, index_terms, query_terms, terms, words
 
 
 @pytest.mark.parametrize(

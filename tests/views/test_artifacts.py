@@ -94,10 +94,7 @@ def test_the_two_axes_come_to_one_status(status: str, standing: str, expected: s
 
 def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> None:
     found = state(
-        mem("1"),
-        mem("2", type="note"),
-        mem("3", status="forgotten"),
-        mem("4", type="aspiration"),
+        mem("1"), mem("2", type="note"), mem("3", status="forgotten"), mem("4", type="aspiration")
     )
     made = exported(found, "business")
     assert len(claims(made)) == 1

@@ -260,8 +260,9 @@ class SourceList(VerbResult, frozen=True, kw_only=True):
     """Other sources, in which search finds passages and from which runs distil nothing."""
 
 
-def sources(work: Work, _request: SourcesRequest) -> SourceList:
+def sources(work: Work, request: SourcesRequest) -> SourceList:
     """List the sources with their kinds, thoughts and memories."""
+    del request
     texts = [t for t in texts_at(work, cursors(work.tree.manifests[0])) if t.blob]
     reader = Reader(texts, work.store.repo.read)
     claims: Counter[str] = Counter()

@@ -59,8 +59,12 @@ def drop(repo: Repo, key: str) -> None:
 
 
 def person(repo: Repo) -> tuple[str, str]:
-    """Return the user name and e-mail configured in git. Either may be an empty string."""
-    return repo.config.get("user.name"), repo.config.get("user.email")
+    """Return the name and e-mail that git gives to an author. Either may be an empty string.
+
+    Like git, prefer `GIT_AUTHOR_NAME` and `GIT_AUTHOR_EMAIL` to the configuration.
+    """
+    name, email = os.environ.get("GIT_AUTHOR_NAME"), os.environ.get("GIT_AUTHOR_EMAIL")
+    return name or repo.config.get("user.name"), email or repo.config.get("user.email")
 
 
 def author(repo: Repo) -> str:

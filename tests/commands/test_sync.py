@@ -136,7 +136,9 @@ def test_two_people_who_replaced_one_memory_contradict_each_other(
     for repo, text in ((laptop, ola), (desk, "The key is in the blue box.")):
         done(repo, "supersede", id_, text, now=LATER)
     done(laptop, "sync", now=LATER)
-    done(desk, "sync", now=LATER)
+    for repo in (desk, laptop):  # both are told, each at its own sync
+        told = memrepo(repo, "sync", now=LATER, as_json=False).err
+        assert f"{id_} was replaced on both sides" in told
     for turn in range(3):
         if turn == 2:  # a run that touches one of them does not end what two people stated
             write(desk, "sources/MEMORY.md", f"# Home\n\n- {ola}\n")
@@ -163,6 +165,9 @@ def test_forget_against_an_edit_stays_forgotten_and_sync_says_so(
     answer = memrepo(laptop, "sync", now=LATER, as_json=False)
     assert (answer.exit, memories(laptop)[id_].status) == (0, "forgotten")
     assert "was forgotten on one side and changed on the other" in answer.err
+    for expected in (True, False):  # the first to sync is told at the next sync, once
+        told = memrepo(desk, "sync", now=LATER, as_json=False).err
+        assert ("was forgotten on one side and changed on the other" in told) is expected
     done(laptop, "restore", id_, now=LATER)
     assert memories(laptop)[id_].body == "The spare key hangs by the door."
     converge(laptop, desk)
@@ -736,7 +741,7 @@ def test_log_lists_the_runs_that_a_sync_put_off_the_line(machines: tuple[Path, P
 
 
 def test_a_second_person_is_told_that_they_count_as_a_program_until_they_are_listed(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, ben = hubs.begin(tmp_path, "ana", "ben")
     git(ben, "config", "user.email", "ben@example.org")
@@ -749,6 +754,9 @@ def test_a_second_person_is_told_that_they_count_as_a_program_until_they_are_lis
     for verb in ("status", "sync"):
         assert told(verb) == {"merge-driver", "person-unknown"}
     assert told("add", "Ben likes tea.") == {"merge-driver"}
+    with monkeypatch.context() as env:  # git, too, prefers what the environment names
+        env.setenv("GIT_AUTHOR_EMAIL", "person@example.org")
+        assert told("status") == {"merge-driver"}
     assert told("init") == {"person-unknown"}
     assert told("add", "Ben likes rye.") == set()
     line = 'human_authors = ["person@example.org", "ben@example.org"]'

@@ -22,7 +22,7 @@ from memrepo.config import FORMAT, parse_config
 from memrepo.core.changes import Step
 from memrepo.core.errors import Exit
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, message
+from memrepo.core.messages import PREFIX, counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, play
 from memrepo.merge.states import MergeResult, merge_states
@@ -50,6 +50,8 @@ from memrepo.views.pages import render_views
 
 TRIES = 10
 """The maximum number of attempts if the hub or the branch moves during a sync."""
+MAX_TOLD = 20
+"""The maximum number of syncs of other clones whose clashes are shown."""
 CLASHING = (
     "--ours uses this clone's version of these, --theirs the hub's; "
     "`git show COMMIT` shows each side"
@@ -217,12 +219,14 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Result:
         _refuse_broken(at.tree.state(), sent)
         return Result(commit=head, pushed=count(repo, head, tip))
     pulled = count(repo, tip, head)
+    told = tuple(_clashes_elsewhere(at, head, tip))
     if at.store.is_ancestor(head, tip):
-        return Result(commit=tip, pulled=pulled)
+        return Result(commit=tip, pulled=pulled, notices=told)
     taken = side_of(ours=request.ours, theirs=request.theirs)
     found, chain = join(at, tip, hub.name, taken=taken, reason=request.reason)
     if chain is None:
         return found
+    found = replace(found, notices=(*told, *found.notices))
     if request.dry_run:
         return replace(found, pulled=pulled, pushed=count(repo, head, tip) + 1)
     new = at.store.prepare(chain)
@@ -268,14 +272,7 @@ def join(
     effects, after = play(result.state, (step,))
     effect = {**texts, **result.effect, **effects[0]}
     _refuse_broken(after, effect)
-    notices = (
-        *(
-            problem("sync-gave-way", path, advantage, name=path, here=head[:10], hub=hub[:10])
-            for path, advantage in result.lost.items()
-        ),
-        *result.problems,
-        *_forgotten(result, base, first, second),
-    )
+    notices = tuple(_notices(result, states, head, hub))
     merged = tuple(
         Merged(id=id_, path=after.memories[id_].path if id_ in after.memories else "")
         for id_ in result.both
@@ -339,6 +336,40 @@ def _clash(
     return MergeClash(
         kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=there
     )
+
+
+def _clashes_elsewhere(at: Work, head: str, tip: str) -> Iterator[Problem]:
+    """Yield the notices of syncs that joined this clone's work elsewhere, oldest first.
+
+    Only the clone that joined both sides was told of them.
+    """
+    pairs = ("--merges", "--max-parents=2", f"-{MAX_TOLD}", f"{head}..{tip}")
+    found = history.entries(at.store.repo, f"--grep=^{PREFIX}Op: sync$", *pairs)
+    for here, there in reversed([entry.parents for entry in found]):
+        bases = sorted(at.store.common_ancestors([here, there]))[:1]
+        if not bases:
+            continue  # a shallow clone
+        states = [at.store.snapshot(commit).state() for commit in (*bases, here, there)]
+        changed = frozenset(at.store.work.changed(bases[0], there))
+        yield from _notices(merge_states(*states, changed=changed), states, here, there)
+
+
+def _notices(
+    result: MergeResult, states: Sequence[State], here: str, hub: str
+) -> Iterator[Problem]:
+    """Yield what a merge decided between two sides. `states` are those of the base and the sides.
+
+    `here` and `hub` are the commits of this clone and of the hub.
+    """
+    for path, advantage in result.lost.items():
+        yield problem("sync-gave-way", path, advantage, name=path, here=here[:10], hub=hub[:10])
+    for id_ in result.both:
+        known = [state.memories.get(id_) for state in states]
+        old, *new = ({*memory.superseded_by} if memory else set() for memory in known)
+        if all(one - old for one in new) and new[0] != new[1] and known[0] is not None:
+            yield problem("sync-gave-way", known[0].path, "replaced", id=id_)
+    yield from result.problems
+    yield from _forgotten(result, *states)
 
 
 def _forgotten(result: MergeResult, base: State, *sides: State) -> Iterator[Problem]:

@@ -336,8 +336,9 @@ def test_a_clone_that_only_fetched_the_new_history_brings_nothing_of_the_old_one
         assert "bring the purged value back" in answer.error["message"]
         assert "clone the hub again" in answer.error["fix"]
     assert git(hub, "rev-parse", "main") == there
-    run = memrepo(desk, "run", now=NEXT_DAY, as_json=False)
-    assert (run.exit, "bring the purged value back" in run.err) == (0, True)
+    for verb in ("status", "run"):
+        told = memrepo(desk, verb, now=NEXT_DAY, as_json=False)
+        assert (told.exit, "bring the purged value back" in told.err) == (0, True)
     found = memrepo(desk, "check", now=NEXT_DAY)
     assert found.exit == 1
     assert "purged-elsewhere" in {p["rule"] for p in found.data["problems"]}

@@ -178,3 +178,14 @@ def test_uncommitted_work_on_the_file_is_not_overwritten(repo: Path) -> None:
     assert answer.exit == 5
     assert path.name in answer.error["message"]
     assert standing(repo) == before
+
+
+def test_a_text_that_replaces_several_lines_names_those_that_go(small_repo: Path) -> None:
+    text = "Pumps:\n\n- The old pump stands in bay 3.\n- The new pump leaks."
+    id_ = done(small_repo, "add", text)["id"]
+    answer = memrepo(small_repo, "edit", id_, "--text", "Pumps: none.", as_json=False)
+    assert "2 lines are gone: - The old pump stands in bay 3. / - The new pump" in answer.err
+    done(small_repo, "undo")
+    kept = text.replace("leaks", "is fixed")
+    answer = memrepo(small_repo, "edit", id_, "--text", kept, as_json=False)
+    assert (answer.exit, answer.err) == (0, "")

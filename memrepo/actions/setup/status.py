@@ -27,7 +27,7 @@ from memrepo.actions.setup.survey import (
     unhooked_problems,
     unknown_person,
 )
-from memrepo.actions.work import Work, driver_notices
+from memrepo.actions.work import Work, driver_notices, purge_notices
 from memrepo.assets import asset
 from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import Exit
@@ -201,6 +201,7 @@ def _problems(
         *_open_merge(work, dirty),
         *driver_notices(work),
         *unknown_person(work),
+        *purge_notices(work),
         *broken_branches(work),
     )
 

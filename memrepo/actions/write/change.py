@@ -30,9 +30,10 @@ from memrepo.actions.write.commit import (
 from memrepo.core.changes import Create, Op, Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.ids import normalise, text_hash
+from memrepo.core.ids import normalise, text_hash, visible
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, FIELDS, Hot, Memory, Stamp
-from memrepo.core.messages import counted, subject_of
+from memrepo.core.messages import counted, cut, subject_of
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State, apply
 from memrepo.judge.offline import OBJECT_LENGTH
 from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
@@ -41,9 +42,12 @@ from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import archive as archived
 from memrepo.policies.upkeep import directive_steps, forgotten
 from memrepo.read.thoughts import field_of
+from memrepo.store.errors import problem
 
 SETTABLE = tuple(f.name for f in FIELDS if f.is_by_person and f.name != "type")
 _LISTS = ("tags", "entities")
+MAX_GONE, GONE_LENGTH = 3, 60
+"""Maximum lines shown of a text that was replaced, and their length in characters."""
 Fields: TypeAlias = dict[str, object]
 
 
@@ -80,6 +84,8 @@ def edit(work: Work, request: EditRequest) -> Written | Unchanged:
             )
         text = clean_text(edited, "the edited text")
 
+    gone: list[str] = []
+
     def decide(_: State, memory: Memory) -> Step | str:
         changes = {} if text is None else rewording(memory, text)
         changes |= {k: v for k, v in fields.items() if memory.fields.get(k) != v}
@@ -88,9 +94,17 @@ def edit(work: Work, request: EditRequest) -> Written | Unchanged:
             return "is like this already"
         changes["generated"] = Stamp(by=work.actor, at=work.call.now)
         op: Op = "reword" if reworded else "edit"
+        if text is not None and request.text is not None:
+            gone[:] = [one for one in memory.body.splitlines() if one.strip() and one not in text]
         return _update(memory, op, "edited by hand", changes, text if reworded else None)
 
-    return _change(work, request, decide)
+    done = _change(work, request, decide)
+    if len(gone) < 2 or isinstance(done, Unchanged):
+        return done
+    lost = [cut(visible(without_secrets(line.strip())), GONE_LENGTH) for line in gone[:MAX_GONE]]
+    lost += ["..."] if len(gone) > MAX_GONE else []
+    shown = problem("text-replaced", done.path, count=len(gone), lost=" / ".join(lost))
+    return done.after((shown,))
 
 
 def _field(pair: str) -> tuple[str, object]:

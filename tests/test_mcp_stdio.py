@@ -115,15 +115,6 @@ def test_a_repository_that_changes_underneath_is_seen_as_it_is(repo: Path) -> No
     with_client(repo, work)
 
 
-def test_without_the_extra_it_says_how_to_install_it(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    answer = memrepo(repo, "mcp")
-    assert answer.exit == 2
-    assert answer.error["fix"] == "`pip install '.[mcp]'` in memrepo's checkout"
-
-
 def test_outside_of_a_repository_it_says_so_before_it_serves(tmp_path: Path) -> None:
     assert memrepo(tmp_path, "mcp").exit == 5
 

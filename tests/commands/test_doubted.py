@@ -101,27 +101,6 @@ def test_an_edited_line_that_no_longer_contradicts_ends_the_doubt(
     assert len(done(repo, "resolve", now=THIRD)["corrections"]) == 1
 
 
-def test_recall_says_that_the_file_is_gone_before_a_person_decided(tmp_path: Path) -> None:
-    folder = tmp_path / "workspace" / "memory"
-    folder.mkdir(parents=True)
-    for n in range(8):
-        (folder / f"shelf-{n}.md").write_text(
-            f"# Shelves\n\n- Shelf {n} holds the bowls of lot {n}.\n"
-        )
-    (folder / "kiln.md").write_text("# Kiln\n\n- The kiln must cool for nine hours.\n")
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    done(repo, "run")
-    (folder / "kiln.md").unlink()
-    assert done(repo, "run", now=LATER)["marked"], "a person decides about the removal"
-    (hit,) = [h for h in done(repo, "search", "kiln")["hits"] if "nine hours" in h["text"]]
-    assert "its source line is gone from memory/kiln.md" in hit["doubts"][0].replace("sources/", "")
-    assert hit["answer_confidence"] != "high"
-    assert done(repo, "show", hit["id"])["doubts"] == hit["doubts"]
-    (other, *_) = done(repo, "search", "bowls of lot 3")["hits"]
-    assert not [said for said in other["doubts"] if "source is gone" in said]
-
-
 @pytest.mark.parametrize(
     "asked",
     [

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, done, memories, memrepo, standing, subjects
+from driving import LATER, done, memories, memrepo, standing
 
 from memrepo.assets import asset
 from memrepo.formats import purifier
@@ -86,22 +86,6 @@ def test_a_run_after_the_import_makes_no_memory_a_second_time(
     assert answer["counts"]["units"] >= len(before)
 
 
-def test_import_into_a_repository_that_is_there(
-    published: Path, small_repo: Path, tmp_path: Path
-) -> None:
-    before = len(memories(small_repo))
-    answer = done(small_repo, "import", "artifacts", published, now=LATER)
-    assert answer["imported"] == len(claims(published / "runtime"))
-    assert len(memories(small_repo)) == before + answer["imported"]
-    assert subjects(small_repo)[0].startswith("Import ")
-    assert_sound(small_repo)
-    still = standing(small_repo)
-    again = done(small_repo, "import", "artifacts", published / "runtime", now=LATER)
-    assert (again["commit"], again["imported"]) == ("", 0)
-    assert again["counts"]["memories_known"] == answer["imported"]
-    assert standing(small_repo) == still
-
-
 def test_an_import_of_its_own_export_changes_nothing(small_repo: Path, tmp_path: Path) -> None:
     before = standing(small_repo)
     done(small_repo, "export", "artifacts", tmp_path / "out")
@@ -118,19 +102,3 @@ def test_the_log_lists_an_import_once_beside_the_runs(published: Path, small_rep
     assert [e["commit"] for e in entries if e["op"] == "import"] == [made["commit"]]
     assert [e["op"] for e in entries if e["op"] not in ("import", "tier")][-len(runs) :] == runs
     assert "from artifacts" in memrepo(small_repo, "log", as_json=False).out
-
-
-def test_lines_that_cannot_be_read_are_listed_and_the_rest_is_imported(
-    workspace: Path, tmp_path: Path
-) -> None:
-    path = workspace / "runtime" / purifier.CLAIMS
-    path.write_bytes(b"{broken\n" + path.read_bytes() + b'{"id": "cl-x", "type": "fact"}\n')
-    answer = memrepo(tmp_path, "init", "repo", "--from", workspace)
-    assert answer.exit == 0
-    found = answer.data["import"]
-    last = len(path.read_bytes().splitlines())
-    errors = [(p["rule"], p["line"]) for p in found["problems"] if p["severity"] == "error"]
-    assert errors == [("import-line", 1), ("import-record", last)]
-    assert found["imported"] == last - 2
-    plain = memrepo(tmp_path, "init", "other", "--from", workspace, as_json=False)
-    assert f"{purifier.CLAIMS}:1:1: import-line" in plain.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -301,19 +300,6 @@ def test_of_two_clones_that_purge_each_for_itself_the_second_is_refused(
     done(laptop, "sync", now=LATER)
     assert memrepo(desk, "sync", now=LATER).exit == 3
     assert traces(desk) == []
-
-
-def test_a_clone_of_the_new_history_purges_another_value(machines: tuple[Path, Path, Path]) -> None:
-    hub, laptop, desk = machines
-    purged(laptop)
-    done(laptop, "sync", now=LATER)
-    shutil.rmtree(desk)
-    hubs.clone(hub.parent, "desk")
-    other = purged(desk, "The boat is called Ida", now=LATER)
-    done(desk, "sync", now=NEXT_DAY)
-    collect(hub, other["collect"])
-    assert [traces(hub, value) for value in (VALUE, "The boat is called Ida")] == [[], []]
-    assert memrepo(laptop, "sync", now=NEXT_DAY).exit == 3
 
 
 @pytest.mark.parametrize("merged", [False, True])

@@ -129,18 +129,19 @@ def shelf_question(
     memories: Mapping[str, Memory],
     new: frozenset[str],
     names: Sequence[str],
+    today: str,
     refused: Sequence[tuple[Change, Sequence[str]]] = (),
 ) -> Question:
     """Return the question that arranges the shelf. `new` are the ids of new memories.
 
-    `refused` are changes of the first answer that are asked for once more, with the reasons.
+    `today` is an ISO date. `refused` are changes of the first answer that are asked for once more, with the reasons.
     """
     again: list[str] = []
     for change, reasons in refused:
         given = json.dumps(msgspec.to_builtins(change), ensure_ascii=False)
         again += [f"refused: {given}", f"reason: {'; '.join(reasons)}"]
     rows = (f"{'+ ' if id_ in new else ''}{memory_row(id_, m)}" for id_, m in memories.items())
-    data = fence("\n".join((*_named(names), *again, *rows)))
+    data = fence("\n".join((*_named(names), f"today: {today}", *again, *rows)))
     return Question(kind="shelf", data=data, items=len(refused) or len(memories) // 2)
 
 

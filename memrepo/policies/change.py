@@ -184,12 +184,13 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
 def _differ_in_value(one: Reading, two: Reading, subject: frozenset[str]) -> bool:
     """Return whether two statements are equal except for one value of the same kind.
 
-    The value is not the subject, with which a statement begins and whose words do not count. Of the
-    words before a name there are two with content. A key has its own rule.
+    The value is at most half of the older statement, and not the subject, with which a statement
+    begins and whose words do not count. Of the words before a name there are two with content. A
+    key has its own rule.
     """
-    first, second = one.content - subject, two.content - subject
-    shared = first & second
-    if len(shared) < 2 or len(shared) < MIN_COVER * max(len(first), len(second)):
+    first = one.content - subject
+    shared = first & two.content
+    if len(shared) < 2 or len(shared) < MIN_COVER * len(first):
         return False
     if one.numbered != two.numbered or (one.key and two.key):
         return False
@@ -198,7 +199,7 @@ def _differ_in_value(one: Reading, two: Reading, subject: frozenset[str]) -> boo
     if len(apart) != 1:
         return False
     (old, new, at), *_ = apart
-    if not (at and old and new):
+    if not (at and old and new) or 2 * len(old) > len(one.words):
         return False
     kinds = _kinds_of(old, one) & _kinds_of(new, two)
     before = sum(stem(word) in shared for word in one.words[:at])

@@ -72,6 +72,13 @@ _SECTIONS: Mapping[str, str] = {
     "promise": "promises",
 }
 """Headings of the parts of the first page."""
+_SECTIONS_OF_TYPES: Mapping[str, str] = {
+    "constraint": "rules",
+    "preference": "preferences",
+    "decision": "decisions",
+    "commitment": "promises",
+}
+"""Headings of memories without a part, which a judge or a person put on the page."""
 _WIKILINK = r"(?<![\\!\[])\[\[[^\[\]()<>`\\:]+\]\](?![(\[:])"
 """A link between notes: no link to a page of the web, and no directive, which has a colon."""
 _MARKUP = regex(rf"(?P<kept>`[^`]+`|{_WIKILINK})|(\\*)([<`\[\]])")
@@ -182,7 +189,7 @@ def _section(memory: Memory, *, stored: bool) -> str:
         return memory.layer
     if part == "person" and not is_about_person(memory):
         return memory.layer if memory.layer in _ORDER[:2] else "user"
-    return _SECTIONS.get(part, memory.layer)
+    return _SECTIONS.get(part) or _SECTIONS_OF_TYPES.get(memory.type) or memory.layer
 
 
 def _folder(memory: Memory) -> str:

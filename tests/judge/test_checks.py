@@ -387,12 +387,13 @@ def test_a_compound_of_values_is_checked_by_its_parts(line: str, text: str, faul
         ("The yard closes in winter. Brandt then takes:", True),
         ("- Solveig rows every week! Her boats:", True),
         ("院子冬天不开门。船只如下：", True),
+        ("    (a) the lock was ours: no timeout, and a mail in a transaction", True),
         ("Brandt takes:", False),
         ("2. Boats of Brandt:", False),
         ("## The yard closes in winter. Boats:", False),
     ],
 )
-def test_a_line_with_a_sentence_before_its_list_states_something(
+def test_a_line_that_is_no_heading_and_no_lead_in_states_something(
     line: str, is_accepted: bool
 ) -> None:
     found = cite("F1:1", batch([line, "- the skiff"], stating=frozenset({2})))

@@ -253,7 +253,7 @@ def test_a_join_that_is_too_long_is_asked_for_once_more_or_named(
     service.default = Act(answer=answer)
     lost = [one["reason"] for one in run(repo).data["quarantined"]]
     assert "characters, expected 10 to 300" in asked[1]
-    assert len(asked[1].splitlines()) == 4  # the change, the reason, and its two memories
+    assert len(asked[1].splitlines()) == 5  # the day, the change, the reason, its two memories
     assert (joined in active(repo)) is mends
     assert ["expected 10 to 300" in one for one in lost] == [True] * (not mends)
 

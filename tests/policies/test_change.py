@@ -81,6 +81,8 @@ CHANGES = [
     ("Link: docs/a.md", "Link: docs/b.md", None),
     ("Loom version: 2.1", "Loom version: 2.1 (stable)", None),
     ("The key is for jobs, the code for hands.", "Use the key instead of the code.", None),
+    ("Ida Berg wants no `Sleep` in tests.",
+     "Ida Berg wants deploys only after 14:00 and before 19:00, as shops order until 13:30.", None),
 ]  # fmt: skip
 
 

@@ -61,9 +61,10 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     wanted = _concerned(memories, new) if last else memories
     shown = short_ids(_fitting(wanted, new, plan.config.judge.context))
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
+    today = known.now.astimezone(plan.config.zone).date().isoformat()
     try:
-        answer = desk.ask(shelf_question(shown, fresh, answers.names))
-        given, proposed = _propose(known, desk, [*answer.items], shown, answers)
+        answer = desk.ask(shelf_question(shown, fresh, answers.names, today))
+        given, proposed = _propose(known, desk, answer.items, shown, answers, today)
         confirmed = _confirm(proposed, shown, desk)
     except BadReply:
         return replace(receipt, arranged=True)  # the memories stay as they were worded
@@ -124,6 +125,7 @@ def _propose(
     items: Sequence[object],
     shown: Mapping[str, Memory],
     answers: Answers,
+    today: str,
 ) -> tuple[list[Change], dict[int, Proposed]]:
     """Return the changes of an answer, and as operations those that a second question confirms.
 
@@ -137,7 +139,7 @@ def _propose(
     asked = [(given[n], why) for n, why in refused.items()]
     kept = [one for n, one in enumerate(given) if n not in refused]
     try:
-        answer = desk.ask(shelf_question(some, frozenset(), answers.names, asked))
+        answer = desk.ask(shelf_question(some, frozenset(), answers.names, today, asked))
         kept += (a for a in answer.items if isinstance(a, Change) and a.change == "join")
     except BadReply as error:
         kept = given

@@ -307,7 +307,7 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
             yield f'text: it loses "{has_mark(lost, kind)}": {lost[:60]}'
     plans = [content_words(line) for line in stated if _OPEN.match(line)]
     restates = any(plan and len(plan & words) >= RESTATED * len(plan) for plan in plans)
-    if restates and not has_mark(op.text, "plan"):
+    if restates and op.type != "commitment" and not has_mark(op.text, "plan"):
         yield "text: the lines state a plan or a task, the text a fact"
     own = "".join(cited.own)
     if sum(ch > "\u2e80" for ch in own) > 0.3 * len(own) and not any(

@@ -41,7 +41,10 @@ _SHORT = regex(r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)")
 _DASHED = regex(r"(?<![\w-])(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])")
 _MONTH = regex(r"(?<![\d./])(?:(\d{1,2})[./]((?:19|20)\d\d)|((?:19|20)\d\d)/(\d{1,2}))(?![\d/])")
 _EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
-_CLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b", 2)
+_CLOCK = regex(
+    r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b(?! (?-i:[A-ZÄÖÜ]))", 2
+)
+"""A time with `am` or `pm`. Before a capital, `am` may be German."""
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
 _OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:(?:uhr|h|uur|heures)\b|[点點時时])", 2)
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)

@@ -134,7 +134,8 @@ def shelf_question(
 ) -> Question:
     """Return the question that arranges the shelf. `new` are the ids of new memories.
 
-    `today` is an ISO date. `refused` are changes of the first answer that are asked for once more, with the reasons.
+    `today` is an ISO date. `refused` are changes of the first answer that are asked for once more,
+    with the reasons.
     """
     again: list[str] = []
     for change, reasons in refused:

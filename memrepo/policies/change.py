@@ -184,9 +184,8 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
 def _differ_in_value(one: Reading, two: Reading, subject: frozenset[str]) -> bool:
     """Return whether two statements are equal except for one value of the same kind.
 
-    The value is at most half of the older statement, and not the subject, with which a statement
-    begins and whose words do not count. Of the words before a name there are two with content. A
-    key has its own rule.
+    The value is not the subject, with which a statement begins and whose words do not count. Of the
+    words before a name there are two with content. A key has its own rule.
     """
     first = one.content - subject
     shared = first & two.content
@@ -199,7 +198,7 @@ def _differ_in_value(one: Reading, two: Reading, subject: frozenset[str]) -> boo
     if len(apart) != 1:
         return False
     (old, new, at), *_ = apart
-    if not (at and old and new) or 2 * len(old) > len(one.words):
+    if not (at and old and new):
         return False
     kinds = _kinds_of(old, one) & _kinds_of(new, two)
     before = sum(stem(word) in shared for word in one.words[:at])

@@ -51,6 +51,8 @@ def tick_boxes(known: Known, intake: Intake, texts: Iterable[SourceText], reader
     """Archive or restore the memories whose boxes were ticked or reopened."""
     done, opened = _boxes(intake, texts, reader) if intake.consumed else ({}, {})
     for memory in known.find_text(done.keys() | opened.keys()):
+        if known.ops.get(memory.id) == "create":
+            continue  # its box was ticked before it was worded
         hashes = [hash_ for s in memory.sources for hash_ in memory.wordings(s)]
         changed = {"active": done, "archived": opened}.get(memory.status, {})
         place = next((changed[hash_] for hash_ in hashes if hash_ in changed), "")

@@ -47,6 +47,8 @@ _WORD = r"[^\W\d_a-zß-öø-ÿа-яё][\w'’&-]*"
 _NAME = regex(
     rf"(?<![\w.@/`-]){_WORD}(?:[ \t]+(?:(?:de|da|del|der|van|von|la|le)[ \t]+)?{_WORD}){{0,3}}"
 )
+_LOWER = regex(r"(?<![\w./-])[^\WA-ZÀ-ÖØ-ÞА-ЯЁ\d_][^\W\d_]*(?![\w./-])")
+"""A word that begins with a small letter."""
 _FILES = frozenset(
     "md py txt json toml yaml yml sh html csv log js ts css cfg ini pdf png jpg".split()
 )
@@ -72,7 +74,7 @@ def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     is_german = language_of(fold(plain).split(), plain) == "german"
     for found in _NAME.finditer(plain):
         name = _trimmed(found[0])
-        if not name or name in sure:
+        if not name or name in sure or not name[0].isupper():
             continue
         first = found[0].startswith(name) and _begins(plain, found.start())
         if " " in name or not (first or is_german):
@@ -119,14 +121,20 @@ _fold = lru_cache(maxsize=1 << 15)(normalise)
 def _holders(memories: Sequence[Memory]) -> Mapping[str, list[str]]:
     """Map each name to the ids of the memories that mention it.
 
-    A possible name counts if another text or a field `entities` has it as a certain one.
+    A possible name counts if another text or a field `entities` has it as a certain one. A word
+    that a claim has in lower case is none: `DO NOT` is emphasis, and a label begins with a capital.
     """
     read = [(memory, _named(memory)) for memory in without_chunks(memories)]
+    words = {
+        w for m in of_types(memories, CLAIM_TYPES) for w in _LOWER.findall(_CODE.sub("", m.body))
+    }
+    words = set(map(_fold, words))
     known = {_fold(n) for memory, (sure, _) in read for n in (*sure, *memory.entities)}
     found: dict[str, list[str]] = defaultdict(list)
     for memory, (sure, maybe) in read:
         likely = (n for n in (*maybe, memory.subject) if _fold(n) in known)
-        for name in {_fold(n) for n in (*sure, *memory.entities, *likely)}:
+        named = {_fold(n) for n in (*sure, *likely)} - words
+        for name in named | set(map(_fold, memory.entities)):
             found[name].append(memory.id)
     return found
 

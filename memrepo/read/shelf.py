@@ -22,6 +22,7 @@ from memrepo.read.kinds import (
     FileKind,
     is_profile,
     kinds,
+    path_kind,
     points_to,
     section_kind,
     signs_of,
@@ -33,8 +34,8 @@ from memrepo.text.languages import patterns
 
 GOOD, CLEAR, FAIR = 1.0, 3.0, -0.8
 """Minimum ranks to choose a statement: of a log, or of a file that is kept for what lasts; of
-another file; and of a file about a person, or a kept file while there are few claims. Of other
-files, GOOD is enough then.
+another file; and of a file about a person, of a fact in a log that its day names, or of a kept file
+while there are few claims. Of other files, GOOD is enough then.
 """
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
@@ -133,24 +134,30 @@ def rank_file(
     is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
     is_note = kind.kind.name == "page" and 0 < len(units) <= SMALL_PAGE
     is_note = is_note and "/" not in units[0].resource
+    is_diary = kind.kind.shape == "dated name" and not any(path_kind(u.resource) for u in units[:1])
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
     longest = ENTRY_LENGTH if is_in(kind.kind.name, "kept") else CLAIM_LENGTH
     for hash_ in order[:share]:
         if lengths[hash_] > longest or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
-        if fits := _fits(kind.kind.name, ranked[hash_], is_small=is_small, is_note=is_note):
+        fits = _fits(
+            kind.kind.name, ranked[hash_], is_small=is_small, is_note=is_note, is_diary=is_diary
+        )
+        if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
     return ranked
 
 
 def _fits(
-    name: str, one: RankedUnit, *, is_small: bool, is_note: bool
+    name: str, one: RankedUnit, *, is_small: bool, is_note: bool, is_diary: bool
 ) -> Literal["good", "fair", ""]:
     """Return whether a statement of a kind of file may be chosen, as in `RankedUnit.fits`."""
     groups, is_log = kinds().groups, name == "day log"
-    if (is_log and one.type == FACT) or one.section in groups["dead_sections"]:
-        return ""  # what was true on a day, or never held
+    if one.section in groups["dead_sections"]:
+        return ""  # what never held
+    if is_log and one.type == FACT:  # most of a log was true on its day only
+        return "good" if is_diary and one.rank >= FAIR and not _PASSING & one.signs else ""
     is_kept = is_log or is_note or name in groups["kept"]
     if one.rank >= (FAIR if name == "profile" else GOOD if is_kept else CLEAR):
         return "good"

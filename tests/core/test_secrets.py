@@ -347,8 +347,16 @@ def test_no_detector_fails_on_a_text(text: str) -> None:
     assert all(0 <= start < end <= len(text) for start, end, _ in found)
 
 
-@pytest.mark.parametrize("text", ["Serial SN20260105001122-33", "Invoice RE2024010001234-5"])
-def test_a_serial_number_is_no_iban(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Serial SN20260105001122-33",
+        "Invoice RE2024010001234-5",
+        "mem-be213b58c6d6d96a",
+        "th-be213b58c6d6d96a",
+    ],
+)
+def test_a_serial_number_or_an_id_is_no_iban(text: str) -> None:
     assert redact(text) == (text, ())
 
 

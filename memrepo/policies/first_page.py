@@ -89,7 +89,7 @@ _TYPES = (
 _PAGES = frozenset(("memory", "rules", "decisions", "profile", "instruction", "tools"))
 """Kinds of files that are kept up to date. Other files are logs of a day or documents."""
 _NEVER = frozenset(("archive", "template", "article", "catalogue", "transcript", "machine log"))
-_EMPTY = frozenset("placeholder template dangling refers question path code italic row".split())
+_EMPTY = frozenset("over placeholder template dangling refers question path code italic row".split())
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
 """`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""

@@ -317,6 +317,11 @@ _WHERE = regex(
     r"|:\d{4,5}\b|\w\.service\b|\w@[\w-]+\.\w"
 )
 """A place in the owner's environment: a path, an address, a port, a service."""
+_MARK = regex(
+    r"[(（\[]([^\W\d_]{3,})(?:[\W\d_](?<![()（）\[\]]))*[)）\]](?!\()"
+    r"|(?<![\w-])([A-Z]{7,})(?![\w-]| [A-Z])"
+)
+"""A word in brackets, with a day or not, or in capitals: `(superseded)`, `RETIRED 2026-02-06`."""
 _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
 
 
@@ -338,7 +343,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
     """Return the names of the signs found in a statement's text."""
     text = unit.text[:SIGN_LENGTH]
     first = text.partition("\n")[0]
-    table = patterns().sentences
+    table, closed = patterns().sentences, patterns().headings["closed"]
     found = {kind for kind in _SENTENCES if table[kind].search(text)}
     begin = _LOG_PREFIX.sub("", first, count=1)
     shown = _REDACTED.sub("", text)
@@ -365,6 +370,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind == "row",
         "unset": unit.kind != "code" and not filled(lines),
+        "over": any(closed.match(mark[1] or mark[2]) for mark in _MARK.finditer(first)),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
         "dangling": unit.text.rstrip(" *_").endswith((":", "："))

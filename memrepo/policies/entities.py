@@ -121,19 +121,17 @@ _fold = lru_cache(maxsize=1 << 15)(normalise)
 def _holders(memories: Sequence[Memory]) -> Mapping[str, list[str]]:
     """Map each name to the ids of the memories that mention it.
 
-    A possible name counts if another text or a field `entities` has it as a certain one. A word
-    that a claim has in lower case is none: `DO NOT` is emphasis, and a label begins with a capital.
+    A possible name counts if another text or a field `entities` has it as a certain one. Words
+    that claims have in lower case are none: `DO NOT` is emphasis, and labels have a capital.
     """
     read = [(memory, _named(memory)) for memory in without_chunks(memories)]
-    words = {
-        w for m in of_types(memories, CLAIM_TYPES) for w in _LOWER.findall(_CODE.sub("", m.body))
-    }
-    words = set(map(_fold, words))
+    bodies = (_CODE.sub("", memory.body) for memory in of_types(memories, CLAIM_TYPES))
+    words = {_fold(word) for body in bodies for word in _LOWER.findall(body)}
     known = {_fold(n) for memory, (sure, _) in read for n in (*sure, *memory.entities)}
     found: dict[str, list[str]] = defaultdict(list)
     for memory, (sure, maybe) in read:
         likely = (n for n in (*maybe, memory.subject) if _fold(n) in known)
-        named = {_fold(n) for n in (*sure, *likely)} - words
+        named = {n for n in map(_fold, (*sure, *likely)) if not words.issuperset(n.split())}
         for name in named | set(map(_fold, memory.entities)):
             found[name].append(memory.id)
     return found

@@ -25,6 +25,7 @@ from memrepo.read.kinds import (
     PERSONS,
     PLACEHOLDER,
     is_below,
+    is_marked,
     is_profile,
     kinds,
     other_agents,
@@ -89,7 +90,9 @@ _TYPES = (
 _PAGES = frozenset(("memory", "rules", "decisions", "profile", "instruction", "tools"))
 """Kinds of files that are kept up to date. Other files are logs of a day or documents."""
 _NEVER = frozenset(("archive", "template", "article", "catalogue", "transcript", "machine log"))
-_EMPTY = frozenset("over placeholder template dangling refers question path code italic row".split())
+_EMPTY = frozenset(
+    "over placeholder template dangling refers question path code italic row".split()
+)
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
 """`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""
@@ -474,6 +477,8 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
             return "stored"
         case "identity" | "relationship" if kind in ("memory", "profile") or not memory.sources:
             return "person"
+        case "fact" if kind == "profile" and not passing and "tiny" not in signs:
+            return "person"
         case "constraint" if kind != "plan" and section not in _PASSED:
             return "rule"
         case "fact" if section in ("ban", "rule") and kind != "day log" and {"ban", "rule"} & signs:
@@ -504,7 +509,8 @@ def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> b
         case "preference":
             return section == "preference" or kind in ("profile", "rules")
         case "decision":
-            return (section == "decision" or kind == "decisions") and "done" not in signs
+            is_decided = section == "decision" or kind == "decisions" or "decision" in signs
+            return is_decided and "done" not in signs
         case "promise":
             return section == "plan" or "open_box" in signs
         case "fact":
@@ -626,4 +632,4 @@ def has_content(line: str) -> bool:
     field = _FIELD.match(line)
     value = field["value"].strip("()[]_ ").lower() if field else line
     is_unset = value in patterns().unset or PLACEHOLDER.search(line) or _ASIDE.match(line)
-    return any(map(str.isalnum, value)) and not is_unset
+    return any(map(str.isalnum, value)) and not is_unset and not is_marked(line)

@@ -28,8 +28,8 @@ ALWAYS_JUDGED = 9.0
 STRONG = 6.0
 """Minimum rank to choose a statement when the shelf is full, up to twice its size."""
 THIN, HARDLY_ANY = 30, 10
-"""A shelf accepts fair statements below this number of claims, and those of files that are not kept
-for what lasts while there are hardly any.
+"""A shelf accepts fair statements below this number of claims, and those of other documents than
+logs and files that are kept for what lasts while there are hardly any.
 """
 BASE, PER_ROOT_FILE = 40, 5
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
@@ -153,7 +153,7 @@ def choose(
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
             if shares > 1 and not is_ruling:
                 continue
-            limit = THIN if place in ("", _INSTRUCTION) else HARDLY_ANY
+            limit = THIN if place in ("", _INSTRUCTION, _DAY_LOG) else HARDLY_ANY
             if fits == "fair" and existing + taken >= limit:
                 continue
             if place:

@@ -343,7 +343,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
     """Return the names of the signs found in a statement's text."""
     text = unit.text[:SIGN_LENGTH]
     first = text.partition("\n")[0]
-    table, closed = patterns().sentences, patterns().headings["closed"]
+    table = patterns().sentences
     found = {kind for kind in _SENTENCES if table[kind].search(text)}
     begin = _LOG_PREFIX.sub("", first, count=1)
     shown = _REDACTED.sub("", text)
@@ -370,7 +370,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind == "row",
         "unset": unit.kind != "code" and not filled(lines),
-        "over": any(closed.match(mark[1] or mark[2]) for mark in _MARK.finditer(first)),
+        "over": is_marked(first),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
         "dangling": unit.text.rstrip(" *_").endswith((":", "："))
@@ -380,6 +380,12 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "dated": unit.captured_from == "unit",
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
+
+
+def is_marked(line: str) -> bool:
+    """Return whether a mark in a line says that it holds no more, such as `(superseded)`."""
+    closed = patterns().headings["closed"]
+    return any(closed.match(mark[1] or mark[2]) for mark in _MARK.finditer(line))
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:

@@ -30,12 +30,13 @@ from memrepo.read.kinds import (
 from memrepo.read.learned import features, worth
 from memrepo.read.sources import default_type
 from memrepo.read.thoughts import Unit, field_of, is_field, is_negative
+from memrepo.text.dates import is_time_heading
 from memrepo.text.languages import patterns
 
-GOOD, CLEAR, FAIR = 1.0, 3.0, -0.8
+GOOD, CLEAR, FAIR, SLIGHT = 1.0, 3.0, -0.8, -1.8
 """Minimum ranks to choose a statement: of a log, or of a file that is kept for what lasts; of
-another file; and of a file about a person, of a fact in a log that its day names, or of a kept file
-while there are few claims. Of other files, GOOD is enough then.
+another file; of a file about a person, of a fact in a log that its day names, or of a kept file
+while there are few claims; and of such a fact then. Of other files, GOOD is enough then.
 """
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
@@ -134,6 +135,7 @@ def rank_file(
     is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
     is_note = kind.kind.name == "page" and 0 < len(units) <= SMALL_PAGE
     is_note = is_note and "/" not in units[0].resource
+    # A log with another name, such as `report-2026-01-04.md`, is a document of its day.
     is_diary = kind.kind.shape == "dated name" and not any(path_kind(u.resource) for u in units[:1])
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
@@ -157,7 +159,9 @@ def _fits(
     if one.section in groups["dead_sections"]:
         return ""  # what never held
     if is_log and one.type == FACT:  # most of a log was true on its day only
-        return "good" if is_diary and one.rank >= FAIR and not _PASSING & one.signs else ""
+        if not is_diary or one.rank < SLIGHT or _PASSING & one.signs:
+            return ""
+        return "good" if one.rank >= FAIR else "fair"
     is_kept = is_log or is_note or name in groups["kept"]
     if one.rank >= (FAIR if name == "profile" else GOOD if is_kept else CLEAR):
         return "good"
@@ -179,6 +183,9 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
     if unit.key and section != "closed":
         section = section_kind([unit.key]) or section
     name = kind.kind.name
+    last = unit.headings[-1] if unit.headings[1:] else ""
+    if name == "day log" and section == "log" and (not last or is_time_heading(last)):
+        section = ""  # all of the file is a log: its title or a time says nothing of a line
     if is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
     weight = table.sections.get(section, 0.0)

@@ -236,7 +236,7 @@ def condensed(memory: Memory) -> str:
     head, _, body = clean.partition("\n\n")
     if is_head(memory):  # a short description is a title, and needs what is stated below
         below = takewhile(lambda line: not explains(line), body.split("\n"))
-        clean = head if width(head) > FIELD_LENGTH else "\n".join((head, *below))
+        clean = head if width(head) > FIELD_LENGTH else "\n".join((f"# {head}", *below))
     stated = [line for line in clean.split("\n") if any(map(str.isalnum, line))]
     lines = _with_content(clean.split("\n")) or stated
     text = unmarked(lines[0]) if lines else without_secrets(memory.title) or memory.slug
@@ -323,6 +323,8 @@ def _about(memory: Memory, text: str) -> str:
         labels = headings[: 0 if is_title else None : -1][: 1 if owner else None]
         if is_title and not labels and "/" in memory.first[0].removeprefix("sources/"):
             labels = [one for one in headings[:1] if _NAME.fullmatch(one)]  # a page about one thing
+    if not headings and path_kind(memory.first[0]) == "profile":
+        labels = [name.replace("-", " ").replace("_", " ").title()]  # a page about one person
     for label in labels:
         if is_date_heading(label) or find_clock(label) or section_kind([label]):
             continue

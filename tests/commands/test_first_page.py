@@ -344,3 +344,17 @@ def test_what_is_equally_said_of_two_people_is_said_of_both(tmp_path: Path) -> N
     lines = [line[2:].partition(" ←")[0] for line in page(tmp_path / "repo").splitlines()]
     for told in ("Ana Reis: Allergic to peanuts.", "Ines Sol: Allergic to peanuts."):
         assert told in lines
+
+
+def test_a_page_line_names_its_person_and_leaves_out_what_a_mark_ends(tmp_path: Path) -> None:
+    bread = "- Flour comes from the mill at Lind.\n- (SUPERSEDED) Flour comes from Basel.\n"
+    pages = {
+        "people/ines.md": "# Ines\n\n- Allergic to bee stings\n- Rosa's sister, a vet\n",
+        "MEMORY.md": f"{HOUSE['MEMORY.md']}\n## Flour\n\n{bread}",
+    }
+    repo, _ = bakery(tmp_path, **pages)
+    done(repo, "run")
+    found = lines(repo)
+    assert found["Ines: Rosa's sister, a vet"] == ("User", "")
+    assert "mill at Lind" in page(repo)
+    assert "Basel." not in page(repo).partition("Flour")[2]

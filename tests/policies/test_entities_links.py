@@ -72,3 +72,17 @@ def test_runs_link_what_names_the_same_and_the_later_points_back() -> None:
         (id_of(1), id_of(2)): Link(target=id_of(2), type="follows", strength=0.69),
         (id_of(3), id_of(4)): Link(target=id_of(4), type="related", strength=0.6),
     }
+
+
+def test_a_word_in_capitals_or_a_label_in_another_script_links_nothing() -> None:
+    shouted = [
+        memory(1, "DO NOT USE the lift."),
+        memory(2, "DO NOT USE the stairs, and do not use the ramp."),
+    ]
+    labels = [
+        memory(3, "- **גיל:** 14\n- **טלפון:** 1"),
+        memory(4, "- **גיל:** 10\n- **טלפון:** 2"),
+    ]
+    assert added([*shouted, *labels]) == {}
+    named = [memory(5, "The lift is made by ACME Lifts."), memory(6, "Call ACME Lifts at noon.")]
+    assert added(named) != {}

@@ -292,3 +292,37 @@ def test_a_headed_memory_goes_before_its_details_and_ends_behind_a_list() -> Non
     ranks, alone = rank_file(kind, units), rank_file(kind, rest)
     lower = [alone[unit.hash].rank - ranks[unit.hash].rank for unit in rest]
     assert lower == pytest.approx([DETAIL_COST] * len(rest))
+
+
+FACT_OF_A_DAY = "Jora the miller pays the ferry 40 crowns and wants no bill for it."
+
+
+@pytest.mark.parametrize(
+    ("path", "heading", "is_chosen"),
+    [
+        ("memory/2026-01-04.md", "2026-01-04", True),
+        ("memory/2026-01-04.md", "Log of the session", False),
+        ("memory/2026-01-04-mill-report.md", "2026-01-04", False),
+    ],
+)
+def test_a_clear_fact_of_a_log_that_its_day_names_is_chosen(
+    path: str, heading: str, is_chosen: bool
+) -> None:
+    text = f"# The day\n\n## {heading}\n\n- {FACT_OF_A_DAY}\n- The cart came at noon.\n"
+    units = scan(path, text.encode()).units
+    found = list(rank_file(file_kind(path, text, units), units).values())
+    assert [one.type for one in found] == ["fact", "fact"]
+    assert [bool(one.fits) for one in found] == [is_chosen, False]
+
+
+@pytest.mark.parametrize("mark", ["(superseded)", "(obsolete 2026-01-04)", "— RETIRED 2026-01-04"])
+def test_a_line_that_its_mark_ends_is_never_chosen(mark: str) -> None:
+    over, holds, named = ranked(
+        "MEMORY.md",
+        [
+            f"Never grind rye on the lower stone {mark}",
+            "Never grind oats on the upper stone (of granite)",
+            "Never open the archive of retired stones to guests",
+        ],
+    )
+    assert (over.fits, holds.fits, named.fits) == ("", "good", "good")

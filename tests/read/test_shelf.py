@@ -117,12 +117,12 @@ def test_a_list_of_lessons_is_one_although_a_line_of_it_bans_something() -> None
     assert one.type == "lesson"
 
 
-def test_what_happened_on_a_day_is_no_memory_and_a_paper_gives_none() -> None:
+def test_of_a_day_only_what_may_last_is_a_memory_and_a_paper_gives_none() -> None:
     rule = "Never push to the release branch without asking Ruth."
     till = "The server of the till has the address 10.0.0.7:3020 and runs as `ox.service`."
     lines = ["The root cause was a wet belt, because nobody had oiled it.", till, rule]
-    found = ranked("memory/2026-01-04.md", lines)
-    assert [one.fits for one in found] == ["", "", "fair"]
+    found = ranked("memory/2026-01-04.md", [*lines, "Checked the mail, found nothing."])
+    assert [one.fits for one in found] == ["fair", "fair", "fair", ""]
     for name in ("README.md", "research/belts.md"):
         assert not any(one.fits for one in ranked(name, lines))
 

@@ -259,7 +259,7 @@ def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPa
     def broken(_: object) -> None:
         raise RuntimeError(MARK)
 
-    monkeypatch.setattr(status, "survey", broken)
+    monkeypatch.setattr(status, "marked_memories", broken)
     reply = answer(session(repo), TOOLS["memory_status"], {})
     assert reply.failed
     assert_inside(reply.text, reply.data, told=False)

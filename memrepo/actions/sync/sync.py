@@ -341,7 +341,7 @@ def _clash(
 def _clashes_elsewhere(at: Work, head: str, tip: str) -> Iterator[Problem]:
     """Yield the notices of syncs that joined this clone's work elsewhere, oldest first.
 
-    Only the clone that joined both sides was told of them.
+    Only the clone that joined both sides showed them.
     """
     pairs = ("--merges", "--max-parents=2", f"-{MAX_TOLD}", f"{head}..{tip}")
     found = history.entries(at.store.repo, f"--grep=^{PREFIX}Op: sync$", *pairs)

@@ -307,3 +307,11 @@ def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) 
     assert answer.exit == 5
     assert "git branch -m run" in answer.error["fix"]
     assert standing(servers) == before
+
+
+def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: Path) -> None:
+    shown = done(small_repo, "diff")
+    assert shown["state"] == "landed"
+    assert shown["run"] == done(small_repo, "log", "--runs")["runs"][0]["run"]
+    done(tmp_path, "init", "empty")
+    assert memrepo(tmp_path / "empty", "diff").exit == 2

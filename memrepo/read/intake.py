@@ -35,6 +35,7 @@ from memrepo.merge.tombstones import (
 from memrepo.policies.claims import SHORT
 from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
+    OTHER_AGENT,
     FileKind,
     Owners,
     file_kind,
@@ -401,6 +402,10 @@ class Reader:
     def is_inert(self, text: SourceText) -> bool:
         """Return whether a file changes, supports and ends no memory, such as a backup."""
         return self.file_kind(text).kind.name in kinds().groups["inert"]
+
+    def is_of_other_agent(self, text: SourceText) -> bool:
+        """Return whether a file is another agent's, which no memory is made of."""
+        return self.file_kind(text).kind.name == OTHER_AGENT
 
     def ranks(self, text: SourceText, open_: frozenset[str]) -> dict[str, RankedUnit]:
         """Return the ranks of a file's statements by hash. New statements compete for its share."""

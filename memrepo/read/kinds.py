@@ -89,6 +89,8 @@ def kinds() -> Kinds:
 _WORDS = regex(r"[^\W_]+")
 _NAMELESS = ("stanzas", "talk", "journal")
 """Shapes that decide only on files whose path implies no kind."""
+OTHER_AGENT = "other agent"
+"""The kind of files of another agent than the owner's."""
 AGENT_FOLDER = regex(r"(?:^|/)agents(?:/(?P<name>[^/]+))?(?:/|$)")
 
 
@@ -145,7 +147,7 @@ def file_kind(
     if override:
         return FileKind(kind=table.named(override), reason="set in memrepo.toml")
     if is_below(path, others):
-        return FileKind(kind=table.named("other agent"), reason="is another agent's")
+        return FileKind(kind=table.named(OTHER_AGENT), reason="is another agent's")
     *folders, name = path.split("/")
     lines = [line for line in text.splitlines() if line.strip()]
     for kind in table.kind:

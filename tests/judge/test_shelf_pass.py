@@ -61,6 +61,25 @@ def run(repo: Path, now: str = FIRST, *more: str) -> Any:
     return memrepo(repo, "run", "--judge", "anthropic", *more, now=now)
 
 
+def test_no_model_sees_the_files_of_another_agent(tmp_path: Path, service: Service) -> None:
+    files = {
+        "USER.md": b"# User\n\n- Ana keeps the harbour.\n",
+        "agents/bo/MEMORY.md": b"# Memory\n\n- Bo polishes the bell on Mondays.\n",
+    }
+    done(tmp_path, "init", tmp_path / "repo", "--from", write(tmp_path / "ws", files))
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return arranging(lambda _: {})(question)
+
+    service.default = Act(answer=answer)
+    assert run(tmp_path / "repo").data["landed"]
+    assert "keeps the harbour" in asked[0]
+    assert not any("polishes the bell" in question for question in asked)
+    assert done(tmp_path / "repo", "status", now=SECOND)["unread"] == []
+
+
 def page_of(repo: Path) -> list[str]:
     """Return the lines of the first page, without what frames them."""
     rows = (repo / "MEMORY.md").read_text().splitlines()

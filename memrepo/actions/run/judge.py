@@ -103,6 +103,7 @@ class SourceFiles:
         """Return the questions about all new text."""
         days = self._plan.config.source_rules().days
         texts = [t for t in self._given.texts if t.blob and (t.kind != "notes" or days)]
+        texts = [t for t in texts if not self._reader.is_of_other_agent(t)]
         documents = [found for text in texts if (found := self._document(text))]
         notes = [self._note(path, one) for path, one in sorted(self._notes.items())]
         return pack([*documents, *notes], self._plan.config.judge.context)

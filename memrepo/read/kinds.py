@@ -328,9 +328,12 @@ _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
 
 
 def points_to(unit: Unit, sources: Collection[str]) -> bool:
-    """Return whether most lines of a statement begin with a link to another source file."""
+    """Return whether most lines of a statement begin with a link to another source file.
+
+    A heading above them does not count.
+    """
     folder = posixpath.dirname(unit.resource)
-    lines = unit.text[:SIGN_LENGTH].split("\n")
+    lines = [line for line in unit.text[:SIGN_LENGTH].split("\n") if not line.startswith("#")]
     found = 0
     for match in filter(None, map(_TARGET.match, lines)):
         path = unquote(match["link"] or match["path"])
@@ -338,7 +341,7 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
             found += 1  # a link points to its file even if that was deleted
             continue
         found += any(posixpath.normpath(posixpath.join(f, path)) in sources for f in (folder, ""))
-    return 2 * found > len(lines) and _TARGET.match(lines[0]) is not None
+    return 2 * found > len(lines) > 0 and _TARGET.match(lines[0]) is not None
 
 
 def signs_of(unit: Unit) -> frozenset[str]:
@@ -372,7 +375,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind == "row",
         "unset": unit.kind != "code" and not filled(lines),
-        "over": is_marked(first),
+        "over": is_marked(first) or (unit.kind == "memory" and _is_closed(unit.text)),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
         "dangling": unit.text.rstrip(" *_").endswith((":", "："))
@@ -388,6 +391,12 @@ def is_marked(line: str) -> bool:
     """Return whether a mark in a line says that it holds no more, such as `(superseded)`."""
     closed = patterns().headings["closed"]
     return any(closed.match(mark[1] or mark[2]) for mark in _MARK.finditer(line))
+
+
+def _is_closed(text: str) -> bool:
+    """Return whether a line of a memory's file begins with a mark in capitals that it is over."""
+    lines = (line.lstrip("> *_") for line in text.split("\n"))
+    return any(line[:1].isupper() and is_marked(line.split(" ", 1)[0]) for line in lines)
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:

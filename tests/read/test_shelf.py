@@ -326,3 +326,28 @@ def test_a_line_that_its_mark_ends_is_never_chosen(mark: str) -> None:
         ],
     )
     assert (over.fits, holds.fits, named.fits) == ("", "good", "good")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_over"),
+    [
+        ("> SUPERSEDED 2026-01-04 by the page of the new stone.", True),
+        ("**Why:** the archive of RETIRED stones is damp.", False),
+    ],
+)
+def test_a_memory_s_file_that_its_mark_ends_is_never_chosen(line: str, is_over: bool) -> None:
+    head = (
+        "---\nname: stone\ndescription: Never grind rye on the lower stone\ntype: feedback\n---\n"
+    )
+    text = f"{head}\nIt wears too fast.\n\n{line}\n"
+    units = scan("memory/stone.md", text.encode()).units
+    (found,) = rank_file(file_kind("memory/stone.md", text, units), units).values()
+    assert bool(found.fits) != is_over
+
+
+def test_a_section_of_links_to_other_sources_promotes_nothing() -> None:
+    items = [f"- [{name}]({name}.md) — never grind wet {name}" for name in ("rye", "oats", "corn")]
+    text = "\n".join(("# Memory", "", "## Feedback", "", *items, ""))
+    units = scan("MEMORY.md", text.encode()).units
+    found = rank_file(file_kind("MEMORY.md", text, units), units).values()
+    assert {one.fits for one in found} == {""}

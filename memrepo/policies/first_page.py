@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -77,6 +77,8 @@ MIN_SCORE, MIN_FACT = 2.0, 2.4
 """Minimum scores of a line of a part, and of a fact that only fills the page."""
 AGAIN = 0.15
 """How much each chosen line lowers the scores of later lines under its heading."""
+MAX_NEWS, NEWS_DAYS = 6, 14
+"""The lines that the logs of the last days have before any rest."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
 DUE_DAYS, FRESH_DAYS = 14, 90
@@ -172,11 +174,32 @@ def compose(
     for part, room in ROOM.items():
         mine = [one for one in found if one.line.part == part]
         page.add(mine, min(budget, len(page.lines) + room), least=MIN_SCORE)
-    page.add(found, min(budget, FEW), least=-9.0)
+    news = _news(found, now)
+    page.add(news, min(budget, len(page.lines) + MAX_NEWS), least=-9.0)
+    page.add(found, min(budget, max(FEW, len(page.lines) + FEW - MAX_NEWS)), least=-9.0)
     rest = [one for one in found if one.line.part != "fact" or one.score >= MIN_FACT]
     page.add(_spread(rest, page.passed), budget, least=MIN_SCORE)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
+
+
+def _news(found: Iterable[_Candidate], now: datetime) -> list[_Candidate]:
+    """Return decisions and emphasised statements of the last days' logs, newest first.
+
+    Files that are kept up to date lag behind them.
+    """
+    first = f"{now - timedelta(days=NEWS_DAYS):%Y-%m-%d}"
+    news = [
+        one
+        for one in found
+        if date_of_path(one.place[0]) >= first
+        and (one.line.part == "decision" or _EMPHASIS.search(one.line.memory.body))
+    ]
+    return sorted(news, key=lambda one: one.day, reverse=True)
+
+
+_EMPHASIS = regex(r"(\*\*|__)(?=\S)(?:[^\s*_]+\s+){3,}[^*_\n]*[^*_\n:：]\1(?!\s*[:：])")
+"""Bold text of at least four words that is no label: what the author of a log wants found again."""
 
 
 def _spread(found: Iterable[_Candidate], passed: Collection[str]) -> list[_Candidate]:
@@ -471,7 +494,8 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
         return "rule" if is_rule else "agent"
     if kind == "memory" and gives_name(memory):
         return "person"
-    passing = section in _PASSED or signs & {"done", "now"}
+    is_news = kind == "day log" and _EMPHASIS.search(memory.body) is not None
+    passing = not is_news and (section in _PASSED or bool(signs & {"done", "now"}))
     match memory.type:
         case _ if memory.is_stored:
             return "stored"

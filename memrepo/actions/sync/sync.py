@@ -367,7 +367,7 @@ def _notices(
         known = [state.memories.get(id_) for state in states]
         old, *new = ({*memory.superseded_by} if memory else set() for memory in known)
         if all(one - old for one in new) and new[0] != new[1] and known[0] is not None:
-            yield problem("sync-gave-way", known[0].path, "replaced", id=id_)
+            yield problem("sync-gave-way", known[0].path, "replaced")
     yield from result.problems
     yield from _forgotten(result, *states)
 

@@ -73,6 +73,8 @@ _COLON_NEAR = regex(r".{0,12}[:：]")
 _DAY_AND_TIME = (
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?(?: ?(?:UTC|GMT|Z|[+-]\d{2}:?\d{2}))?"
 )
+_CALLOUT = regex(r"\A\[!\w+\][-+]?\s*")
+"""The mark of a callout in Obsidian, before its title: `[!warning] Server`."""
 _STAMP = regex(
     rf"^(?:\*\*|__|\[|\(|\[\*\*)?{_DAY_AND_TIME}(?:\*\*|__|\]|\))*\s*[:：–—|-]*\s+(?=\S)"
 )
@@ -567,7 +569,7 @@ class _FileReader(msgspec.Struct):
         torn: bool = False,
     ) -> None:
         """Add a text as a statement if it contains enough letters and digits."""
-        captured, basis = "", ""
+        text, captured, basis = _CALLOUT.sub("", text, count=1), "", ""
         if (stamp := _STAMP.match(text)) and (day := find_date(stamp[0])):
             mark = stamp[0][:2]  # bold that begins with the date goes on behind it
             is_open = mark in ("**", "__") and mark not in stamp[0][2:]

@@ -37,6 +37,8 @@ LONG = "The miller of the upper valley keeps every receipt in the drawer by the 
          ["## Shop\n1. Close the sluice.\n2. Oil the shaft."]),
         ("- Bread is sold out by noon on most days.\n\n1. Close it.\n2. Oil it.\n",
          ["Bread is sold out by noon on most days.", "1. Close it.\n2. Oil it."]),
+        ("> [!danger]- Grain\n> Never grind wet corn here.\n",
+         ["Grain\nNever grind wet corn here."]),
         ("- **Owner:** Ana\n- **Phone:** 555\n", ["## Shop\n- **Owner:** Ana\n- **Phone:** 555"]),
         ("- **Owner:** Ana\n- **Phone:** 555\n\n---\n\n- Save this page at the root.\n",
          ["## Shop\n- **Owner:** Ana\n- **Phone:** 555", "Save this page at the root."]),

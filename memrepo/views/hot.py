@@ -47,7 +47,7 @@ from memrepo.policies.rules import HotRules
 from memrepo.read.kinds import path_kind, section_kind
 from memrepo.read.marks import FENCE, NOTICE
 from memrepo.read.thoughts import FIELD_LENGTH, explains, field_of, width
-from memrepo.text.dates import find_clock, is_date_heading
+from memrepo.text.dates import date_of_path, find_clock, is_date_heading
 from memrepo.text.languages import patterns
 from memrepo.text.sentences import token_count
 
@@ -228,9 +228,9 @@ def _pin(memory: Memory) -> str:
 def condensed(memory: Memory) -> str:
     """Return a memory on one line without markup, shortened unless it is a list or a rule.
 
-    List items are joined, unfilled fields are omitted, and necessary context comes first. The
-    arrows used in tags are replaced, so a memory cannot forge a tag. Secrets are always replaced by
-    a placeholder, since agents read the page.
+    List items are joined, unfilled fields are omitted, and necessary context comes first. A
+    statement of a daily log ends with its day. The arrows used in tags are replaced, so a memory
+    cannot forge a tag. Secrets are always replaced by a placeholder, since agents read the page.
     """
     clean = without_secrets(before_code(memory.body))
     head, _, body = clean.partition("\n\n")
@@ -247,7 +247,11 @@ def condensed(memory: Memory) -> str:
     text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
     # On one line and escaped, harmless text may look like a secret.
     is_whole = memory.type == "constraint" or len(lines) > 1
-    return without_secrets(escaped(_cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)))
+    text = _cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)
+    day = date_of_path(memory.first[0])
+    if day and day not in text:  # it may be newer than a line of a page beside it
+        text = f"{text} ({day})"
+    return without_secrets(escaped(text))
 
 
 def _with_content(lines: Sequence[str]) -> list[str]:

@@ -416,7 +416,7 @@ def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
 
 
 def _is_nearest(day: Day, stated: Day) -> bool:
-    """Return whether a date is the nearest of its month and day to another one."""
+    """Return whether a date is at most six months away, so that its year needs no mention."""
     if not day[0]:
         return False
     months = 12 * (day[0] - stated[0]) + day[1] - stated[1]

@@ -90,8 +90,13 @@ def _replaces_file(new: Memory, old: Memory) -> bool:
         if verb is None or len(sentence) - verb.end() > PREPOSITION_LENGTH:
             continue
         name = link["name"].strip()
-        below = posixpath.normpath(posixpath.join(posixpath.dirname(other), name))
-        if below == file or file.endswith(f"/{name}") if "/" in name else _spelled(name) in names:
+        if "/" not in name:
+            is_meant = _spelled(name) in names
+        else:
+            name = f"{name.removesuffix('.md')}.md"
+            below = posixpath.normpath(posixpath.join(posixpath.dirname(other), name))
+            is_meant = below == file or file.endswith(f"/{name}")
+        if is_meant:
             return True
     return False
 

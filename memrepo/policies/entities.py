@@ -47,8 +47,8 @@ _WORD = r"[^\W\d_a-zß-öø-ÿа-яё][\w'’&-]*"
 _NAME = regex(
     rf"(?<![\w.@/`-]){_WORD}(?:[ \t]+(?:(?:de|da|del|der|van|von|la|le)[ \t]+)?{_WORD}){{0,3}}"
 )
-_LOWER = regex(r"(?<![\w./-])[^\WA-ZÀ-ÖØ-ÞА-ЯЁ\d_][^\W\d_]*(?![\w./-])")
-"""A word that begins with a small letter."""
+_LOWER = regex(r"(?<![\w./-])[^\WA-ZÀ-ÖØ-ÞА-ЯЁ\d_][^\WA-ZÀ-ÖØ-ÞА-ЯЁ\d_]*(?![\w./-])")
+"""A word without capitals."""
 _FILES = frozenset(
     "md py txt json toml yaml yml sh html csv log js ts css cfg ini pdf png jpg".split()
 )

@@ -78,7 +78,7 @@ MIN_SCORE, MIN_FACT = 2.0, 2.4
 AGAIN = 0.15
 """How much each chosen line lowers the scores of later lines under its heading."""
 MAX_NEWS, NEWS_DAYS = 6, 14
-"""The lines that the logs of the last days have before any rest."""
+"""The lines for news that come before any rest, and the days in which a log has news."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
 DUE_DAYS, FRESH_DAYS = 14, 90

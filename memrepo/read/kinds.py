@@ -320,10 +320,12 @@ _WHERE = regex(
 )
 """A place in the owner's environment: a path, an address, a port, a service."""
 _MARK = regex(
-    r"[(（\[]([^\W\d_]{3,})(?:[\W\d_](?<![()（）\[\]]))*[)）\]](?!\()"
-    r"|(?<![\w-])([A-Z]{7,})(?![\w-]| [A-Z])"
+    r"(?:^\W*[(（\[]|[(（\[](?=[^()（）\[\]]*[)）\]]\W*$))"
+    r"([^\W\d_]{3,})(?:[\W\d_](?<![()（）\[\]]))*[)）\]](?!\()"
+    r"|(?:^[>*_\s]*|[—–-] )([A-Z]{7,})(?![\w-]| [A-Z])|(?<![\w-])([A-Z]{7,})(?= \d{4}-)"
 )
-"""A word in brackets, with a day or not, or in capitals: `(superseded)`, `RETIRED 2026-02-06`."""
+"""A word in brackets at an end of a line, with a day or not, or in capitals at the start, behind a
+dash or before a day: `(superseded)`, `RETIRED 2026-02-06`."""
 _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
 
 
@@ -390,7 +392,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
 def is_marked(line: str) -> bool:
     """Return whether a mark in a line says that it holds no more, such as `(superseded)`."""
     closed = patterns().headings["closed"]
-    return any(closed.match(mark[1] or mark[2]) for mark in _MARK.finditer(line))
+    return any(closed.match(mark[mark.lastindex or 0]) for mark in _MARK.finditer(line))
 
 
 def _is_closed(text: str) -> bool:

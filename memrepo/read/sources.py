@@ -133,7 +133,14 @@ def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
         return "claims"
     if is_foreign(path):
         return None
-    return "page" if _any(path, rules.folders) else "text" if _any(path, rules.search) else None
+    if not (is_page := _any(path, rules.folders)) and not _any(path, rules.search):
+        return None
+    if rules.days and _DAY.fullmatch(path.rpartition("/")[2]):
+        return "notes"  # a daily log, in whatever folder
+    return "page" if is_page else "text"
+
+
+_DAY = regex(r"\d{4}-\d\d-\d\d\.md")
 
 
 def why_denied(path: str, rules: SourceRules) -> str:
@@ -161,15 +168,17 @@ def is_foreign(path: str) -> bool:
 
 
 def named_only(rules: SourceRules) -> SourceRules:
-    """Return the rules that apply in a folder of code: no pages, and no logs of any folder."""
-    notes = tuple(pattern for pattern in rules.notes if not pattern.startswith("**/"))
-    return msgspec.structs.replace(rules, notes=notes, folders=(), search=())
+    """Return the rules without `folders` and `search`, as they apply in a folder of code."""
+    return msgspec.structs.replace(rules, folders=(), search=())
 
 
 def in_repository(rules: SourceRules) -> SourceRules:
     """Return the rules that apply in another repository: only patterns that name the folder."""
-    claims = tuple(pattern for pattern in rules.claims if not pattern.startswith("**/"))
-    return msgspec.structs.replace(named_only(rules), claims=claims)
+    claims, notes = (
+        tuple(p for p in patterns if not p.startswith("**/"))
+        for patterns in (rules.claims, rules.notes)
+    )
+    return msgspec.structs.replace(named_only(rules), claims=claims, notes=notes)
 
 
 def may_hold(folder: str, rules: SourceRules) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from string import Template
 from typing import Annotated, Literal, NamedTuple
@@ -300,7 +301,8 @@ def recognise(folder: Path) -> Recognised:
     if ".obsidian" in names and len(names & _AGENT) < 2:
         return Recognised("an Obsidian vault", "notes")
     if names & _AGENT:
-        return Recognised("an agent's workspace", is_code=code, folders=_named_folders(folder))
+        named = () if code else _named_folders(folder)
+        return Recognised("an agent's workspace", is_code=code, folders=named)
     if names & {".claude", "CLAUDE.md"}:
         return Recognised("a Claude Code project", is_code=code)
     if code:
@@ -319,8 +321,10 @@ def _named_folders(folder: Path) -> tuple[str, ...]:
 
     An agent is told there where its notes are, in any language: "people stand in `personen/`".
     """
-    files = (folder / name for name in _NAMING)
-    text = "\n".join(f.read_text("utf-8", "replace") for f in files if f.is_file())
+    text = ""
+    for file in (folder / name for name in _NAMING):
+        with suppress(OSError):
+            text += file.read_text("utf-8", "replace") if file.is_file() else ""
     said = set(regex(r"(?<![\w/.-])([\w-]+)/").findall(text))
     return tuple(
         name

@@ -118,12 +118,13 @@ def _purge(work: Work, edit: Edit) -> RewritePlan:
 
 
 def _refuse_broken(work: Work, new: Path, plan: RewritePlan) -> None:
-    """Check a clone of the new history. Raise if any `doctor` check newly fails."""
+    """Check a clone of the new history. Raise if any `doctor` check finds more than before."""
     doctor, where = VERBS["doctor"].load(), new.with_name("check")
 
-    def failing(one: Work) -> frozenset[str]:
+    def failing(one: Work) -> Counter[tuple[str, str]]:
         found: Any = doctor.do(one, doctor.Request())
-        return frozenset(c.name for c in found.checks if c.name in _CHECKS and not c.ok)
+        bad = [c for c in found.checks if c.name in _CHECKS and not c.ok]
+        return Counter((c.name, rule) for c in bad for rule in [p.rule for p in c.problems] or [""])
 
     before = failing(work.refreshed())
     work.store.repo.call("clone", "--quiet", "--shared", str(new), str(where))
@@ -131,7 +132,7 @@ def _refuse_broken(work: Work, new: Path, plan: RewritePlan) -> None:
         lines = [f"update {n} {i}\n" for n, i in plan.after.items() if n.startswith("refs/memrepo")]
         git.call("update-ref", "--stdin", lines=lines)
     with Work(Call(where=where, now=work.call.now)) as copy:
-        broken = failing(copy) - before
+        broken = {name for name, _ in failing(copy) - before}
     shutil.rmtree(where)
     if broken:
         raise StoreError("purge-harmful", checks=", ".join(sorted(broken)))

@@ -99,7 +99,7 @@ def edit(work: Work, request: EditRequest) -> Written | Unchanged:
         return _update(memory, op, "edited by hand", changes, text if reworded else None)
 
     done = _change(work, request, decide)
-    if len(gone) < 2 or isinstance(done, Unchanged):
+    if len(gone) < 2 or isinstance(done, Unchanged) or request.dry_run:
         return done
     lost = [cut(visible(without_secrets(line.strip())), GONE_LENGTH) for line in gone[:MAX_GONE]]
     lost += ["..."] if len(gone) > MAX_GONE else []

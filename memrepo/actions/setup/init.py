@@ -319,7 +319,7 @@ _NAMING = ("AGENTS.md", "CLAUDE.md", "MEMORY.md", "SOUL.md", "TOOLS.md", "USER.m
 def _named_folders(folder: Path) -> tuple[str, ...]:
     """Return the folders of pages that the files at the top of an agent's workspace name.
 
-    An agent is told there where its notes are, in any language: "people stand in `personen/`".
+    They say where its notes are, in any language: "people stand in `personen/`".
     """
     text = ""
     for file in (folder / name for name in _NAMING):

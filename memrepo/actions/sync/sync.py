@@ -219,14 +219,14 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Result:
         _refuse_broken(at.tree.state(), sent)
         return Result(commit=head, pushed=count(repo, head, tip))
     pulled = count(repo, tip, head)
-    told = tuple(_clashes_elsewhere(at, head, tip))
+    clashes = tuple(_clashes_elsewhere(at, head, tip))
     if at.store.is_ancestor(head, tip):
-        return Result(commit=tip, pulled=pulled, notices=told)
+        return Result(commit=tip, pulled=pulled, notices=clashes)
     taken = side_of(ours=request.ours, theirs=request.theirs)
     found, chain = join(at, tip, hub.name, taken=taken, reason=request.reason)
     if chain is None:
         return found
-    found = replace(found, notices=(*told, *found.notices))
+    found = replace(found, notices=(*clashes, *found.notices))
     if request.dry_run:
         return replace(found, pulled=pulled, pushed=count(repo, head, tip) + 1)
     new = at.store.prepare(chain)

@@ -67,7 +67,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     found = [
         (start, -end, rank, kind)
         for rank, (start, end, kind) in enumerate(_found(text))
-        if not _is_fence(text, start, end)
+        if not _is_ours(text, start, end)
     ]
     secrets: list[Secret] = []
     line, line_start, known = 1, 0, 0
@@ -83,8 +83,13 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     return tuple(secrets)
 
 
-def _is_fence(text: str, start: int, end: int) -> bool:
-    """Return whether a find is the mark of a fence in a question (`judge.questions.fence`)."""
+def _is_ours(text: str, start: int, end: int) -> bool:
+    """Return whether a find is the tag of a line of the first page, or the mark of a fence.
+
+    `judge.questions.fence` makes such marks.
+    """
+    if regex(r"←?mem-[0-9a-f]{16}(?:\[pin\])?").fullmatch(text, start, end):
+        return "←" in text[max(0, start - 1) : start + 1]
     marked = text[start - 8 : start] == "<<<data " or text[end : end + 8] == " data>>>"
     return marked and regex(r"[0-9a-f]{16}").fullmatch(text, start, end) is not None
 

@@ -460,3 +460,10 @@ def test_the_mark_of_a_fence_is_no_secret() -> None:
     assert shown.count(mark) == 2
     assert [text[one.start : one.end] for one in found] == ["3kV9sQx0LmZ28RtYw71B"]
     assert redact(f"API token: {mark}")[1]
+
+
+@pytest.mark.parametrize("pin", ["", "[pin]"])
+def test_the_tag_of_a_line_of_the_first_page_is_no_secret(pin: str) -> None:
+    line = f"- Never print passwords or API keys in answers ←mem-0d2b2ce18d717539{pin}"
+    assert redact(line) == (line, ())
+    assert redact("- The password ←mem-hunter2Secret99")[1]

@@ -15,8 +15,7 @@ from mcp import Client
 from memrepo.actions.guard import OutOfScope
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
-from memrepo.faces.mcp.replies import ToolReply
-from memrepo.faces.mcp.tools import TOOLS, answer
+from memrepo.faces.mcp.tools import TOOLS, ToolReply, answer
 from memrepo.faces.memory_tool import MemoryTool
 from memrepo.faces.python import open_repository
 

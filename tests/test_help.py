@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from driving import begin, done, memrepo
 
-from memrepo.faces.cli.help import SHELLS, do
+from memrepo.faces.cli.commands import SHELLS, CompletionRequest, completion
 from memrepo.faces.cli.parser import COMMANDS
 
 
@@ -40,8 +40,7 @@ def test_a_mistyped_id_or_slug_is_answered_with_the_near_one(
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_completes_every_command(shell: str) -> None:
-    request = COMMANDS["completion"].load().Request(shell=shell)
-    script = do(None, request).script  # type: ignore[arg-type]
+    script = completion(None, CompletionRequest(shell=shell)).script  # type: ignore[arg-type]
     assert [name for name in COMMANDS if name not in script] == []
     assert script.count("no-color") > len(COMMANDS)  # global options come behind a command too
     if program := shutil.which(shell):

@@ -14,8 +14,7 @@ from hostile_files import SECRETS
 
 from memrepo.actions.setup import status
 from memrepo.actions.work import Call, as_program
-from memrepo.faces.mcp.replies import ToolReply
-from memrepo.faces.mcp.tools import TOOLS, Tool, answer
+from memrepo.faces.mcp.tools import TOOLS, Tool, ToolReply, answer
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BOUNDS = {"additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern"}

@@ -16,7 +16,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import text_hash
-from memrepo.core.jsontext import JsonLine, mappings, read_object, texts
 from memrepo.core.memory import CLAIM_TYPES, Memory, Retired, Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -25,9 +24,13 @@ from memrepo.formats.records import (
     Files,
     Found,
     ImportRecord,
+    JsonLine,
     left_out,
+    mappings,
     read_json_lines,
+    read_object,
     refused,
+    texts,
 )
 from memrepo.read.thoughts import Unit, scan
 from memrepo.text.words import content_words

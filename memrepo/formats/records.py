@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 from urllib.parse import unquote
 
 import msgspec
@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from memrepo.core.codec import normal_body
 from memrepo.core.fields import Node
 from memrepo.core.header import not_utf8
-from memrepo.core.jsontext import JsonLine, read_lines
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -148,13 +147,6 @@ def read_json(path: str, data: bytes) -> Any | Problem:
         return refused(path, f"found text that is not JSON ({error})", line=line)
 
 
-def read_json_lines(path: str, data: bytes) -> Iterator[JsonLine | Problem]:
-    """Yield the objects of a file of JSON lines, and a problem per line that is none."""
-    lines, problems = read_lines(path, data, "import-line")
-    yield from problems
-    yield from lines
-
-
 # -- markdown files -------------------------------------------------------------------------------
 
 _WIKI = regex(r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
@@ -251,3 +243,73 @@ def read_pages(files: Files) -> tuple[list[Page], list[Problem]]:
         lines = (head.body_line, head.body_line + body.count("\n")) if body else (0, 0)
         pages.append(Page(path=path, values=head.values, at=head.at, body=body, lines=lines))
     return pages, problems
+
+
+# -- JSON lines -----------------------------------------------------------------------------------
+
+_SEPARATORS = regex("[\x85\u2028\u2029]")
+
+
+class JsonLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A record of a JSON lines file and its one-based line number."""
+
+    number: int
+    record: Mapping[str, Any]
+
+
+def read_json_lines(path: str, data: bytes) -> Iterator[JsonLine | Problem]:
+    """Yield the objects of a file of JSON lines, and a problem for each line that is none.
+
+    Blank lines are ignored. Lines end only at line feeds. NaN and infinity are not JSON.
+    """
+    for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not raw.strip():
+            continue
+        record = read_object(raw)
+        if isinstance(record, str):
+            yield Problem(
+                path=path,
+                line=number,
+                column=1,
+                rule="import-line",
+                message=f"found {record}, expected one JSON object",
+                fix="fix the line, or remove it",
+            )
+        else:
+            yield JsonLine(number=number, record=record)
+
+
+def read_object(data: bytes) -> dict[str, object] | str:
+    """Decode one JSON object, or return a description of the text that was found instead."""
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
+    except UnicodeDecodeError as error:
+        return f"a byte that is not UTF-8 at offset {error.start}"
+    except RecursionError:
+        return "values nested too deep"
+    except ValueError as error:
+        return f"text that is not JSON ({error})"
+    return value if isinstance(value, dict) else f"a {type(value).__name__}"
+
+
+def spell_lines(records: Iterable[Mapping[str, object]]) -> bytes:
+    """Format records as JSON lines.
+
+    Unicode line separators are escaped because some programs split lines at them.
+    """
+    text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    return _SEPARATORS.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode("utf-8")
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+def texts(value: object) -> list[str]:
+    """Return the strings in a list, or an empty list for any other value."""
+    return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
+
+
+def mappings(value: object) -> list[Mapping[str, Any]]:
+    """Return the mappings in a list, or an empty list for any other value."""
+    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []

@@ -27,7 +27,7 @@ from memrepo.policies.questions import SELF, cues_of, of_self, role_of
 from memrepo.store.database import get_meta, set_meta
 from memrepo.store.tree import Snapshot
 from memrepo.text.dates import date_of_path
-from memrepo.text.paragraphs import Paragraph, cut, paragraphs
+from memrepo.text.sentences import Paragraph, cut, paragraphs
 from memrepo.text.words import date_words, index_terms, words
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ import msgspec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.fields import defaults_of, node_of
 from memrepo.core.ids import visible
-from memrepo.core.jsontext import spell_lines
 from memrepo.core.memory import FIELDS, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
+from memrepo.formats.records import spell_lines
 from memrepo.policies.ageing import Nomination, effective
 from memrepo.policies.hotcache import hot_of, unused
 from memrepo.policies.rules import TierRules

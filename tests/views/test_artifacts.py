@@ -15,8 +15,7 @@ from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.formats import purifier
 from memrepo.read.sources import SourceRules
-from memrepo.views.artifacts import Exported, artifacts
-from memrepo.views.claims import Export
+from memrepo.views.artifacts import Export, Exported, artifacts
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 SEEN = datetime(2026, 2, 1, 9, tzinfo=UTC)

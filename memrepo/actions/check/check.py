@@ -1,8 +1,8 @@
-"""`memrepo check`: check files against all rules, and fix what is safe to fix."""
+"""`memrepo check` and `hooks`: check files against all rules, and fix what is safe to fix."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Literal
@@ -13,14 +13,14 @@ from msgspec.structs import replace
 from memrepo import checks
 from memrepo.actions.check import scenes
 from memrepo.actions.check.scenes import Checked, CheckResult, result_of
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.checks import memories
 from memrepo.checks.memories import completed, message_problems, respelled
 from memrepo.checks.rules import GROUPS, Group, Scene
 from memrepo.config import ConfigError
 from memrepo.core import codec
-from memrepo.core.errors import UsageError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, strip_deceptive
 from memrepo.core.memory import LAYER_OF_TYPE, Memory, references
 
@@ -303,3 +303,64 @@ def restored_fields(
             keys = tuple(k for k in old.fields if old.fields[k] != new.fields.get(k))
             found |= {path: keys} if keys else {}
     return found
+
+
+# -- git hooks ------------------------------------------------------------------------------------
+
+
+class HooksRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `memrepo hooks`."""
+
+    what: Annotated[
+        Literal["install", "run"],
+        option("install the hooks; run one (the shim calls this)", choices=("install", "run")),
+    ]
+    name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
+    given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
+
+
+class Installed(VerbResult, frozen=True, kw_only=True):
+    """The installed hooks, and those left to another program that does not call memrepo."""
+
+    hooks: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def hooks(work: Work, request: HooksRequest) -> Installed | CheckResult:
+    """Install the hooks, or run one hook."""
+    if (request.what == "run") != bool(request.name):
+        raise UsageError(
+            f"memrepo hooks {request.what}: found {request.name or 'no name'}",
+            fix="memrepo hooks install, memrepo hooks run NAME [ARG ...]",
+        )
+    return _hook(work, request.name, request.given) if request.name else _install(work)
+
+
+def _install(work: Work) -> Installed:
+    from memrepo.assets import asset
+    from memrepo.store import settings
+
+    repo = work.store.repo
+    if path := settings.other_hooks_path(repo):
+        raise MemrepoError(
+            f"core.hooksPath is {path}, so git does not run the hooks of this clone",
+            fix=f"`git config --unset core.hooksPath`; or leave it so: {settings.HOOK_CALL}",
+            exit_code=Exit.DECIDE,
+        )
+    left = settings.install_hooks(repo, asset("hooks", "shim"))
+    hooks = tuple(name for name in settings.HOOKS if name not in left)
+    return Installed(hooks=hooks, left=tuple(left))
+
+
+def _hook(work: Work, name: str, given: Sequence[str]) -> CheckResult:
+    """Run a hook."""
+    if name in ("pre-commit", "pre-merge-commit"):
+        request = CheckRequest(staged=True, fix=name == "pre-commit")
+        return check_files(work, request, merging=name == "pre-merge-commit")
+    if name == "commit-msg":
+        return check_message(work, CheckMessageRequest(file=given[0]))
+    if name == "pre-push":
+        from memrepo.actions.check.commits import pushed
+
+        return result_of(pushed(work, given))
+    raise UsageError(f"memrepo hooks run: {name!r} is not a hook of memrepo")

@@ -24,7 +24,7 @@ from memrepo.policies.ageing import nominated
 from memrepo.store import history, run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.settings import append_local, workspace
-from memrepo.views.artifacts import Exported, artifacts
+from memrepo.views.artifacts import Export, Exported, artifacts
 from memrepo.views.bundles import (
     REFCOUNT,
     REPORT,
@@ -35,7 +35,6 @@ from memrepo.views.bundles import (
     refcount_file,
     report,
 )
-from memrepo.views.claims import Export
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

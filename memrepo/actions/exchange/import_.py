@@ -24,7 +24,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
 from memrepo.core.times import format_time
-from memrepo.formats import exports, folders, purifier
+from memrepo.formats import purifier, readers
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
 from memrepo.formats.records import Format
@@ -40,29 +40,29 @@ FORMATS = {
         r"(runtime/)?purified-(claims\.jsonl|contradictions\.jsonl|manifest\.json)",
         purifier.read,
     ),
-    "jsonl": Format("output of `memrepo export jsonl`", r".*\.jsonl", exports.read_jsonl),
+    "jsonl": Format("output of `memrepo export jsonl`", r".*\.jsonl", readers.read_jsonl),
     "memory-fs": Format(
         "memory_fs of context-clear, with refcount.json",
         r"([^/]+/)?(refcount\.json|(hot|warm|forgotten|gist)/[^/]+\.md)",
-        folders.read_memory_fs,
+        readers.read_memory_fs,
     ),
-    "claude-code": Format("a memory folder of Claude Code", _MARKDOWN, folders.read_claude_code),
+    "claude-code": Format("a memory folder of Claude Code", _MARKDOWN, readers.read_claude_code),
     "chatgpt": Format(
-        "conversations.json of a ChatGPT export", _CONVERSATIONS, exports.read_chatgpt
+        "conversations.json of a ChatGPT export", _CONVERSATIONS, readers.read_chatgpt
     ),
-    "claude": Format("conversations.json of a Claude export", _CONVERSATIONS, exports.read_claude),
+    "claude": Format("conversations.json of a Claude export", _CONVERSATIONS, readers.read_claude),
     "mcp-memory": Format(
         "memory.json of the reference MCP memory server",
         r"[^/]*\.jsonl?",
-        exports.read_mcp_memory,
+        readers.read_mcp_memory,
     ),
     "claude-mem": Format(
         "the database of claude-mem",
         r"[^/]*\.(db|sqlite)",
-        exports.read_claude_mem,
+        readers.read_claude_mem,
         is_database=True,
     ),
-    "obsidian": Format("an Obsidian vault", _MARKDOWN, folders.read_obsidian),
+    "obsidian": Format("an Obsidian vault", _MARKDOWN, readers.read_obsidian),
 }
 """All formats by name."""
 ARTIFACTS = "artifacts"

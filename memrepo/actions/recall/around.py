@@ -1,4 +1,4 @@
-"""`memrepo related` and `thread`: the memories that links or a conversation connect to a memory.
+"""`memrepo related`, `thread` and `topics`: memories by links, by conversation and by topic.
 
 Threads are groups of notes. They are computed on reading, not stored. Lineage: openclaw-engram,
 conversation threading. Deliberate differences:
@@ -19,8 +19,9 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.actions.recall.lookup import as_json, find
+from memrepo.actions.recall.lookup import NotYetSetUp, as_json, find, work_at
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
@@ -31,9 +32,10 @@ from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST, format_time
-from memrepo.policies.importance import Lexicon, rarity
+from memrepo.policies.importance import MOST, Lexicon, Topic, Trend, rarity, topics_of, trends
 from memrepo.policies.links import Edge, edges_between
 from memrepo.policies.rules import GAP
+from memrepo.store.errors import BeforeHistory
 from memrepo.text.dates import find_clock
 from memrepo.text.words import SPACELESS
 
@@ -332,3 +334,48 @@ def _linked(
                 if source != target:
                     found[source][target] = None
     return {id_: tuple(others) for id_, others in found.items()}
+
+
+# -- topics ---------------------------------------------------------------------------------------
+
+TREND_PERIOD = timedelta(days=30)
+
+
+class TopicsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments of `topics`."""
+
+    n: Annotated[int, option("at most N topics (20)", "-n", metavar="N", ge=1)] = 20
+
+
+class Topics(VerbResult, frozen=True, kw_only=True):
+    """The topics by descending score, and the topics whose scores rose or fell."""
+
+    topics: tuple[Topic, ...]
+    since: str
+    """Start of the trend; empty if the repository is too young."""
+    rising: tuple[Trend, ...]
+    falling: tuple[Trend, ...]
+
+
+def topics(work: Work, request: TopicsRequest) -> Topics:
+    """List topics of the active memories, and their trend over the last thirty days."""
+    lexicon = work.config.lexicon
+    now = topics_of(work.tree.state().active, lexicon, max(MOST, request.n))
+    since = format_time(work.call.now - TREND_PERIOD)
+    rising, falling = tuple[Trend, ...](), tuple[Trend, ...]()
+    try:
+        old = work_at(work, since)
+    except (BeforeHistory, NotYetSetUp):
+        since = ""
+    else:
+        rising, falling = trends(now[:MOST], topics_of(old.tree.state().active, lexicon))
+    return Topics(
+        topics=tuple(replace(t, score=round(t.score, 4)) for t in now[: request.n]),
+        since=since,
+        rising=tuple(map(_rounded, rising)),
+        falling=tuple(map(_rounded, falling)),
+    )
+
+
+def _rounded(trend: Trend) -> Trend:
+    return replace(trend, score=round(trend.score, 4), change=round(trend.change, 4))

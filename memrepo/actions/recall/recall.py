@@ -29,7 +29,7 @@ from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
 from memrepo.store.ledger import ledger_of
-from memrepo.text.paragraphs import Paragraph, paragraphs
+from memrepo.text.sentences import Paragraph, paragraphs
 from memrepo.text.words import query_terms
 
 if TYPE_CHECKING:

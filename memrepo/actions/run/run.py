@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.landing import missing_pages, retried
-from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room
+from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room, unhooked_problems
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import Decisions, decide
 from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
@@ -42,7 +42,6 @@ from memrepo.actions.run.record import (
     is_first,
     record_run,
 )
-from memrepo.actions.setup.survey import unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, UsageError

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from memrepo.actions.check import scenes
 from memrepo.actions.check.commits import find_damage
 from memrepo.actions.landing import missing_pages
-from memrepo.actions.pending import all_waiting, broken_branches
+from memrepo.actions.pending import all_waiting, broken_branches, uncommitted_rejected
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.judge import estimate_of
@@ -23,7 +23,6 @@ from memrepo.actions.run.judge_choice import (
 )
 from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
-from memrepo.actions.setup.survey import uncommitted_rejected
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.checks import find_problems

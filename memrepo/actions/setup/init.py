@@ -13,10 +13,10 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 
 from memrepo.actions.exchange import import_ as importing
+from memrepo.actions.pending import unknown_person
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge_choice import JudgeChoice, Usable, usable_judges
-from memrepo.actions.setup.survey import unknown_person
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Step, Write

@@ -11,22 +11,20 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import derived_contents, hot_rules
 from memrepo.actions.pending import (
+    Budgets,
     all_waiting,
     broken_branches,
+    budgets,
     marked_memories,
     needs,
     requests_waiting,
-)
-from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
-from memrepo.actions.run.record import timetable
-from memrepo.actions.setup.survey import (
-    Budgets,
-    budgets,
     uncommitted_rejected,
     unhooked_problems,
     unknown_person,
 )
+from memrepo.actions.request import VerbResult, option
+from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
+from memrepo.actions.run.record import timetable
 from memrepo.actions.work import Work, driver_notices, purge_notices
 from memrepo.assets import asset
 from memrepo.core.corrections import corrections_of

@@ -15,8 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.landing import hot_rules
+from memrepo.actions.pending import unknown_person
 from memrepo.actions.request import DryRun, VerbResult, option, side_of
-from memrepo.actions.setup.survey import unknown_person
 from memrepo.actions.work import OtherFormat, Work
 from memrepo.config import FORMAT, parse_config
 from memrepo.core.changes import Step

@@ -135,7 +135,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
             _say(text)
         return Exit.DONE
     if name == "help":
-        from memrepo.faces.cli.help import page
+        from memrepo.faces.cli.parser import page
 
         print(page(rest))
         return Exit.DONE

@@ -1,7 +1,8 @@
-"""The commands `demo`, `serve`, `mcp` and `agent`, which need a process or a terminal."""
+"""`demo`, `serve`, `mcp`, `agent`, `help` and `completion`: they need a process or the parsers."""
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import shutil
 import time
@@ -21,7 +22,7 @@ from memrepo.actions.verbs import perform
 from memrepo.actions.work import Call, Work, uncollected
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.faces.cli.parser import run_line
+from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals, run_line
 
 PAUSE_S = 1.5
 LINES = 14
@@ -222,3 +223,52 @@ def agent(work: Work, request: AgentRequest) -> VerbResult:
     from memrepo.faces.hook import hook
 
     return Hooked(answer=hook(work.call, request.host, request.scope))
+
+
+# -- help and completion --------------------------------------------------------------------------
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+class CompletionRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `completion`."""
+
+    shell: Annotated[str, option("which shell", choices=SHELLS)]
+
+
+class Script(VerbResult, frozen=True, kw_only=True):
+    """A completion script, and the name of the shell that it is for."""
+
+    shell: str
+    script: str
+
+
+def completion(work: Work, request: CompletionRequest) -> Script:
+    """Generate the completion script of a shell. The user redirects it into a completion file."""
+    del work
+    import shtab
+
+    parser, commands = whole_parser()
+    for each in (parser, *commands.values()):
+        for action in each._actions:  # noqa: SLF001 - shtab reads an attribute of each action
+            if str(action.metavar or action.dest).upper() in _FILES:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+    return Script(shell=request.shell, script=shtab.complete(parser, shell=request.shell))
+
+
+_FILES = ("FILE", "DIR", "WORKSPACE", "PATH")
+"""Names of arguments that are files or folders."""
+
+
+def whole_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the parser of the whole command line, and the parsers of all commands by name."""
+    parser = argparse.ArgumentParser(prog="memrepo")
+    add_globals(parser, defaults=True)
+    commands = parser.add_subparsers(dest="command")
+    found = {}
+    for name, verb in COMMANDS.items():
+        found[name] = commands.add_parser(name, help=verb.says)
+        add_fields(found[name], verb.load().Request)
+        add_globals(found[name], defaults=False)
+    return parser, found

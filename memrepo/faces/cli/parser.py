@@ -262,3 +262,12 @@ def run_line(work: Work, argv: Sequence[str]) -> tuple[VerbResult, str]:
     request = request_of(name, command_parser(name).parse_args(rest))
     result = run_command(work, name, request)
     return result, text_of(name, request, result)
+
+
+def page(words: Sequence[str]) -> str:
+    """Return the help of a command. Raise UsageError for invalid arguments."""
+    if len(words) != 1 or words[0].startswith("-"):
+        raise UsageError(
+            f"memrepo: help {' '.join(words)}: no such page", fix="`memrepo help [--all | COMMAND]`"
+        )
+    return command_parser(words[0]).format_help().rstrip("\n")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memrepo.actions.sync import sync as syncing
     from memrepo.core.problems import Problem
     from memrepo.faces.cli import commands
-    from memrepo.faces.cli import help as helping
+
 
 ROWS = 50
 CELL = 200
@@ -176,7 +176,7 @@ def _clashing(result: syncing.Result) -> str:
     return "\n".join([*lines, result.fix])
 
 
-def completion(request: object, result: helping.Script, colour: bool) -> str:
+def completion(request: object, result: commands.Script, colour: bool) -> str:
     """Return the completion script."""
     return result.script.rstrip("\n")
 
@@ -222,3 +222,28 @@ def _listed(result: purging.Result) -> list[str]:
         lines.append(f"{kind}: {sum(place.hits for place in found)}")
         lines += [f"  {visible(place.where)}  {place.hits}" for place in found]
     return [*lines, "dry run: nothing was changed"]
+
+
+def hooks(
+    request: checking.HooksRequest, result: checking.Installed | CheckResult, colour: bool
+) -> str:
+    """Format the installed hooks, or what a hook found. Nothing is printed if it found nothing."""
+    from memrepo.actions.check.check import Installed
+
+    if isinstance(result, Installed):
+        return _installed(result)
+    if not (result.problems or result.fixed):
+        return ""
+    lines = findings(result)
+    if request.name == "pre-push":
+        lines.append("memrepo: nothing was pushed; rotate any secret that others have seen")
+    return "\n".join(lines)
+
+
+def _installed(result: checking.Installed) -> str:
+    lines = [f"installed: {', '.join(result.hooks)}"]
+    if result.left:
+        from memrepo.store.settings import HOOK_CALL
+
+        lines.append(f"left to another program: {', '.join(result.left)} ({HOOK_CALL})")
+    return "\n".join(lines)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from memrepo.actions.recall import around
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
-    from memrepo.actions.recall import topics as counting
     from memrepo.actions.recall.recall import Derived, Hit, Later
     from memrepo.policies.importance import Scored
 
@@ -292,7 +291,7 @@ def _one_thread(result: around.Threads) -> str:
     return "\n".join(lines)
 
 
-def topics(request: counting.Request, result: counting.Topics, colour: bool) -> str:
+def topics(request: around.TopicsRequest, result: around.Topics, colour: bool) -> str:
     """Format the topics with score and count, followed by the rising and falling topics."""
     lines = [counted(len(result.topics), "topic", "topics")]
     lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in result.topics]

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import parse_time
-from memrepo.faces.text.plumbing import findings
-from memrepo.store.settings import HOOK_CALL
 
 if TYPE_CHECKING:
-    from memrepo.actions.check.scenes import CheckResult
     from memrepo.actions.request import VerbResult
     from memrepo.actions.setup import agent as agents
     from memrepo.actions.setup import configuration
     from memrepo.actions.setup import doctor as checkup
-    from memrepo.actions.setup import hooks as hooking
     from memrepo.actions.setup import init as init_
     from memrepo.actions.setup import schedule as scheduling
     from memrepo.actions.setup import status as standing
@@ -30,27 +26,6 @@ if TYPE_CHECKING:
 _WIDTH = 80
 _NAMED = 5
 """Maximum unread files that are listed. `--json` contains all."""
-
-
-def hooks(request: hooking.Request, result: hooking.Installed | CheckResult, colour: bool) -> str:
-    """Format the installed hooks, or what a hook found. Nothing is printed if it found nothing."""
-    from memrepo.actions.setup.hooks import Installed
-
-    if isinstance(result, Installed):
-        return _installed(result)
-    if not (result.problems or result.fixed):
-        return ""
-    lines = findings(result)
-    if request.name == "pre-push":
-        lines.append("memrepo: nothing was pushed; rotate any secret that others have seen")
-    return "\n".join(lines)
-
-
-def _installed(result: hooking.Installed) -> str:
-    lines = [f"installed: {', '.join(result.hooks)}"]
-    if result.left:
-        lines.append(f"left to another program: {', '.join(result.left)} ({HOOK_CALL})")
-    return "\n".join(lines)
 
 
 def init(request: object, result: init_.Result, colour: bool) -> str:

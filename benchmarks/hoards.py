@@ -13,7 +13,7 @@ from memrepo.actions.landing import Landing, prepare
 from memrepo.core.changes import Create, Step, Write
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout
-from memrepo.core.manifest import Consumed, Manifest
+from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, Consumed, Manifest
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.messages import Context
 from memrepo.core.state import State
@@ -130,6 +130,8 @@ def _land(
         base=store.head(),
         now=f"{now:%FT%TZ}",
         package="0",
+        logic=LOGIC_VERSION,
+        schema=SCHEMA_VERSION,
         consumed=tuple(Consumed(resource=paths[name], to=blobs[name]) for name in names),
         counts={"memories_new": len(found), "units": len(found)},
         judgements={memory.id: [_judged(memory)] for memory in memories},

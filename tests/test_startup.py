@@ -145,3 +145,15 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
         "memrepo.faces.cli",
         "memrepo.faces.cli.parser",
     }
+
+
+def test_status_renders_no_page_again_until_a_commit(tmp_path: Path) -> None:
+    """What it says of a commit is stored: decoding all memories grows with the repository."""
+    repo = tmp_path / "repo"
+    loaded(tmp_path, "init", str(repo))
+    for text in ("The team orders coffee on Mondays.", "The library closes at six."):
+        loaded(repo, "add", text)
+        loaded(repo, "run")
+        first, again = (loaded(repo, "status") for _ in range(2))
+        assert "jinja2" in first[1]
+        assert "jinja2" not in again[1]

@@ -16,7 +16,7 @@ from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Write, traits_between
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.manifest import spent_in_day, spent_in_month
+from memrepo.core.manifest import read_manifest, spent_in_day, spent_in_month
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -180,12 +180,11 @@ def requests_waiting(work: Work) -> list[Problem]:
     area = work.tree.layout.area("runs")
     found = []
     newest = sorted(work.tree.files.below(area).items(), reverse=True)[:RECENT]
-    for _, data in zip(newest, work.tree.files.each(newest), strict=True):
-        try:
-            warnings = json.loads(data)["warnings"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            continue  # `status` itself reports a damaged manifest
-        wanted = [w for w in warnings if isinstance(w, dict) and w.get("rule") == REQUEST]
+    for (path, _), data in zip(newest, work.tree.files.each(newest), strict=True):
+        manifest = read_manifest(path, data)
+        if isinstance(manifest, Problem):
+            continue  # `status` itself reports it
+        wanted = [w for w in manifest.warnings if isinstance(w, dict) and w.get("rule") == REQUEST]
         with suppress(msgspec.ValidationError):
             found += msgspec.convert(wanted, list[Problem])
     return found

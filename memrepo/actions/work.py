@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import slugify
+from memrepo.core.ids import digest, slugify
 from memrepo.core.secrets import configure
 from memrepo.core.times import whole_seconds
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memrepo.store.tree import Snapshot
 
 MACHINE = f"memrepo/{__version__}"
+T = TypeVar("T")
 
 
 def nothing(_: str) -> None:
@@ -201,6 +202,15 @@ class Work:
         words = name.replace("-", " ").replace("_", " ").split()
         title = " ".join(word[:1].upper() + word[1:] for word in words) or "Agent"
         return f"{title} (memrepo) <{slugify(name) or 'agent'}@memrepo.invalid>"
+
+    def answer(self, kind: str, type_: type[T], compute: Callable[[], T]) -> T:
+        """Return what a function of this commit's files and of the configuration returns.
+
+        The answer is stored until the commit, the configuration or the caller's scope changes.
+        """
+        config = self.store.work.read(self.tree.layout.config) or b""
+        key = digest([self.tree.commit, self.call.scope, config.decode("utf-8", "replace")])
+        return self.store.cache.answer(kind, key, type_, compute)
 
     def landed(self) -> list[LandedOperation]:
         """Return the landings of all runs contained in this commit, newest first."""

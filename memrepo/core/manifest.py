@@ -14,6 +14,7 @@ from operator import add
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.judge import Usage
 from memrepo.core.layout import Layout
@@ -146,10 +147,9 @@ def _day(run: Manifest, zone: tzinfo) -> str:
 def read_manifest(path: str, data: bytes) -> Manifest | Problem:
     """Decode a manifest, or return the problem if it is damaged: its input will be read again."""
     try:
-        record = msgspec.json.decode(data)
-        if _BLOB.fullmatch(record.get("base", "")) is None:
-            del record["base"]
-        found = msgspec.convert(record, Manifest)
+        found = msgspec.json.decode(data, type=Manifest)
+        if _BLOB.fullmatch(found.base) is None:
+            found = replace(found, base="")
         _check_run(found.run)
         if not all(_BLOB.fullmatch(id_) for c in found.consumed for id_ in (c.to, c.from_)):
             raise ValueError("a source without the id of its blob")

@@ -170,7 +170,7 @@ _ROW = msgspec.msgpack.Decoder(_Row)
 
 
 class MemoryCache:
-    """Decoded memories by blob, with the values derived from them. Disk errors are ignored."""
+    """Decoded memories by blob with derived values, and answers. Disk errors are ignored."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -199,15 +199,33 @@ class MemoryCache:
         if not self._path.exists():  # another process deleted it
             self._stored.clear()
         fresh = {b: m for b, m in memories.items() if self._stored.get(b) != len(m.derived)}
-        if not fresh:
-            return
+
+        def write(base: sqlite3.Connection) -> None:
+            base.executemany("REPLACE INTO parsed VALUES (?, ?)", _rows(fresh))
+            _delete_old(base, memories.keys() if current is None else current)
+
+        if fresh and self._write(write):
+            self._stored |= {blob: len(memory.derived) for blob, memory in fresh.items()}
+
+    def answer(self, kind: str, key: str, type_: type[T], compute: Callable[[], T]) -> T:
+        """Return the stored answer of a kind if its key is the given one, or else compute it."""
+        by_key = "SELECT value FROM answer WHERE kind = ? AND key = ?"
+        for (value,) in self._select(by_key, (kind, key)):
+            with suppress(*_UNREADABLE):
+                return msgspec.json.decode(value, type=type_)
+        found = compute()
+        row = (kind, key, msgspec.json.encode(found))
+        self._write(lambda base: base.execute("REPLACE INTO answer VALUES (?, ?, ?)", row))
+        return found
+
+    def _write(self, write: Callable[[sqlite3.Connection], object]) -> bool:
+        """Call a function with the database in a transaction. Return whether it was written."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with closing(connect(self._path, CACHE_WAIT_S)) as base:
                 base.execute("BEGIN IMMEDIATE")
                 _create_tables(base)
-                base.executemany("REPLACE INTO parsed VALUES (?, ?)", _rows(fresh))
-                _delete_old(base, memories.keys() if current is None else current)
+                write(base)
                 base.execute("COMMIT")
         except sqlite3.DatabaseError as error:
             # Errors of the sqlite3 module itself have no code.
@@ -218,7 +236,8 @@ class MemoryCache:
         except OSError:
             pass  # the folder is not writable
         else:
-            self._stored |= {blob: len(memory.derived) for blob, memory in fresh.items()}
+            return True
+        return False
 
     def _select(self, statement: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         if self._path.exists():

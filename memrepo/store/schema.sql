@@ -33,3 +33,6 @@ CREATE TABLE language (name TEXT PRIMARY KEY) WITHOUT ROWID;
 
 -- Decoded memories with values derived from them.
 CREATE TABLE parsed (blob TEXT PRIMARY KEY, memory BLOB);
+
+-- The last answer of each kind about a whole commit, and the key of what it depends on.
+CREATE TABLE answer (kind TEXT PRIMARY KEY, key TEXT, value BLOB);

@@ -34,7 +34,6 @@ from memrepo.core.manifest import Manifest
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
@@ -113,6 +112,23 @@ class Result(VerbResult, frozen=True, kw_only=True):
     nearly spent budgets."""
 
 
+class _Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """What `status` says of a commit's memories and pages."""
+
+    memories: dict[str, int]
+    types: dict[str, int]
+    tiers: dict[str, int]
+    hot: int
+    """The number of memories in the hot cache."""
+    marked: tuple[str, ...]
+    contradictions: int
+    problems: tuple[Problem, ...]
+    stale: tuple[str, ...]
+    requests: tuple[Problem, ...]
+    sources: int
+    unread: tuple[str, ...]
+
+
 _OPEN_MARK = regex(rb"(?m)^<{7,} ")
 
 
@@ -129,19 +145,15 @@ def _open_merge(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
 
 def status(work: Work, request: StatusRequest) -> Result:
     """Collect the state of the repository."""
-    store, layout, state = work.store, work.tree.layout, work.tree.state()
+    store, layout = work.store, work.tree.layout
+    found = work.answer("status", _Survey, lambda: _survey(work))
     manifests, damaged = work.tree.manifests
     waits, dirty = all_waiting(work), store.work.dirty()
-    sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
-    hot = sum(hot_of(m) is not None for m in state.active)
-    times, left = timetable(work, work.call.now), budgets(work, hot, work.call.now)
-    marked = tuple(memory.id for memory in marked_memories(state))
-    undecided = sum(case.status == "open" for case in conflicts(state, corrections_of(state)))
-    wanted = needs(waits, times, undecided, left.spent, len(marked))
-    problems, stale = _problems(work, state, damaged, dirty), _stale_views(work)
-    work.tree.cache_memories()
+    times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
+    wanted = needs(waits, times, found.contradictions, left.spent, len(found.marked))
+    problems = (*found.problems, *damaged, *_problems(work, dirty))
     return Result(
         exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
         needs=wanted,
@@ -151,13 +163,13 @@ def status(work: Work, request: StatusRequest) -> Result:
         profile=work.config.profile,
         timezone=work.config.zone.key,
         workspace=str(workspace) if workspace else "",
-        memories=_counts(map(counted_as, state.every)),
-        types=_counts(m.type for m in state.active if not m.is_note),
-        tiers=_counts(m.tier for m in state.active if m.is_note),
-        unread=unread,
-        sources=sources,
+        memories=found.memories,
+        types=found.types,
+        tiers=found.tiers,
+        unread=found.unread,
+        sources=found.sources,
         waiting=tuple(w.branch for w in waits),
-        marked=marked,
+        marked=found.marked,
         answers=len(SavedAnswers(store.folder)),
         uncommitted=tuple(sorted(p for p in dirty if layout.owns(p))),
         runs=len(manifests),
@@ -166,12 +178,12 @@ def status(work: Work, request: StatusRequest) -> Result:
         )
         if last
         else None,
-        contradictions=undecided,
+        contradictions=found.contradictions,
         problems=problems,
         schedule=times,
-        stale_views=stale,
+        stale_views=found.stale,
         unmatched=find_unmatched(work),
-        requests=tuple(requests_waiting(work)),
+        requests=found.requests,
         budgets=left,
         hot_cache=_moved_cache(work),
         hot_place=work.config.rules.hot.path,
@@ -184,24 +196,44 @@ def _counts(words: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(words).items()))
 
 
-def _problems(
-    work: Work, state: State, damaged: Sequence[Problem], dirty: Mapping[str, str]
-) -> tuple[Problem, ...]:
+def _survey(work: Work) -> _Survey:
+    state = work.tree.state()
+    cases = corrections_of(state)
     broken = (p for p in closure.closure(state) if p.rule != "memory-same-id")
-    return (
-        *state.problems,
-        *uncommitted_rejected(work),
-        *tombstones_in(state).problems,
-        *damaged,
-        *corrections_of(state).problems,
-        *(replace(p, severity="warning") for p in broken),
-        *unhooked_problems(work),
-        *_open_merge(work, dirty),
-        *driver_notices(work),
-        *unknown_person(work),
-        *purge_notices(work),
-        *broken_branches(work),
+    sources, unread = _sources(work, work.tree.manifests[0])
+    # Without views, no run has made any yet.
+    has_views = bool(work.tree.files.below(work.tree.layout.area("views")))
+    found = _Survey(
+        memories=_counts(map(counted_as, state.every)),
+        types=_counts(m.type for m in state.active if not m.is_note),
+        tiers=_counts(m.tier for m in state.active if m.is_note),
+        hot=sum(hot_of(m) is not None for m in state.active),
+        marked=tuple(memory.id for memory in marked_memories(state)),
+        contradictions=sum(case.status == "open" for case in conflicts(state, cases)),
+        problems=(
+            *state.problems,
+            *tombstones_in(state).problems,
+            *cases.problems,
+            *(replace(p, severity="warning") for p in broken),
+        ),
+        stale=tuple(sorted(derived_contents(work, state))) if has_views else (),
+        requests=tuple(requests_waiting(work)),
+        sources=sources,
+        unread=unread,
     )
+    work.tree.cache_memories()
+    return found
+
+
+def _problems(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield the problems of this clone, beyond those of the commit's files."""
+    yield from uncommitted_rejected(work)
+    yield from unhooked_problems(work)
+    yield from _open_merge(work, dirty)
+    yield from driver_notices(work)
+    yield from unknown_person(work)
+    yield from purge_notices(work)
+    yield from broken_branches(work)
 
 
 def _sources(work: Work, manifests: Sequence[Manifest]) -> tuple[int, tuple[str, ...]]:
@@ -222,13 +254,6 @@ def _moved_cache(work: Work) -> str:
     there = {place: files.of(place, blob)} if blob else {}
     path = hot_path(there, layout, rules.path)
     return "" if path == work.tree.layout.prefix + work.config.rules.hot.path else path
-
-
-def _stale_views(work: Work) -> tuple[str, ...]:
-    """Return the views that individual writes left stale; none before the first run."""
-    if not work.tree.files.below(work.tree.layout.area("views")):
-        return ()
-    return tuple(sorted(derived_contents(work, work.tree.state())))
 
 
 class SourcesRequest(msgspec.Struct, frozen=True, kw_only=True):

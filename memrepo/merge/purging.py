@@ -57,6 +57,14 @@ _FIELD = regex(
 """Header fields that contain words of the memory's text."""
 _ITEM = regex(r"[^|,;:\[\](){}\"'`\n]+")
 """What is by itself in a line, a list or a cell."""
+_NO_DATE = regex(
+    rf"(?m)^(?=valid_\w+: *['\"]?{NAME_MARK})"
+    rf"|(?<=\d), {NAME_MARK}[\w:.+-]*(?: unit| file| commit)?(?=['\"]?$)"
+    rf"|(?<=\d, ){NAME_MARK}[\w:.+-]*(?: unit| file| commit)? "
+)
+"""A date that was the value. No mark is a date, so the field becomes a comment."""
+_TABLES = regex(r"(?:\s*#.*\n)*\s*(?:\[\w+(?:\.\w+)*\]|\w+ = .*)\n")
+"""How a TOML file begins."""
 _KINDS: tuple[PageKind, ...] = ("hot", "view")
 
 Rename = Callable[[str], str]
@@ -109,8 +117,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         if self.words and is_page(data):
             parts = [(0, len(text))]
         elif self.words and text.startswith("---\n") and (MARK in text or self.spans(text)):
-            head = max(text.find("\n---\n"), 0) + 1
-            parts = [match.span() for match in _FIELD.finditer(text, 0, head)]
+            parts = [match.span() for match in _FIELD.finditer(text, 0, _head(text))]
         for item in (found for part in parts for found in _ITEM.finditer(text, *part)):
             words = [word.span() for word in WORD.finditer(text, *item.span())]
             if words and all(fold(text[start:end]) in self.words for start, end in words):
@@ -139,9 +146,16 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         if self.ids:
             text = _TRAIT.sub(self._trait, text)
             text = _ID.sub(lambda m: self.ids.get(m[0], m[0]), text)
-        text = _OBJECT.sub(lambda m: self.ids.get(m[0]) or rename(m[0]), text)
+        return self.clear(_OBJECT.sub(lambda m: self.ids.get(m[0]) or rename(m[0]), text))
+
+    def clear(self, text: str) -> str:
+        """Return a text with the value removed. A header gets a mark that tags may have."""
         spans = self.spans(text)
-        return replaced(text, spans) if spans else text
+        head = _head(text)
+        inner = [span for span in spans if span[0] < head]
+        text = replaced(text, spans[len(inner) :])
+        text = replaced(text, inner, NAME_MARK)
+        return _NO_DATE.sub(lambda m: "" if m[0] else "# ", text, len(inner)) if inner else text
 
     def file(self, data: bytes, rename: Rename) -> bytes:
         """Return a file with the value removed. The stamp of a generated page is recomputed."""
@@ -225,6 +239,13 @@ def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern for whole names of files, with or without the ending of a memory."""
     longest = "|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name))))
     return re.compile(rf"(?:/([0-9a-f]{{2}})/|(?<![\w.-]))({longest})(?![\w-])")
+
+
+def _head(text: str) -> int:
+    """Return where the header of a file ends. A file of tables is a header as a whole."""
+    if _TABLES.match(text):
+        return len(text)
+    return text.find("\n---\n") + 1 if text.startswith("---\n") else 0
 
 
 def _text(data: bytes) -> str:
@@ -334,7 +355,7 @@ class _Found:
         memory, _ = codec.decode(file.path, file.data)
         if memory is None or not self.edit.holds(file.data):
             return
-        after, _ = codec.decode(file.path, self._clear(file.data))
+        after, _ = codec.decode(file.path, _bytes(self.edit.clear(_text(file.data))))
         self._same(text_hash(memory.body), text_hash(after.body if after else ""))
         for id_ in filter(None, (memory.id, memory.claim_id)):
             self._ids[id_] = self.edit.another(id_)
@@ -344,7 +365,8 @@ class _Found:
         from memrepo.read.notes import note_hash, scan_notes
         from memrepo.read.thoughts import scan
 
-        new_path, data = self.edit.path(file.path), self._clear(file.data)
+        new_path = self.edit.path(file.path)
+        data = _bytes(self.edit.clear(_text(file.data)))
         for named in (self.layout.source_name, str):
             old, new = named(file.path), named(new_path)
             for one, other in _pairs(scan(old, file.data).units, scan(new, data).units):
@@ -357,10 +379,6 @@ class _Found:
     def _same(self, old: str, new: str) -> None:
         if old != new:
             self._ids.setdefault(old, new)
-
-    def _clear(self, data: bytes) -> bytes:
-        text = _text(data)
-        return _bytes(replaced(text, self.edit.spans(text)))
 
 
 def _pairs(old: Iterable[_Part], new: Iterable[_Part]) -> Iterator[tuple[_Part, _Part]]:

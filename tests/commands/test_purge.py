@@ -187,6 +187,55 @@ def test_a_tombstone_that_held_the_value_tells_nobody(repo: Path) -> None:
     assert done(repo, "doctor")
 
 
+FIELDS = """title: Invoice of Ortega
+subject: Ortega
+predicate: bill of ortega
+object: ORTEGA, unpaid
+description: What Ortega owes
+tags: [ortega, ortega/open, "mrs.ortega"]
+entities: [Ortega, Casa Ortega]
+scope: user:ortega
+aliases: [ortega, Ortega's bill]
+threads: [ortega-2026]
+decay: ortega
+generated: human:ortega@example.org 2026-03-01T09:00:00Z
+verified: human:ortega@example.org 2026-03-01T09:00:00Z
+client: "[[Ortega]]"
+ortega: {ortega: [Ortega, 3]}
+about ortega: yes # Ortega said so"""
+
+
+def test_every_field_of_a_header_may_hold_the_value(repo: Path) -> None:
+    config = repo / "memrepo.toml"
+    config.write_text(f'{config.read_text()}\n[decay]\nttl = {{ ortega = "5 d" }}\n')
+    for n, field in enumerate((FIELDS, *FIELDS.split("\n"))):
+        text = f"---\ntype: fact\n{field}\n---\n\nInvoice {n} of Ortega is open.\n"
+        (repo / f"memories/knowledge/invoice-{n}.md").write_text(text)
+    git(repo, "add", "memories", "memrepo.toml")
+    git(repo, "commit", "-q", "-m", "The invoices")
+    bill = done(repo, "add", "Ortega pays by bank transfer.", "--tag", "ortega/paid")["id"]
+    other = next(m.id for m in memories(repo).values() if m.body.startswith("Invoice 0"))
+    done(repo, "link", other, "supports", bill)
+    purged(repo, "Ortega")
+    assert traces(repo, "Ortega") == []
+    (memory,) = (m for m in memories(repo).values() if m.body.startswith("Invoice 0"))
+    assert (memory.tags, memory.scope) == (("purged", "purged/open", "mrs.purged"), "user:purged")
+    (target,) = (m for m in memories(repo).values() if "bank transfer" in m.body)
+    assert [link.target for link in memory.links] == [target.id]
+    assert done(repo, "check")["problems"] == []
+
+
+def test_a_date_that_is_the_value_leaves_no_date_behind(repo: Path) -> None:
+    notes = repo.parent / "workspace" / "MEMORY.md"
+    notes.write_text(f"{notes.read_text()}- Our decision of 1984-05-12: the choir owns the boat.\n")
+    done(repo, "run", now=LATER)
+    done(repo, "add", "He has the boat.", "--valid-from", "1984-05-12", now=LATER)
+    assert "1984-05-12" in [s.captured for m in memories(repo).values() for s in m.sources]
+    purged(repo, "1984-05-12", now=LATER)
+    assert traces(repo, "1984-05-12") == []
+    assert done(repo, "check")["problems"] == []
+
+
 # -- what is tried -----------------------------------------------------------------------------
 
 
@@ -198,7 +247,7 @@ def test_a_history_on_which_something_breaks_does_not_take_the_old_ones_place(
         patch.setattr(purging, "replaced", lambda text, spans, mark="": mark)  # headers are lost
         answer = given(repo, VALUE, "purge")
     assert answer.exit == 3
-    assert "found faults in the history without the value" in answer.error["message"]
+    assert "found faults in the history without the value (memories/" in answer.error["message"]
     assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before
     assert not (repo / ".git" / purges.FOLDER).exists()
     assert_sound(repo)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -121,10 +121,16 @@ def _refuse_broken(work: Work, new: Path, plan: RewritePlan) -> None:
     """Check a clone of the new history. Raise if any `doctor` check finds more than before."""
     doctor, where = VERBS["doctor"].load(), new.with_name("check")
 
-    def failing(one: Work) -> Counter[tuple[str, str]]:
+    def failing(one: Work) -> dict[tuple[str, str], list[str]]:
+        """Return the findings by check and rule."""
         found: Any = doctor.do(one, doctor.Request())
-        bad = [c for c in found.checks if c.name in _CHECKS and not c.ok]
-        return Counter((c.name, rule) for c in bad for rule in [p.rule for p in c.problems] or [""])
+        lines = defaultdict[tuple[str, str], list[str]](list)
+        for check in (c for c in found.checks if c.name in _CHECKS and not c.ok):
+            for p in check.problems:
+                lines[check.name, p.rule].append(f"{p.path}:{p.line}: {p.rule} {p.message}")
+            if not check.problems:
+                lines[check.name, ""].append(f"{check.name}: {check.message}")
+        return lines
 
     before = failing(work.refreshed())
     work.store.repo.call("clone", "--quiet", "--shared", str(new), str(where))
@@ -132,10 +138,10 @@ def _refuse_broken(work: Work, new: Path, plan: RewritePlan) -> None:
         lines = [f"update {n} {i}\n" for n, i in plan.after.items() if n.startswith("refs/memrepo")]
         git.call("update-ref", "--stdin", lines=lines)
     with Work(Call(where=where, now=work.call.now)) as copy:
-        broken = {name for name, _ in failing(copy) - before}
+        after = failing(copy).items()
     shutil.rmtree(where)
-    if broken:
-        raise StoreError("purge-harmful", checks=", ".join(sorted(broken)))
+    if broken := [line for key, lines in after for line in lines[len(before.get(key, ())) :]]:
+        raise StoreError("purge-harmful", found="; ".join(broken[:3]))
 
 
 def _values(work: Work, word: str) -> list[str]:

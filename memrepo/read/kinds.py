@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -472,10 +473,15 @@ def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
 
 
 def name_in(data: bytes) -> str:
-    """Return the name that a profile file gives in a field or title, or an empty string."""
+    """Return the name that a profile file gives in a field or title, or an empty string.
+
+    The value of a field may stand below its key.
+    """
     table = patterns()
     lines = data.decode("utf-8", "replace").splitlines()
-    for line in lines:
+    for line, below in pairwise((*lines, "")):
+        if line.rstrip(" *_").endswith((":", "：")) and below.startswith(" "):
+            line = f"{line} {below.strip()}"
         key, value = field_of(_MARKER.sub("", line))
         if key.lower() in table.names and not PLACEHOLDER.search(line):
             name = _ASIDE.split(value.strip(_NAME_MARKS), maxsplit=1)[0].strip(_NAME_MARKS)

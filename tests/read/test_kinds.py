@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.read.kinds import SIGN_LENGTH, file_kind, kinds, other_agents, section_kind, signs_of
+from memrepo.read.kinds import (
+    SIGN_LENGTH,
+    file_kind,
+    kinds,
+    name_in,
+    other_agents,
+    section_kind,
+    signs_of,
+)
 from memrepo.read.thoughts import scan
 
 PLAIN = "# Mill\n\nThe mill stands at the upper weir of the valley.\n"
@@ -149,3 +157,17 @@ def test_a_text_is_open_at_its_own_end_and_not_where_its_reading_ends() -> None:
     ended, open_ = scan("a.md", f"- {cut}\n- {cut}:\n".encode()).units
     assert "dangling" not in signs_of(ended)
     assert "dangling" in signs_of(open_)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("- **Name:** Ann Moe (miller)\n", "Ann Moe"),
+        ("- **Name:**\n  Ann Moe\n- **Pronouns:**\n", "Ann Moe"),
+        ("- **Name:**\n  _(pick something you like)_\n", ""),
+        ("- **Name:**\n- **Town:** Holm\n", ""),
+        ("# USER.md - Ann\n\n- **Name:**\n", "Ann"),
+    ],
+)
+def test_the_name_of_a_profile_stands_beside_its_key_or_below_it(text: str, name: str) -> None:
+    assert name_in(text.encode()) == name

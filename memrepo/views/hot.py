@@ -248,7 +248,8 @@ def condensed(memory: Memory) -> str:
     # On one line and escaped, harmless text may look like a secret.
     is_whole = memory.type == "constraint" or len(lines) > 1
     text = _cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)
-    day = date_of_path(memory.first[0])
+    is_of_log = date_of_path(memory.first[0])
+    day = is_of_log and max(date_of_path(source.resource) for source in memory.sources)
     if day and day not in text:  # it may be newer than a line of a page beside it
         text = f"{text} ({day})"
     return without_secrets(escaped(text))

@@ -140,6 +140,10 @@ def test_a_rule_and_a_list_are_never_cut_and_a_long_heading_labels_by_its_first_
     context = f"MEMORY › Harbour log › {heading}"
     said = condensed(memory("Hulls dry for a week.", context=context, sources=sources))
     assert said == "Winter storage: Hulls dry for a week."
+    days = ("2026-05-02", "2026-05-09", "2026-05-04")
+    logs = tuple(Source(resource=f"sources/{day}.md", lines=(5, 5)) for day in days)
+    newest = condensed(memory("Hulls dry for a week.", subject="Hulls", sources=logs))
+    assert newest == "Hulls dry for a week. (2026-05-09)"
 
 
 @pytest.mark.parametrize(("subject", "is_labelled"), [("Hulls", False), ("Yard", True), ("", True)])

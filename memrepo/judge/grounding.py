@@ -48,6 +48,10 @@ _CLOCK = regex(
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
 _OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:(?:uhr|h|uur|heures)\b|[点點時时])", 2)
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
+_DURATION = regex(
+    r"(?<![\w.,:])(\d{1,3}) ?h(?:rs?|ours?)?,? ?(?:and )?(\d{1,2}) ?m(?:ins?|inutes?)?\b"
+)
+"""Hours and minutes, in which neither is a time of day: `3h 52m`."""
 _UUID = regex(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", 2)
 _STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
@@ -108,7 +112,7 @@ class _ParsedGrounds:
     """Parsed grounds, shared by all checks."""
 
     def __init__(self, grounds: Grounds) -> None:
-        whole = "\n".join(grounds.texts)
+        whole = _spelled("\n".join(grounds.texts))
         self.grounds, self.whole = grounds, whole
         self.folded = normalise(whole)
         self.loose = loose(whole)
@@ -136,11 +140,12 @@ class _ParsedGrounds:
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
         self.weekdays = {n for word in self.words if (n := _weekday(word))}
 
-    def allows_day(self, day: Day) -> bool:
+    def allows_day(self, day: Day, *, is_listed: bool) -> bool:
         """Return whether the evidence supports a date.
 
         A date is supported if the grounds contain it, or if a relative date and the file's day
-        imply it. Of a date without a year, the one nearest to the file's day is meant.
+        imply it. Of a date without a year, the one nearest to the file's day is meant. In a
+        language that is not listed, any word may mean a near day.
         """
         if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
             return True
@@ -148,8 +153,8 @@ class _ParsedGrounds:
         if undated and any(_is_nearest(day, stated) for stated in self.stated):
             return True
         if not any(_same_day(day, other, self.years) for other in self.stated):
-            return self._is_relative(day)
-        return day[2] == 0 or self._is_relative(day)
+            return self._is_relative(day, is_listed=is_listed)
+        return day[2] == 0 or self._is_relative(day, is_listed=is_listed)
 
     def _moved(self) -> Iterator[Day]:
         """Yield the dates meant by words such as `yesterday`, relative to the evidence's dates."""
@@ -159,7 +164,7 @@ class _ParsedGrounds:
                     moved = date(year, month, day) + timedelta(days=days)
                     yield moved.year, moved.month, moved.day
 
-    def _is_relative(self, day: Day) -> bool:
+    def _is_relative(self, day: Day, *, is_listed: bool) -> bool:
         for year, month, number in self.stated:
             try:
                 stated, wanted = (
@@ -174,7 +179,7 @@ class _ParsedGrounds:
             away = abs((wanted - stated).days)
             if away in self.distances or (day[2] == number and self._in_months(stated, wanted)):
                 return True
-            if away <= _NEAR_DAYS and wanted.isoweekday() in self.weekdays:
+            if away <= _NEAR_DAYS and not (is_listed and wanted.isoweekday() not in self.weekdays):
                 return True
             if away <= _MONTH_DAYS and day[2] in self.ordinals:
                 return True
@@ -264,6 +269,7 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
         quoted = loose(next(filter(None, match.groups())))
         if quoted and quoted not in known.loose:
             yield "a quotation", match[0]
+    text = _spelled(text)
     for match in _UUID.finditer(text):
         if not known.holds(match[0]):
             yield "a name or identifier", match[0]
@@ -274,13 +280,16 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
         if not is_held and not _pieces_held(literal, known):
             yield "a name or identifier", literal
     days, undated = _read_dates(rest)
+    is_listed = languages_of(text) <= frozenset(_table("languages")["listed"].split())
     for day in sorted(days):
-        if not known.allows_day(day):
+        if not known.allows_day(day, is_listed=is_listed):
             yield "a date", "-".join(f"{part:02}" for part in day if part)
     for clock in _clocks(rest):
         if clock not in known.clocks and not _whole_hour(clock, known):
             yield "a time", clock
-    yield from _foreign_figures(_unnumbered(_without_times(undated)), known)
+    figures = _unnumbered(_without_times(undated))
+    worded = _worded(figures) if is_listed else ()
+    yield from _foreign_figures((*_figures(figures), *worded), known)
     yield from _foreign_names(text, known)
 
 
@@ -439,6 +448,10 @@ def _whole_hour(clock: str, known: _ParsedGrounds) -> bool:
     return minute == "00" and not plain.isdisjoint(known.values) and not known.clocks
 
 
+def _spelled(text: str) -> str:
+    return _DURATION.sub(r"\1 hours \2 minutes", text)
+
+
 def _without_times(text: str) -> str:
     for pattern in (_CLOCK, _CLOCK_24, _OCLOCK):
         text = pattern.sub(" ", text)
@@ -501,8 +514,10 @@ def _plain_words(text: str) -> list[str]:
     return [bare(m[0].casefold()) for m in regex(rf"[%€$£¥₹]|[^\W\d_{_WIDE}]+").finditer(text)]
 
 
-def _foreign_figures(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
-    for figure in (*_figures(text), *_worded(text)):
+def _foreign_figures(
+    figures: Iterable[_Figure], known: _ParsedGrounds
+) -> Iterator[tuple[str, str]]:
+    for figure in figures:
         least, is_number = min(figure.values), figure.raw[-1].isdigit() or figure.raw[0].isdigit()
         if not is_number and least <= 2 and not figure.unit:
             continue  # one, two: often a pronoun
@@ -511,6 +526,8 @@ def _foreign_figures(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, st
         same = [other.unit for other in known.figures if other.values & figure.values]
         if not same and not figure.values & known.values:
             yield "a number", figure.raw
+        elif figure.unit == "minute" and "metre" in same:
+            continue  # `52 m` is either
         elif figure.unit and figure.unit not in (same if any(same) else known.units):
             yield "a unit", figure.raw
 

@@ -52,6 +52,10 @@ SAME = 0.9
 """Share of common words from which a new text repeats a known memory."""
 RESTATED, TAKEN = 0.6, 0.75
 """Shares of a clause's words, and of a wording's words, from which the one restates the other."""
+MAX_LATER, MAX_SHOWN = 2, 240
+"""Later lines shown with an item of a verification, and their maximum characters."""
+MIN_SHARED, COVERED = 2, 0.3
+"""Words, and share of a text's rare words, that a later line has in common with it."""
 BOUNDS = ("negation", "time", "most", "least")
 """Kinds of words that a wording may not lose: not and only, until, at most, at least."""
 MIN_CLAUSE_WORDS = 2
@@ -273,6 +277,33 @@ def find_later(op: Operation, cited: Cited, batch: Batch) -> Iterator[str]:
                 return
 
 
+def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
+    """Return the lines of later logs that share most with a new text, with their places.
+
+    A second question decides whether one of them ends or changes what the text states.
+    """
+    if op.op not in ("add", "replace") or not cited.places:
+        return []
+    files = [*batch.files.values()]
+    last = max((files.index(p.document), p.last) for p in cited.places)
+    since = max((day for day in cited.days if day <= (op.as_of or day)), default="")
+    words = content_words(f"{op.subject} {op.text}")
+    rarity = batch.rarity
+    whole = sum(rarity.get(word, 0.0) for word in words)
+    found: list[tuple[float, int, int]] = []
+    for at, (document, rows) in enumerate(batch.parts):
+        if document.kind.startswith("log") and document.day >= since:
+            for number in (n for n, _ in rows if n and (at, n) > last):
+                line = document.lines[number - 1]
+                shared = words & content_words("\n".join((line, *document.headings(number)[:1])))
+                score = sum(rarity.get(word, 0.0) for word in shared)
+                if len(shared) >= MIN_SHARED and score > COVERED * whole and not is_heading(line):
+                    found.append((score, at, number))
+    best = sorted(found, reverse=True)[:MAX_LATER]
+    places = sorted((at, n) for _, at, n in best)
+    return [f"F{at + 1}:{n} {files[at].lines[n - 1].strip()[:MAX_SHOWN]}" for at, n in places]
+
+
 def _statement(text: str, under: Sequence[str]) -> Memory:
     context = " › ".join(line.strip("# ") for line in reversed(under) if is_heading(line))
     return Memory.of("", {"context": context or None}, body=strip_marker(text))
@@ -331,12 +362,17 @@ def _restates(text: str, whole: str, languages: Collection[str]) -> bool:
 def _find_lost_clauses(
     kind: str, lines: Sequence[str], words: frozenset[str], languages: Collection[str]
 ) -> Iterator[str]:
-    """Yield the clauses with a word of a kind that a wording restates, whole or in part."""
-    for clause in (part for line in lines for part in _CLAUSE.split(line)):
+    """Yield the clauses with a word of a kind that a wording restates, whole or in part.
+
+    If another clause has all that the wording takes of it, and more, the wording restates that one,
+    such as the half of a line that says what holds now.
+    """
+    clauses = [part for line in lines for part in _CLAUSE.split(line)]
+    taken = [content_words(clause) & words for clause in clauses]
+    for clause, shared in zip(clauses, taken, strict=True):
         content = content_words(clause)
-        shared = len(content & words)
-        restated = shared >= RESTATED * len(content) or shared >= max(2, TAKEN * len(words))
-        is_long = len(content) > MIN_CLAUSE_WORDS
+        restated = len(shared) >= min(RESTATED * len(content), max(2, TAKEN * len(words)))
+        is_long = len(content) > MIN_CLAUSE_WORDS and not any(shared < other for other in taken)
         if is_long and restated and word_marked(clause, kind, languages):
             yield clause.strip()
 
@@ -392,16 +428,21 @@ def leftovers(
                         yield id_, value, f"{file}:{line}"
 
 
-def needs_second_question(op: Operation, cited: Cited, old: Memory | None = None) -> bool:
+def needs_second_question(
+    op: Operation, cited: Cited, old: Memory | None = None, batch: Batch | None = None
+) -> bool:
     """Return whether a model is asked again whether the lines state what an operation states.
 
-    A wording that only joins whole statements of the lines needs none. Its other words are those of
-    headings, or have no content. It does if what it leaves out says not, only, until and the like.
+    It is if later lines of the question are about the same. Else a wording that only joins whole
+    statements of the lines needs none. Its other words are those of headings, or have no content.
+    It does if what it leaves out says not, only, until and the like.
     """
     if op.op in ("replace", "close"):
         return True
     if not op.text:
         return False
+    if batch is not None and later_lines(op, cited, batch):
+        return True
     lines = evidence_of(op, cited, old)
     pieces = {loose(p): p for line in lines for p in _PIECE.split(strip_marker(line))}
     text, used = f" {loose(op.text)} ", set[str]()
@@ -417,10 +458,10 @@ def needs_second_question(op: Operation, cited: Cited, old: Memory | None = None
     return is_new or any(word_marked(left, kind, languages) for kind in BOUNDS)
 
 
-def verbatim(op: Operation, cited: Cited) -> Operation | None:
+def verbatim(op: Operation, cited: Cited, reasons: Sequence[str]) -> Operation | None:
     """Return the operation with the cited lines as its text, because its wording was refused.
 
-    Return None if nothing of it can be kept.
+    Fields that `reasons` do not name stay. Return None if nothing of it can be kept.
     """
     if op.op == "same":
         return replace(op, text="")
@@ -429,4 +470,6 @@ def verbatim(op: Operation, cited: Cited) -> Operation | None:
         return None
     joined = " ".join(texts)
     text = joined if len(joined) <= MAX_VERBATIM else texts[0][:MAX_VERBATIM]
-    return Operation(op="add", lines=op.lines, text=text, type=op.type)
+    faulty = {reason.partition(":")[0]: "" for reason in reasons} | {"id": "", "still": ""}
+    fields = {name: "" for name in ("subject", "as_of", "until", "id", "still") if name in faulty}
+    return replace(op, op="add", text=text, **fields)

@@ -12,16 +12,19 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from math import log
 
 import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.read.documents import read_lines
 from memrepo.read.learned import line_hash, weights
+from memrepo.text.words import content_words
 
 FIRST = (
     "IDENTITY.md",
@@ -78,6 +81,12 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     removed: Mapping[int, tuple[str, ...]] = msgspec.field(default_factory=dict)
     hidden: frozenset[int] = frozenset()
     stating: frozenset[int] = frozenset()
+
+    @property
+    def day(self) -> str:
+        """Return the day in the file's name, or an empty string."""
+        found = _DAY.search(self.name.rpartition("/")[2])
+        return found[1] if found else ""
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -190,7 +199,7 @@ Part = tuple[Document, Sequence[tuple[int, str]]]
 """A document, with the rows to show of it as (line number, text). Other rows have number 0."""
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True):
+class Batch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The documents of one question. `last` are the resources whose last part this is."""
 
     parts: tuple[Part, ...]
@@ -208,6 +217,13 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
             f"F{n}": frozenset(number for number, _ in rows if number)
             for n, (_, rows) in enumerate(self.parts, start=1)
         }
+
+    @cached_property
+    def rarity(self) -> Mapping[str, float]:
+        """Return the words of the shown lines with their weights: rare words count more."""
+        rows = [content_words(d.lines[n - 1]) for d, rows in self.parts for n, _ in rows if n]
+        count = Counter(word for words in rows for word in words)
+        return {word: log(1 + len(rows) / times) for word, times in count.items()}
 
     @property
     def text(self) -> str:
@@ -367,10 +383,15 @@ def _wanted(document: Document, visible: Sequence[int]) -> set[int]:
 def template_lines(lines: Sequence[str]) -> frozenset[int]:
     """Return the numbers of the lines that many workspaces have from a shipped template.
 
-    In a file that is mostly template, headings without an own line next to them belong to it.
+    In a file that is mostly template, headings without an own line next to them belong to it. A
+    label with an own value below it does not.
     """
     known = weights().templates
     hit = [hash_ in known if (hash_ := line_hash(line)) else None for line in lines]
+    for n, (label, value) in enumerate(pairwise(lines)):
+        is_below = _LEAD_IN.search(label) and _depth(value) > _depth(label)
+        if is_below and not hit[n + 1] and any(map(str.isalnum, value)):
+            hit[n : n + 2] = False, False
     long = [one for one in hit if one is not None]
     if not any(long):
         return frozenset()

@@ -75,12 +75,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - `overtake`: the first of `ids` is overtaken by the second
     - `drop`: nobody will need `ids`
     - `retype`: `ids` are of type `type`
+    - `rename`: `ids` are about `subject`, which other memories or the owner or agent have as a name
     """
 
-    change: Literal["join", "overtake", "drop", "retype"]
+    change: Literal["join", "overtake", "drop", "retype", "rename"]
     ids: tuple[str, ...]
     text: str = ""
     type: ClaimType = "fact"
+    subject: str = ""
 
 
 class Shelf(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,17 +15,21 @@ import msgspec
 
 from memrepo.core.ids import strip_deceptive
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, harmless, without_secrets
-from memrepo.judge.checks import Cited, evidence_of
+from memrepo.judge.checks import Cited, evidence_of, later_lines
 from memrepo.judge.documents import Batch, is_heading
 from memrepo.judge.interface import Change, Operation, Question
+from memrepo.text.words import content_words
 
 LINES_PER_MEMORY = 6
 """Typical number of shown lines that give one memory."""
-MAX_NEAR = 1
+MAX_NEAR = 2
 """Maximum neighbouring lines shown with one item of a verification, nearest first."""
-AROUND = 1
-"""Lines shown around the lines of a refused operation."""
+AROUND = 6
+"""Lines shown around the lines of a refused operation, and around those that a reason names."""
+_MEMORY = regex(r"\bm\d+\b")
+_LINE = regex(r"\b(F\d+):(\d+)\b")
 # Escape characters that could look like the end of a fence or tag, as JSON allows.
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>\x7f\x85\u2028\u2029"})
 
@@ -56,7 +60,8 @@ def fence(text: str) -> str:
 def memory_row(id_: str, memory: Memory) -> str:
     """Return a memory as one line of a question."""
     dated = (s.captured[:10] for s in memory.sources if s.captured_from not in ("", "commit"))
-    cells = (id_, memory.type, memory.subject, max(dated, default=""), memory.body)
+    days = [max(dated, default=""), *((f"until {end}",) if (end := memory.valid_until) else ())]
+    cells = (id_, memory.type, memory.subject, " ".join(days), memory.body)
     return " | ".join(" ".join(cell.split()) for cell in cells)
 
 
@@ -75,23 +80,29 @@ def _named(names: Sequence[str]) -> list[str]:
 
 
 def again_question(
-    refused: Sequence[tuple[Proposed, Sequence[str]]], batch: Batch, names: Sequence[str]
+    refused: Sequence[tuple[Proposed, Sequence[str]]],
+    batch: Batch,
+    known: Mapping[str, Memory],
+    names: Sequence[str],
 ) -> Question:
     """Return the question that asks for refused operations once more, with the reasons.
 
-    `batch` is the question that they answered. Its documents and lines keep their numbers.
+    `batch` is the question that they answered. Its documents and lines keep their numbers, and so
+    do `known`, the memories that it showed.
     """
     text = _named(names)
     ids = {document.resource: id_ for id_, document in batch.files.items()}
     wanted: dict[str, set[int]] = defaultdict(set)
     for one, reasons in refused:
         given = json.dumps(msgspec.to_builtins(one.op), ensure_ascii=False)
-        text += [f"refused: {given}", f"reason: {'; '.join(reasons[:4])}"]
-        if one.old is not None:
-            text.append(f"memory: {memory_row(one.op.id, one.old)}")
-        for place in one.cited.places:
-            lines = range(place.first - AROUND, place.last + AROUND + 1)
-            wanted[ids[place.document.resource]].update(lines)
+        why = "; ".join(reasons[:4])
+        text += [f"refused: {given}", f"reason: {why}"]
+        named = dict.fromkeys((one.op.id, *_MEMORY.findall(why)))
+        text += (f"memory: {memory_row(id_, known[id_])}" for id_ in named if id_ in known)
+        places = [(ids[p.document.resource], p.first, p.last) for p in one.cited.places]
+        places += [(id_, int(line), int(line)) for id_, line in _LINE.findall(why)]
+        for id_, first, last in places:
+            wanted[id_].update(range(first - AROUND, last + AROUND + 1))
     data = fence("\n".join((*text, "", batch.excerpt(wanted))))
     return Question(kind="read", data=data, items=len(refused))
 
@@ -105,7 +116,8 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
             "lines": list(evidence_of(one.op, one.cited, one.old)),
             "under": list(one.cited.under),
             "files": list(dict.fromkeys(p.document.name for p in one.cited.places)),
-            "near": _near(one.cited),
+            "near": _near(one, names),
+            "later": later_lines(one.op, one.cited, one.batch) if one.batch is not None else [],
             "day": max(one.cited.days, default=""),
             "text": one.op.text,
             "subject": one.op.subject,
@@ -119,10 +131,13 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
     return Question(kind="verify", data=fence_rows("items", rows), items=len(items))
 
 
-def _near(cited: Cited) -> list[str]:
-    shown = {*cited.own, *cited.under}
-    lines = (line for line in cited.around if not is_heading(line) and line not in shown)
-    return [*lines][:MAX_NEAR]
+def _near(one: Proposed, names: Sequence[str]) -> list[str]:
+    """Return the neighbouring lines with words of a text that its own lines do not have."""
+    files = (place.document.name for place in one.cited.places)
+    shown = "\n".join((*evidence_of(one.op, one.cited, one.old), *one.cited.under, *files, *names))
+    new = content_words(f"{one.op.subject} {one.op.text} {one.op.still}") - content_words(shown)
+    lines = (line for line in one.cited.around if not is_heading(line))
+    return [line for line in lines if new & content_words(line)][:MAX_NEAR]
 
 
 def shelf_question(

@@ -83,6 +83,7 @@ class Reading:
         self._spoken: list[str] = []
         self._good: list[Proposed] = []
         self._bad: Refused = []
+        self._known: dict[int, Mapping[str, Memory]] = {}
         self._found = ReadResult()
 
     def read(self, batches: Sequence[Batch]) -> ReadResult:
@@ -120,7 +121,7 @@ class Reading:
 
     def _take(self, batch: Batch) -> None:
         """Ask a question, and sort the operations of its answer into good and bad ones."""
-        known = related(self._view.values(), batch, self._citing(batch))
+        known = related(self._view.values(), batch, self._citing(batch), self._names)
         try:
             answer = self._desk.ask(read_question(batch, known, self._names))
         except CutOff:
@@ -130,6 +131,7 @@ class Reading:
             for half in halves:
                 self._take(half)
             return
+        self._known[id(batch)] = known
         named: set[str] = set()
         for item in answer.items:
             op, faults = _operation(item)
@@ -192,11 +194,13 @@ class Reading:
         for attempt in (1, 2):
             denied = dict(self._verify(good))
             settled += (one for one in good if one.id not in denied)
+            refused = {one.op.text for one in good if one.id in denied}
+            self._spoken = [text for text in self._spoken if text not in refused]
             bad = [*bad, *((one, (denied[one.id],)) for one in good if one.id in denied)]
             if attempt == 1 and bad:
                 good, bad = self._again(bad)
         for one, reasons in bad:
-            op = verbatim(one.op, one.cited) if not one.cited.fault else None
+            op = verbatim(one.op, one.cited, reasons) if not one.cited.fault else None
             if op is None or (op.op == "same" and one.old is None):
                 self._refuse(one.op, "; ".join(reasons))
             else:
@@ -210,7 +214,9 @@ class Reading:
 
     def _verify(self, proposed: Sequence[Proposed]) -> Iterator[tuple[str, str]]:
         """Yield (id, reason) for each operation that the lines do not state, as a model finds."""
-        asked = [one for one in proposed if needs_second_question(one.op, one.cited, one.old)]
+        asked = [
+            one for one in proposed if needs_second_question(one.op, one.cited, one.old, one.batch)
+        ]
         for start in range(0, len(asked), MAX_GROUP):
             items = asked[start : start + MAX_GROUP]
             answer = self._desk.ask(verify_question(items, self._names))
@@ -234,9 +240,9 @@ class Reading:
 
     def _ask_again(self, refused: Refused, batch: Batch) -> tuple[list[Proposed], Refused]:
         """Ask once more for the refused operations of one question."""
-        known = {one.op.id: one.old for one, _ in refused if one.old is not None}
+        known = self._known[id(batch)]
         try:
-            answer = self._desk.ask(again_question(refused, batch, self._names))
+            answer = self._desk.ask(again_question(refused, batch, known, self._names))
         except BadReply:
             return [], refused
         good: list[Proposed] = []

@@ -24,13 +24,17 @@ SUBJECT_WEIGHT = 2.0
 
 
 def related(
-    memories: Iterable[Memory], batch: Batch, citing: Collection[str] = ()
+    memories: Iterable[Memory],
+    batch: Batch,
+    citing: Collection[str] = (),
+    names: Collection[str] = (),
 ) -> dict[str, Memory]:
     """Return the memories to show with a question, by short id.
 
     These are memories that cite removed lines (`citing` has their ids), those that contain a
     removed value, for each block of the text and each of its lines those that share most of their
-    rare words with it, and the newest about each subject that the text names.
+    rare words with it, and the newest about each subject that the text names. Who owner and agent
+    are, by their `names`, is always shown: texts call them "he", "user", "I".
     """
     every = {memory.id: memory for memory in memories}
     wanted: dict[str, float] = {id_: math.inf for id_ in citing if id_ in every}
@@ -51,7 +55,7 @@ def related(
             )
             for score, id_ in found[:most]:
                 wanted[id_] = max(score, wanted.get(id_, 0.0))
-    for id_ in _named(every, batch):
+    for id_ in (*_named(every, batch), *_persons(every, names)):
         wanted.setdefault(id_, 0.0)
     chosen = sorted(wanted, key=lambda id_: (-wanted[id_], every[id_].body))[:MAX_SHOWN]
     return short_ids(every[id_] for id_ in chosen)
@@ -72,6 +76,14 @@ def _named(memories: Mapping[str, Memory], batch: Batch) -> Iterator[str]:
         if any(words <= line for line in named):
             newest = sorted(sorted(some, key=lambda m: m.body), key=lambda m: m.captured)
             yield from (memory.id for memory in newest[-PER_NAME:])
+
+
+def _persons(memories: Mapping[str, Memory], names: Collection[str]) -> Iterator[str]:
+    """Yield the memories that say who the owner or the agent is, at most some of each."""
+    for words in filter(None, map(content_words, names)):
+        mine = (m for m in memories.values() if m.type == "identity" and m.subject)
+        found = sorted((m.body, m.id) for m in mine if content_words(m.subject) <= words)
+        yield from (id_ for _, id_ in found[:PER_NAME])
 
 
 def _weights(memories: Mapping[str, Memory]) -> dict[str, dict[str, float]]:

@@ -18,6 +18,7 @@ from memrepo.judge.checks import (
     check,
     cite,
     find_later,
+    later_lines,
     leftovers,
     needs_second_question,
     verbatim,
@@ -232,6 +233,17 @@ def test_a_negation_in_other_words_is_left_to_the_second_question() -> None:
         ("Kari reiser uten sin bror til Bergen i mai", "Kari reiser til Bergen i mai.", True),
         ("Anna har en plus i betyg och en båt i hamnen", "Anna har en båt i hamnen.", False),
         ("Anna n'a plus de bateau dans le port", "Anna a un bateau dans le port.", True),
+        # The half of a line that holds now, without the other one, and with its words.
+        (
+            "The boat is not ready for guests; since Tuesday the boat is ready for guests",
+            "The boat is ready for guests since Tuesday.",
+            False,
+        ),
+        (
+            "The boat is not ready for guests; since Tuesday the crew is ready for guests",
+            "The boat is ready for guests since Tuesday.",
+            True,
+        ),
     ],
 )
 def test_a_word_is_a_negation_only_in_the_language_of_the_text(
@@ -278,6 +290,40 @@ def test_what_a_later_line_of_a_log_overtakes_is_refused(lines: str, text: str, 
     op = Operation(op="add", lines=lines, text=text)
     found = [*find_later(op, cite(lines, asked), asked)]
     assert [fault.split(" ")[1] for fault in found] == ([later] if later else [])
+
+
+@pytest.mark.parametrize(
+    ("lines", "text", "day", "later"),
+    [
+        ("F1:1", "The harbour fees of Brevik are 30 euros", "", ["F2:3", "F2:4"]),
+        ("F1:1", "The harbour fees of Brevik are 30 euros", "2026-06-09", []),
+        ("F1:2", "The oars are in the shed", "", []),
+        ("F2:3", "Ines paid the harbour fees of Brevik", "", ["F2:4"]),
+        ("F2:4", "Harbour fees of Brevik: 40 euros now", "", []),
+    ],
+)
+def test_later_lines_about_the_same_are_shown_to_the_second_question(
+    lines: str, text: str, day: str, later: list[str]
+) -> None:
+    log = "# Log\n\n- Ines paid the harbour fees of Brevik\n- Harbour fees of Brevik: 40 euros now"
+    log += "\n- A buoy was lost near the light"
+    page = "- The harbour fees of Brevik are 30 euros\n- The oars are in the shed"
+    documents = [
+        Document(
+            resource=name,
+            name=name,
+            kind=kind_of_name(name),
+            lines=tuple(rows.split("\n")),
+            new=frozenset(range(1, 9)),
+            as_of="" if kind_of_name(name) == "log" else day,
+        )
+        for name, rows in {"boats.md": page, "memory/2026-06-08.md": log}.items()
+    ]
+    (asked,) = pack(documents, 12_000)
+    op = Operation(op="add", lines=lines, text=text)
+    found = later_lines(op, cite(lines, asked), asked)
+    assert [line.split(" ")[0] for line in found] == later
+    assert needs_second_question(op, cite(lines, asked), None, asked) is bool(later)
 
 
 def test_sections_about_two_things_say_nothing_later_of_each_other() -> None:
@@ -355,8 +401,10 @@ def test_a_value_that_an_edit_removed_may_not_survive_in_another_memory() -> Non
 
 def test_a_wording_refused_twice_becomes_the_lines() -> None:
     op = Operation(op="replace", lines="F1:5", id="m1", text="Brandt charges 99.", type="decision")
-    found = verbatim(op, cite(op.lines, batch()))
+    op = msgspec.structs.replace(op, subject="Brandt", as_of="2026-06-08")
+    found = verbatim(op, cite(op.lines, batch()), ["text: a number", "as_of: a date"])
     assert (found.op, found.text, found.type) == ("add", PAGE[4][2:], "decision")
+    assert (found.id, found.subject, found.as_of) == ("", "Brandt", "")
     assert len(found.text) <= MAX_TEXT
 
 
@@ -373,11 +421,19 @@ def test_a_wording_refused_twice_becomes_the_lines() -> None:
         ("A quiz with 5 questions", "It is a 6-question quiz.", "number"),
         ("Account: 016B52-CC5865-3BDA82", "The account is 016B52-CC5865-3BDA82.", ""),
         ("Account: 016B52-CC5865-3BDA82", "The account is 016B52-CC5865-3BDA83.", "identifier"),
+        ("The crossing took 3h 52m", "The crossing took 3 hours 52 min.", ""),
+        ("The crossing took 3 hours and 52 minutes", "The crossing took 3h52m.", ""),
+        ("The crossing took 3h 52m", "The crossing took 3h 25m.", "number"),
+        ("The crossing took 52m", "The crossing took 52 minutes.", ""),
+        ("Thuyền trưởng: Holt", "Thuyền trưởng của tàu tên là Holt.", ""),  # "ten" is no number
+        ("Mai họp với Holt lúc 09:00", "Họp với Holt lúc 09:00 ngày 2026-06-11.", ""),
+        ("Mai họp với Holt lúc 09:00", "Họp với Holt lúc 09:00 ngày 2026-08-11.", "date"),
+        ("The meeting with Holt is at 09:00", "Holt meets us on 2026-06-11 at 09:00.", "date"),
     ],
 )
 def test_a_compound_of_values_is_checked_by_its_parts(line: str, text: str, fault: str) -> None:
     op = Operation(op="add", lines="F1:1", text=text)
-    found = check(op, Cited(own=(line,)), {}, ())
+    found = check(op, Cited(own=(line,), days=("2026-06-10",)), {}, ())
     assert fault in found[0] if fault else not found, found
 
 

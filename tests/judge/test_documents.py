@@ -153,6 +153,13 @@ def test_a_page_of_short_lines_is_no_template() -> None:
     assert "1 - \u5468\u4e94" in found.text
 
 
+def test_a_label_of_a_template_is_shown_with_the_value_below_it() -> None:
+    shipped = "# IDENTITY.md - Who Am I?\n\n- **Name:**\n{}- **Creature:**\n- **Emoji:**\n"
+    (found,) = pack([document("IDENTITY.md", shipped.format("  Otter\n"))], 12_000)
+    assert "3 - **Name:**\n4   Otter" in found.text
+    assert pack([document("IDENTITY.md", shipped.format(""))], 12_000) == ()
+
+
 def test_unreadable_lines_are_left_out_and_counted() -> None:
     broken = [
         "\ufffd\ufffdPK\x03\x04\ufffd\ufffd\x00 memory",
@@ -202,6 +209,9 @@ def test_memories_about_what_headings_and_lines_name_are_shown() -> None:
     shown = [m.subject for m in related(known, found).values()]
     assert {*shown} == {"Sea Otter", "Ines Moe", "Boats"}
     assert len(shown) <= 3 * 10
+    known.append(about("Vidar", 40).with_fields({"type": "identity"}))  # the texts say "he"
+    shown = [m.id for m in related(known, found, (), ("owner Vidar Holt",)).values()]
+    assert [id_ for id_ in shown if "Vidar" in id_] == ["mem-Vidar-40"]
 
 
 def test_a_fence_inside_a_list_item_is_code_and_ends_with_its_item() -> None:

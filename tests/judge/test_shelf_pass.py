@@ -165,6 +165,44 @@ def test_memories_are_joined_dropped_and_retyped(service: Service, tmp_path: Pat
     assert_sound(repo)
 
 
+def test_a_joined_memory_overtakes_and_subjects_get_the_name_of_the_owner(
+    service: Service, tmp_path: Path
+) -> None:
+    repo = begin(tmp_path)
+    (repo.parent / "ws/USER.md").write_bytes(b"# USER.md - Ana Holt\n\n- Ana Holt sails alone.\n")
+    joined = "Berth 14 is rented since the spring of 2025; Berth 12 was until the season 2024."
+    asked: list[str] = []
+
+    def change(ids: dict[str, str]) -> dict[str, Any]:
+        rows = [
+            {"change": "overtake", "ids": [ids[HOLM], ids[OLD]]},
+            {"change": "join", "ids": [ids[OLD], ids[NEW]], "text": joined},
+            {"change": "join", "ids": [ids[NEW], ids[CASH]], "text": f"{NEW} {CASH}"},
+            {"change": "rename", "ids": [ids[ANA]], "subject": "Ana Holt"},
+            {"change": "rename", "ids": [ids[CABLE]], "subject": "Nobody"},
+        ]
+        return {"changes": rows, "page": [ids[NEW]]}
+
+    model = arranging(change)
+
+    def answer(question: str) -> str:
+        asked.append(shown(question))
+        given = json.loads(model(question))
+        for op in given.get("operations", ()):
+            op |= {"until": "2026-09-30"} if op["text"] == CASH else {}
+        return json.dumps(given)
+
+    service.default = Act(answer=answer)
+    assert run(repo).exit == 0
+    found = {m.body.strip(): m for m in memories(repo).values() if m.status == "active"}
+    assert found.keys() >= {joined, CASH, ANA, CABLE}
+    assert found.keys().isdisjoint({HOLM, OLD, NEW})
+    assert (found[ANA].subject, found[CABLE].subject) == ("Ana Holt", "")
+    assert len(found[joined].supersedes) == 2
+    assert f"until 2026-09-30 | {CASH}" in "\n".join(asked)
+    assert_sound(repo)
+
+
 def test_a_pass_without_an_answer_is_made_by_the_next_run(service: Service, tmp_path: Path) -> None:
     repo = begin(tmp_path)
     change = arranging(lambda ids: {"page": [ids[ANA]], "changes": []})
@@ -272,6 +310,7 @@ def test_a_join_that_is_too_long_is_asked_for_once_more_or_named(
     service.default = Act(answer=answer)
     lost = [one["reason"] for one in run(repo).data["quarantined"]]
     assert "characters, expected 10 to 300" in asked[1]
+    assert "it loses" not in asked[1]
     assert len(asked[1].splitlines()) == 5  # the day, the change, the reason, its two memories
     assert (joined in active(repo)) is mends
     assert ["expected 10 to 300" in one for one in lost] == [True] * (not mends)
@@ -296,8 +335,28 @@ def test_a_refused_operation_is_shown_with_all_its_lines_and_their_numbers(
     run(repo)
     (first,) = asked
     assert '"lines": "F1:5, F2:3"' in first
-    assert f"=== F1 harbour.md (page)\n# Harbour\n4 - {CABLE}\n5 - {ANA}\n6 - {CASH}" in first
-    assert "=== F2 piers.md (page)\n# Piers\n3 - The west pier is closed to cars." in first
+    rows = [f"{n} - {line}" for n, line in enumerate(LINES, start=3)]
+    assert "\n".join(("=== F1 harbour.md (page)", "1 # Harbour", *rows)) in first
+    assert "=== F2 piers.md (page)\n1 # Piers\n3 - The west pier is closed to cars." in first
+
+
+def test_a_denied_wording_may_be_given_again_with_more_lines(
+    service: Service, tmp_path: Path
+) -> None:
+    repo, text = begin(tmp_path), "Ana, the harbour master of Brevik, takes cash only."
+
+    def answer(question: str) -> str:
+        if '{"items"' in shown(question):
+            return checked(question, lambda row: len(row["lines"]) > 1)
+        if "=== F" not in shown(question):
+            return good(question)
+        lines = "F1:5-6" if "refused: " in shown(question) else "F1:5"
+        op = {"op": "add", "lines": lines, "text": text, "type": "fact", "subject": "Ana"}
+        return json.dumps({"operations": [op]})
+
+    service.default = Act(answer=answer)
+    assert run(repo).exit == 0
+    assert active(repo) == {text: "fact"}
 
 
 def test_a_cited_heading_is_asked_for_once_more(service: Service, tmp_path: Path) -> None:

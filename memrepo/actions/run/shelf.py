@@ -8,7 +8,7 @@ answered is asked for by the next run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -17,13 +17,16 @@ from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import SURE
 from memrepo.actions.run.settle import supersede
 from memrepo.core.changes import Step, Update
+from memrepo.core.ids import normalise
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
 from memrepo.core.manifest import Receipt
 from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Hot, Memory, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk, why_stopped
 from memrepo.judge.checks import Cited, check
 from memrepo.judge.documents import tokens_of
+from memrepo.judge.grounding import literals_of
 from memrepo.judge.interface import Assessment, Change, Operation
 from memrepo.judge.questions import Proposed, memory_row, shelf_question, verify_question
 from memrepo.judge.related import short_ids
@@ -43,6 +46,7 @@ MIN_NEW, MIN_CHANGED = 5, 10
 """Minimum number of memories for the first pass, and of new ones for a later pass."""
 MAX_PAGE = 30
 """Maximum lines of the first page that a model chooses."""
+_FIGURE = regex(r"\d+(?:[.,:-]\d+)*")
 
 
 def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
@@ -70,7 +74,7 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
         return replace(receipt, arranged=True)  # the memories stay as they were worded
     except (JudgeFailed, BudgetReached) as error:
         return replace(receipt, partial=why_stopped(error))
-    survivors = _change(known, given, shown, confirmed)
+    survivors = _change(known, given, shown, confirmed, answers.names)
     page = [shown[id_].id for id_ in dict.fromkeys(answer.page) if id_ in shown]
     if page and plan.config.rules.hot.composed:
         _put_on_page(plan, known, dict.fromkeys(survivors.get(id_, id_) for id_ in page))
@@ -167,7 +171,7 @@ def _find_proposals(
         if change.change == "join" and len(members) > 1:
             op = Operation(op="add", lines="", text=change.text, type=change.type)
             cited = Cited(own=texts, under=above, above=above, days=days)
-            if faults := check(op, cited, {}, ()):
+            if faults := [*check(op, cited, {}, ()), *_lost(change.text, members)]:
                 refused[number] = faults
             else:
                 found[number] = Proposed(id=id_, op=op, cited=cited)
@@ -177,6 +181,18 @@ def _find_proposals(
             cited = Cited(own=texts[1:], under=above, above=above, days=days)
             found[number] = Proposed(id=id_, op=op, cited=cited, old=old)
     return found, refused
+
+
+def _lost(text: str, members: Sequence[Memory]) -> Iterator[str]:
+    """Yield what a joined text loses of its members: figures, paths and other identifiers."""
+    kept = normalise(text)
+    days = {m.captured[:10] for m in members}
+    for memory in members:
+        found = (*literals_of(memory.body), *_FIGURE.findall(memory.body))
+        lost = [one for one in dict.fromkeys(found) if normalise(one) not in kept]
+        if lost := [one for one in lost if one not in days]:
+            yield f"text: it loses {', '.join(lost[:4])}: keep all, or join nothing"
+            return
 
 
 def _may_follow(old: Memory, new: Memory) -> bool:
@@ -205,29 +221,36 @@ def _change(
     given: Sequence[Change],
     shown: Mapping[str, Memory],
     confirmed: frozenset[int],
+    names: Sequence[str],
 ) -> dict[str, str]:
-    """Add the steps of an answer. Each memory is changed once.
+    """Add the steps of an answer, joins first. A memory is joined, overtaken or dropped once.
 
-    Return by memory the one that took its place when it was joined or overtaken.
+    What was joined may still overtake another memory. Return by memory the one that took its place
+    when it was joined or overtaken.
     """
-    touched: set[str] = set()
+    subjects = {m.subject for m in shown.values()} | {n.partition(" ")[2] for n in names} - {""}
     survivors: dict[str, str] = {}
-    for number, change in enumerate(given):
-        members = [m for m in _members(change, shown) if m.id not in touched]
+    joined: set[str] = set()
+    for number, change in sorted(enumerate(given), key=lambda one: one[1].change != "join"):
+        ids = [m.id for m in _members(change, shown)]
+        free = [id_ for id_ in ids if id_ not in joined and known.is_active(id_)]
+        if change.change == "overtake" and ids[:1] == free[:1]:
+            free = [*ids[:1], *(survivors.get(id_, id_) for id_ in ids[1:])]
+        members = [known.current(id_) for id_ in free]
         with known.attempt(f"shelf: {change.change} {' '.join(m.id for m in members)}"):
             if change.change == "join" and number in confirmed and len(members) > 1:
                 _join(known, change, members)
+                joined.update(free)
             elif change.change == "overtake" and number in confirmed and len(members) == 2:
                 old, new = members
                 supersede(known, new.id, old.id, "a newer answer to the same question", SURE)
             elif change.change == "drop":
                 _drop(known, members)
-            elif change.change == "retype" and members:
-                updates = tuple(Update(id=m.id, fields={"type": change.type}) for m in members)
-                why = "the judge corrected the type"
-                known.add(Step(op="edit", reason=why, changes=updates))
-            touched.update(m.id for m in members if known.current(m.id) is not m)
-            for id_ in (m.id for m in members):
+            elif change.change == "retype":
+                _edit(known, members, "type", change.type)
+            elif change.change == "rename" and change.subject in subjects:
+                _edit(known, members, "subject", change.subject)
+            for id_ in ids:
                 survivors[id_] = next(iter(known.current(id_).superseded_by[-1:]), id_)
     return survivors
 
@@ -251,6 +274,15 @@ def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:
         kept = Update(id=best.id, fields=fields, body=change.text)
         why = "they state the same, and were joined"
         known.add(Step(op="supersede", reason=why, changes=(*ended, kept)))
+
+
+def _edit(known: Known, members: Sequence[Memory], field: str, value: str) -> None:
+    """Correct one field of some memories, in one step."""
+    updates = (
+        Update(id=m.id, fields={field: value}) for m in members if getattr(m, field) != value
+    )
+    if changes := tuple(updates):
+        known.add(Step(op="edit", reason=f"the judge corrected the {field}", changes=changes))
 
 
 def _drop(known: Known, members: Sequence[Memory]) -> None:

@@ -19,7 +19,7 @@ from memrepo.assets import asset
 from memrepo.core.judge import OperationName
 from memrepo.core.memory import ClaimType
 
-Kind = Literal["read", "verify", "shelf"]
+Kind = Literal["read", "again", "verify", "shelf"]
 MAX_TEXT = 300
 """Maximum characters of a text that a model words."""
 
@@ -49,7 +49,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a question of the kind `read`."""
+    """The answer to a question of the kind `read` or `again`."""
 
     operations: tuple[Operation, ...]
 
@@ -101,12 +101,14 @@ class Fault(msgspec.Struct, frozen=True):
 
 ANSWERS: Mapping[Kind, tuple[str, type[msgspec.Struct]]] = {
     "read": ("operations", Reading),
+    "again": ("operations", Reading),
     "verify": ("assessments", Verification),
     "shelf": ("changes", Shelf),
 }
 """The main key of the answer to each kind of question, and the answer's record."""
 EXPECTED: Mapping[Kind, int] = {
     "read": 75,
+    "again": 75,
     "verify": 20,
     "shelf": 16,
 }

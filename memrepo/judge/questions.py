@@ -27,7 +27,7 @@ LINES_PER_MEMORY = 6
 MAX_NEAR = 2
 """Maximum neighbouring lines shown with one item of a verification, nearest first."""
 AROUND = 6
-"""Lines shown around the lines of a refused operation, and around those that a reason names."""
+"""Lines of a section shown around those of a refused operation, and around those of its reason."""
 _MEMORY = regex(r"\bm\d+\b")
 _LINE = regex(r"\b(F\d+):(\d+)\b")
 # Escape characters that could look like the end of a fence or tag, as JSON allows.
@@ -100,11 +100,22 @@ def again_question(
         named = dict.fromkeys((one.op.id, *_MEMORY.findall(why)))
         text += (f"memory: {memory_row(id_, known[id_])}" for id_ in named if id_ in known)
         places = [(ids[p.document.resource], p.first, p.last) for p in one.cited.places]
-        places += [(id_, int(line), int(line)) for id_, line in _LINE.findall(why)]
+        found = ((id_, int(line)) for id_, line in _LINE.findall(why))
+        places += [(id_, n, n) for id_, n in found if n in batch.shown.get(id_, ())]
         for id_, first, last in places:
-            wanted[id_].update(range(first - AROUND, last + AROUND + 1))
+            wanted[id_].update(_section(batch.files[id_].lines, first, last))
     data = fence("\n".join((*text, "", batch.excerpt(wanted))))
-    return Question(kind="read", data=data, items=len(refused))
+    return Question(kind="again", data=data, items=len(refused))
+
+
+def _section(lines: Sequence[str], first: int, last: int) -> range:
+    """Return the lines around some lines, up to the next headings."""
+    start, end = first, last
+    while start > max(1, first - AROUND) and not is_heading(lines[start - 1]):
+        start -= 1
+    while end < min(len(lines), last + AROUND) and not is_heading(lines[end]):
+        end += 1
+    return range(start, end + 1)
 
 
 def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question:

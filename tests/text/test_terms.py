@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.policies.questions import asks_assistant, cues_of, of_self, role_of, wanted
 from memrepo.text.words import asked_terms, date_words, index_terms, query_terms, terms, words
 
 
@@ -115,3 +116,116 @@ def test_a_word_that_another_language_has_does_not_decide_the_language(
     text: str, language: str
 ) -> None:
     assert index_terms(text).language == language
+
+
+# -- kinds of answer: what a text may give, and what a question asks for ---------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("where is it", ""),
+        ("Where is it?", "?"),
+        ("那是什么？", "?"),
+        ("it was last week", "t"),
+        ("On Friday it was", "tp"),
+        ("in may", ""),
+        ("fed at 07:00", "tn"),
+        ("three of them", "n"),
+        ("it has 4 legs", "n"),
+        ("anyone", ""),
+        ("a way to the sea", ""),
+        ("Ana went", ""),
+        ("she and Ana went", "p"),
+        ("to Élodie", "p"),
+        ("so I went. He did", ""),
+        ('I read "Water"', "pq"),
+        ("«Eau»", "q"),
+        ("", ""),
+        ("so many days? 3 for Ana", "?tnp"),
+    ],
+)
+def test_a_text_tells_what_it_may_answer(text: str, found: str) -> None:
+    assert cues_of(text) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("When did it start?", "t"),
+        ("What year was it?", "t"),
+        ("Say when", ""),
+        ("How many pumps are there?", "n"),
+        ("How long is it?", "n"),
+        ("Who was it?", "p"),
+        ("Where is it?", "p"),
+        ("In what city was it?", "p"),
+        ("Which books are these?", "pq"),
+        ("What is it called?", "q"),
+        ("What is it?", ""),
+        ("", ""),
+    ],
+)
+def test_a_question_tells_what_it_asks_for(question: str, kinds: str) -> None:
+    assert wanted(words(question)) == kinds
+
+
+# -- who speaks in a text --------------------------------------------------------------------------
+
+LONG = " Set the oven to 220 degrees and wait until it is hot." * 10
+ANSWER = f"Certainly! Here is how to bake it:\n\n### Step 1: The oven\n{LONG}"
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "role"),
+    [
+        ("user", "I moved to Graz in May.", "u"),
+        ("assistant", "Congratulations on the move!", "a"),
+        ("ai assistant", "Congratulations on the move!", "a"),
+        ("用户", "我五月搬家了。", "u"),
+        ("ассистент", "Поздравляю!", "a"),
+        ("", "**User:** I moved to Graz in May.", "u"),
+        ("", "Assistant: Congratulations!", "a"),
+        ("", ANSWER, "a"),
+        ("mira", ANSWER, "a"),
+        ("mira", "Certainly! I moved to Graz in May.", ""),
+        ("mira", f"Certainly!{LONG}", ""),
+        ("mira", f"The recipe.\n\n### Step 1: The oven\n{LONG}", ""),
+        ("assistant", "The assistant answers in German.", ""),
+        ("user", "User prefers tea.", ""),
+        ("", "I moved to Graz in May.", ""),
+        ("", "https://example.org: the assistant's page", ""),
+    ],
+)
+def test_a_turn_is_known_by_its_name_and_its_form(subject: str, text: str, role: str) -> None:
+    assert role_of(subject, text) == role
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("which hotel did you recommend", True),
+        ("what was your advice on the lease", True),
+        ("the three exercises you gave me", True),
+        ("which hotel did i book", False),
+        ("did you know the hotel", False),
+        ("what did mira recommend to you", False),
+    ],
+)
+def test_a_question_asks_for_what_the_assistant_said(question: str, asks: bool) -> None:
+    assert asks_assistant(question.split()) is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "himself"),
+    [
+        ("That garden of yours!", False),
+        ("I like your garden.", True),
+        ("We dug it. What about you?", True),
+        ("I've dug it.", True),
+        ("The garden is dug.", False),
+        ("the youth, the mist", False),
+    ],
+)
+def test_a_text_says_something_of_who_speaks(text: str, himself: bool) -> None:
+    assert of_self(frozenset(terms(text))) is himself

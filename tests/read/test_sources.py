@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
+from memrepo.policies.claims import is_permitted, type_in_profile
 from memrepo.read.sources import (
     AUTHORITY,
     SourceRules,
@@ -103,3 +105,25 @@ def test_a_star_never_crosses_a_slash(path: str, pattern: str, fits: bool) -> No
 )
 def test_the_file_hints_at_the_type(path: str, claim_type: str) -> None:
     assert default_type(path) == claim_type
+
+
+# -- the page of each type, and what a business makes of what only a person has --------------------
+
+
+@pytest.mark.parametrize("type_", CLAIM_TYPES)
+def test_on_business_each_type_becomes_one_with_a_permitted_page(type_):
+    assert type_in_profile(type_, "personal") == type_
+    assert is_permitted(HOME_OF_TYPE[type_in_profile(type_, "business")], "business")
+
+
+@pytest.mark.parametrize(
+    ("type_", "recast_type"),
+    [
+        ("milestone", "episode"),
+        ("aspiration", "open_question"),
+        ("episode", "episode"),
+        ("rumour", "rumour"),
+    ],
+)
+def test_business_recasts_what_only_a_person_has(type_, recast_type):
+    assert type_in_profile(type_, "business") == recast_type

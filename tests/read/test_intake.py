@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import LATER, done, memories, memrepo
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.actions.run.retire import requests
+from memrepo.core.ids import text_hash
+from memrepo.core.manifest import Consumed, Manifest
+from memrepo.read.intake import Cursor, advance, cursors
+from memrepo.read.notes import NoteUnit, scan_notes
+
+LOG = "memory/2026-02-07.md"
+
+
+def notes(text: str, resource: str = LOG) -> tuple[NoteUnit, ...]:
+    return scan_notes(resource, text.encode())[0]
+
+
+def short(text: str, resource: str = LOG) -> list[tuple[str, tuple[int, int], str]]:
+    return [(n.title, n.lines, n.text) for n in notes(text, resource)]
+
+
+def test_a_note_knows_its_place_and_time() -> None:
+    (note,) = notes("# 2026-02-06\n\n## 3:31 pm call\n\n- Bob said yes\n\n### Detail\n\nmore  \n")
+    assert note.title == "3:31 pm call"
+    assert note.headings == ("2026-02-06", "3:31 pm call")
+    assert note.lines == (3, 9)
+    assert note.text == "- Bob said yes\n\n### Detail\n\nmore"
+    assert (note.captured, note.captured_from, note.clock) == ("2026-02-06", "heading", "15:31")
+    assert note.text_hash == text_hash(note.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain words\n", [("2026-02-07", (1, 1), "plain words")]),
+        ("# Log\n\nplain words\n", [("Log", (3, 3), "plain words")]),
+        ("# Log\n\n## A\none\n## B\ntwo\n", [("Log", (3, 6), "## A\none\n## B\ntwo")]),
+        (
+            "# Log\nfirst\n## 10:00\none\n## 11:00 b\ntwo\n",
+            [("Log", (2, 2), "first"), ("10:00", (3, 4), "one"), ("11:00 b", (5, 6), "two")],
+        ),
+        (
+            "# 2026-02-07\none\n# 2026-02-08\ntwo\n",
+            [("2026-02-07", (1, 2), "one"), ("2026-02-08", (3, 4), "two")],
+        ),
+        ("## 10:00\none\n### 10:30\ntwo\n", [("10:00", (1, 4), "one\n### 10:30\ntwo")]),
+        (
+            "# Session 10:00\none\n## 10:30\ntwo\n",
+            [("Session 10:00", (2, 2), "one"), ("10:30", (3, 4), "two")],
+        ),
+        ("# Log\n## 10:00\n## 11:00\none\n", [("11:00", (3, 4), "one")]),
+        ("# Log\n## 10:00\none\n## Todo\ntwo\n", [("10:00", (2, 5), "one\n## Todo\ntwo")]),
+        (
+            "# Log\n## Work\nzero\n### 10:00\none\n## Home\ntwo\n### 11:00\nthree\n",
+            [
+                ("Work", (2, 3), "zero"),
+                ("10:00", (4, 5), "one"),
+                ("Home", (6, 7), "two"),
+                ("11:00", (8, 9), "three"),
+            ],
+        ),
+        (
+            "```\n## 10:00\n```\n## 11:00\none\n",
+            [("2026-02-07", (1, 3), "```\n## 10:00\n```"), ("11:00", (4, 5), "one")],
+        ),
+        (
+            "---\ntitle: x\n---\n<!-- made by y -->\n\nwords\n",
+            [("2026-02-07", (4, 6), "<!-- made by y -->\n\nwords")],
+        ),
+        (
+            "## 10:00\n<!-- x:start -->\n- theirs\n<!-- x:end -->\n- mine\n",
+            [("10:00", (1, 5), "- mine")],
+        ),
+        ("# 2026-02-07\n<!-- made by y -->\n", []),
+        ("", []),
+        ("\n \n", []),
+    ],
+)
+def test_a_log_is_cut_at_dated_headings(
+    text: str, expected: list[tuple[str, tuple[int, int], str]]
+) -> None:
+    assert short(text) == expected
+    assert short(text.replace("\n", "\r\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "resource", "expected"),
+    [
+        ("# L\n## 2026-01-01 10:00\non 2025-01-01\n", LOG, ("2026-01-01", "heading")),
+        ("# L\n## 10:00\non 2025-01-01\n", LOG, ("2026-02-07", "file")),
+        ("# L\n## 10:00\non 2025-01-01\n", "memory/log.md", ("2025-01-01", "unit")),
+        ("# L\n## 10:00\nwords\n", "memory/log.md", ("", "")),
+    ],
+)
+def test_a_note_is_dated_by_headings_then_file_then_text(
+    text: str, resource: str, expected: tuple[str, str]
+) -> None:
+    (note,) = notes(text, resource)
+    assert (note.captured, note.captured_from) == expected
+
+
+LINES = st.sampled_from(
+    [
+        "# 2026-02-07",
+        "## 10:00",
+        "## Work",
+        "### 11:00 call",
+        "w words",
+        "- w item",
+        "> w quote",
+        "",
+    ]
+)
+
+
+@given(st.lists(LINES))
+def test_every_line_of_a_log_is_in_exactly_one_note(lines: list[str]) -> None:
+    numbered = [line.replace("w ", f"w{n} ") for n, line in enumerate(lines, start=1)]
+    text = "\n".join(n.text for n in notes("\n".join(numbered)))
+    told = [line for line in text.split("\n") if line.strip(">- ").startswith("w")]
+    assert told == [line for line in numbered if line.strip(">- ").startswith("w")]
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_can_be_read(data: bytes) -> None:
+    found, problems = scan_notes(LOG, data)
+    assert found == () or not any(p.severity == "error" for p in problems)
+
+
+# -- the cursor: what manifests consumed is what a naive replay of their differences says ----------
+
+UNITS = {"": frozenset(), "b1": frozenset("ab"), "b2": frozenset("abc"), "b3": frozenset("bcd")}
+
+
+def recorded(run: str, *entries: Consumed) -> Manifest:
+    return Manifest(run=run, consumed=entries)
+
+
+def span(from_: str, to: str) -> Consumed:
+    return Consumed(resource="s", from_=from_, to=to)
+
+
+def taken(*entries: Consumed) -> frozenset[str]:
+    runs = [recorded(str(n), entry) for n, entry in enumerate(entries)]
+    return cursors(runs)["s"].taken(UNITS.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([span("", "b1")], "ab"),
+        ([span("", "b1"), span("b1", "b2")], "abc"),
+        ([span("", "b1"), span("b1", "b2"), span("b2", "b3")], "bcd"),
+        ([span("b1", "b2")], "c"),
+        ([span("b1", "b2"), span("", "b2")], "abc"),
+        ([span("", "b2"), span("b2", "")], ""),
+    ],
+)
+def test_what_is_taken_is_the_fold_of_the_differences(
+    entries: list[Consumed], expected: str
+) -> None:
+    assert taken(*entries) == frozenset(expected)
+
+
+blobs = st.sampled_from(["b1", "b2", "b3"])
+
+
+@given(st.lists(st.tuples(blobs, st.booleans()), min_size=1, max_size=6))
+def test_the_cursor_knows_exactly_what_runs_took_in(steps: list[tuple[str, bool]]) -> None:
+    """Each step reads a version. The flag reverts that run, which removes its manifest."""
+    runs: list[Manifest] = []
+    expected: frozenset[str] = frozenset()
+    for number, (blob, is_reverted) in enumerate(steps):
+        cursor = cursors(runs).get("s", Cursor())
+        assert cursor.taken(UNITS.__getitem__) == expected
+        step = advance(cursor, "s", blob, UNITS[blob], UNITS.__getitem__)
+        assert (step is None) == (UNITS[blob] <= expected and cursor.last == blob)
+        if step is None or is_reverted:
+            continue
+        assert step[0] == UNITS[blob] - expected
+        expected = expected & (UNITS[blob] | (expected - UNITS[cursor.last])) | step[0]
+        runs.append(recorded(str(number), step[1]))
+
+
+# -- what a text asks of the memory is told to a person with the command that does it, never -------
+
+
+@pytest.mark.parametrize(
+    ("text", "asks", "fix"),
+    [
+        (
+            "Please [[pin:knowledge:shed]] now",
+            "asks [[pin:knowledge:shed]]",
+            "`echo '[[pin:knowledge:shed]]' | memrepo directives`",
+        ),
+        (
+            "[[forget keyword:a b]]",
+            "asks [[forget keyword:a b]]",
+            "`echo '[[forget keyword:a b]]' | memrepo directives`",
+        ),
+        (
+            "[[memory_health]]",
+            "asks [[memory_health]]",
+            "`echo '[[memory_health]]' | memrepo directives`",
+        ),
+    ],
+)
+def test_a_request_is_told_with_its_command(text: str, asks: str, fix: str) -> None:
+    (found,) = requests("sources/MEMORY.md", 3, text)
+    assert found.message == f"{asks}: nothing was done, a person decides"
+    assert (found.fix, found.line, found.severity) == (fix, 3, "warning")
+
+
+@pytest.mark.parametrize("text", ["[[link]]", "Remember this: the pump leaks"])
+def test_other_words_ask_nothing(text: str) -> None:
+    assert list(requests("a.md", 1, text)) == []
+
+
+def test_the_words_of_a_request_cannot_break_out_of_the_command() -> None:
+    text = "[[forget keyword:x'; rm -rf /; echo ']]"
+    (found,) = requests("a.md", 1, text)
+    assert found.fix.startswith("`echo '[[forget keyword:x'\"'\"'; rm")
+
+
+def test_a_run_lists_what_it_read_once_and_does_nothing_of_it(tmp_path: Path) -> None:
+    workspace = workspaces.growing(tmp_path / "workspace", 0)
+    with (workspace / "MEMORY.md").open("a") as page:
+        page.write("- [[promote:knowledge:anything]] said the mail of the seed shop.\n")
+    done(tmp_path, "init", "repo", "--from", workspace)
+    repo = tmp_path / "repo"
+    ran = done(repo, "run")
+    asked = [w for w in ran["warnings"] if w["rule"] == "request-in-text"]
+    assert len(asked) == 1
+    asking = [m for m in memories(repo).values() if "[[" in m.body]
+    assert asking
+    assert all("hot" not in m.fields for m in asking)
+    assert len(done(repo, "status")["requests"]) == 1
+    shown = memrepo(repo, "status", as_json=False).out
+    assert "nothing was done, a person decides" in shown
+    began = done(repo, "session", "start")
+    assert "1 request waits for a person (`memrepo status`)" in began["warnings"]
+    with (workspace / "MEMORY.md").open("a") as page:
+        page.write("- The hose is ten metres long and green.\n")
+    again = done(repo, "run", now=LATER)
+    assert [w for w in again["warnings"] if w["rule"] == "request-in-text"] == []

@@ -112,6 +112,22 @@ def test_the_page_is_what_the_model_chose_until_it_chooses_again(
     assert [line for line in page_of(repo) if line != CABLE] == [CASH, HOLM, ANA]
     said = memrepo(repo, "session", "start", now=SECOND, as_json=False).out
     assert said.index(CASH) < said.index(HOLM) < said.index(ANA)
+    page = repo.parent / "ws/harbour.md"
+    later, rule = HOLM.replace("seven", "eight"), "Nobody smokes on the fuel dock."
+    page.write_text(page.read_text().replace(HOLM, later) + f"- {rule}\n")
+
+    def worded(question: str) -> str:
+        given = json.loads(good(question))
+        for op in given.get("operations", ()):
+            op["type"] = "constraint" if op["text"] == rule else "fact"
+        return json.dumps(given)
+
+    service.default = Act(answer=worded)
+    assert run(repo, THIRD).exit == 0
+    page = (repo / "MEMORY.md").read_text()
+    assert HOLM not in page
+    assert page.index(CASH) < page.index(later) < page.index(ANA)  # in the place of the old one
+    assert rule in page  # a rule need not wait for the next choice
     assert_sound(repo)
 
 

@@ -29,6 +29,7 @@ from memrepo.core.corrections import Correction, Side, contradiction_id, correct
 from memrepo.core.judge import Statement
 from memrepo.core.memory import OWN_ACTOR, Link, Memory, Stamp
 from memrepo.policies.claims import is_by_person, is_held_by_person, is_worded_by_person
+from memrepo.policies.hotcache import place_of
 from memrepo.policies.standing import (
     contradicts,
     newer_of,
@@ -238,9 +239,11 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
 
 
 def supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> None:
-    """Let the memory `new` supersede the memory `old`."""
+    """Let the memory `new` supersede the memory `old`, also where a model put it on the page."""
     before, after = known.current(old), known.current(new)
     gains: dict[str, object] = {"supersedes": _with(after.supersedes, old)}
+    if place_of(before) and after.hot is None:
+        gains["hot"] = before.hot
     doubted = known.ops.get(new) == "create" or contradicts(after, before)
     if doubted and uncontested(after, old, known.is_active):
         gains["standing"] = None

@@ -46,13 +46,16 @@ MIN_NEW, MIN_CHANGED = 5, 10
 """Minimum number of memories for the first pass, and of new ones for a later pass."""
 MAX_PAGE = 30
 """Maximum lines of the first page that a model chooses."""
+NEWS = ("constraint", "preference", "decision", "commitment")
+"""Types of memories that are on the page from their first night."""
 _FIGURE = regex(r"\d+(?:[.,:-]\d+)*")
 
 
 def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     """Let a model arrange the memories, and return the receipt of a run so far.
 
-    Nothing is asked if only a few are new.
+    Nothing is asked if only a few are new. Rules, preferences, decisions and promises among these
+    are added to the page that the model chose last.
     """
     desk, receipt = plan.desk, answers.receipt
     if desk is None:
@@ -61,6 +64,8 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     last = max((m.now for m in plan.manifests if m.receipt.arranged), default="")
     new = {m.id for m in memories if _worded_at(m) > last}
     if len(new) < (MIN_CHANGED if last else MIN_NEW):
+        if plan.config.rules.hot.composed:
+            _show_news(known, [m for m in memories if m.id in new and m.type in NEWS])
         return receipt
     wanted = _concerned(memories, new) if last else memories
     shown = short_ids(_fitting(wanted, new, plan.config.judge.context))
@@ -291,6 +296,18 @@ def _drop(known: Known, members: Sequence[Memory]) -> None:
     changes = tuple(change for step in steps for change in step.changes)
     if steps:
         known.add(Step(op=steps[0].op, reason=steps[0].reason, changes=changes))
+
+
+def _show_news(known: Known, fresh: Sequence[Memory]) -> None:
+    """Add the step that puts new memories on the page below those that a model chose, if any."""
+    news = [m for m in fresh if m.hot is None]
+    last = max(_active(known), key=place_of, default=None)
+    if news and last is not None and last.hot is not None and place_of(last):
+        numbers = range(place_of(last) + 1, place_of(last) + 1 + len(news))
+        hots = (replace(last.hot, reason=placed(n)) for n in numbers)
+        pairs = zip(news, hots, strict=True)
+        changes = tuple(Update(id=m.id, fields={"hot": hot}) for m, hot in pairs)
+        known.add(Step(op="promote", reason="new since the judge chose the page", changes=changes))
 
 
 def _put_on_page(plan: RunPlan, known: Known, page: Iterable[str]) -> None:

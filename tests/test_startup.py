@@ -147,13 +147,13 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
     }
 
 
-def test_status_renders_no_page_again_until_a_commit(tmp_path: Path) -> None:
-    """What it says of a commit is stored: decoding all memories grows with the repository."""
+@pytest.mark.parametrize("verb", ["status", "run"])
+def test_pages_are_not_rendered_again_until_a_commit(tmp_path: Path, verb: str) -> None:
+    """What both say of a commit is stored: rendering all memories grows with the repository."""
     repo = tmp_path / "repo"
     loaded(tmp_path, "init", str(repo))
     for text in ("The team orders coffee on Mondays.", "The library closes at six."):
         loaded(repo, "add", text)
         loaded(repo, "run")
-        first, again = (loaded(repo, "status") for _ in range(2))
-        assert "jinja2" in first[1]
-        assert "jinja2" not in again[1]
+        assert "jinja2" in loaded(repo, "status" if verb == "status" else "run")[1]
+        assert "jinja2" not in loaded(repo, verb)[1]

@@ -153,6 +153,14 @@ def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
     return contents
 
 
+def stale_pages(work: Work) -> tuple[str, ...]:
+    """Return the derived files that do not match this commit's memories. The answer is stored."""
+    kind = f"pages {hot_rules(work).path}"
+    return work.answer(
+        kind, tuple[str, ...], lambda: tuple(sorted(derived_contents(work, work.tree.state())))
+    )
+
+
 def hot_rules(work: Work) -> HotRules:
     """Return the rules of the hot cache. Use `HOT.md` if the configured path has another owner."""
     rules = work.config.rules.hot

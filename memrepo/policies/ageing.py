@@ -203,7 +203,9 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def gone(self) -> bool:
         """Return whether the memory has left recall, by age or by its stated end of validity."""
-        return self.ended or (self.expired and not self.lasts) or self.confidence < FLOOR
+        if self.ended or self.stored < FLOOR:
+            return True
+        return not self.lasts and (self.expired or self.confidence < FLOOR)
 
     @property
     def leaves(self) -> datetime | None:

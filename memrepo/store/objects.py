@@ -17,6 +17,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from typing import IO, TYPE_CHECKING, BinaryIO, Protocol
 
 import msgspec
@@ -292,7 +293,12 @@ def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, TreeEntry]]:
         end = data.index(b"\0", at)
         mode, name = data[at:end].split(b" ", 1)
         at = end + 1 + width
-        yield name, TreeEntry(mode.decode().zfill(6), data[end + 1 : at].hex())
+        yield name, TreeEntry(_printed(mode), data[end + 1 : at].hex())
+
+
+@cache
+def _printed(mode: bytes) -> str:
+    return mode.decode().zfill(6)
 
 
 # -- writing -----------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache, partial
-from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from memrepo.core.patterns import regex
@@ -165,9 +164,10 @@ def is_time_heading(text: str) -> bool:
     return (bool(words) and _of_the_day().issuperset(words)) or is_date_heading(text)
 
 
+@lru_cache(maxsize=4096)  # called for each memory of a file
 def date_of_path(path: str) -> str:
     """Return the date in a file name (`YYYY-MM-DD` or `YYYYMMDD`), or an empty string."""
-    for match in _FILE_DAY.finditer(PurePosixPath(path).name):
+    for match in _FILE_DAY.finditer(path.rpartition("/")[2]):
         day = _calendar(match[1], match[2], match[3])
         if day:
             return day

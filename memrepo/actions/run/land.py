@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from memrepo import __version__
 from memrepo.actions.guard import redact_steps
-from memrepo.actions.landing import Landing, derived_files, prepare
+from memrepo.actions.landing import Landing, derived_files, prepare, stale_pages
 from memrepo.actions.pending import PREFIX, all_waiting, put_away
 from memrepo.actions.run.decide import Decisions
 from memrepo.actions.run.gather import Answers, RunPlan
@@ -41,7 +41,8 @@ def draft(work: Work, plan: RunPlan, found: Decisions, run: str) -> None:
     steps = found.steps = tuple(kept)
     work.store.notices += (one for one in redacted if one not in work.store.notices)
     state = apply_steps(plan.state, steps)
-    pages = derived_files(work, state)
+    # Most runs change nothing, and rendering the pages takes the most time of them.
+    pages = derived_files(work, state) if steps or stale_pages(work) else []
     # Without any change, a run is recorded only for the cost of its questions.
     cost = found.receipt.usage.calls
     if not (steps or pages or found.consumed or plan.is_upgrade or cost):

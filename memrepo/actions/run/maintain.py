@@ -125,10 +125,15 @@ def _why_compressed(rules: CompressionRules, group: Group) -> str:
     )
 
 
-def _links(_: Work, plan: RunPlan, state: State) -> tuple[Step, ...]:
+def _links(work: Work, plan: RunPlan, state: State) -> tuple[Step, ...]:
     """Link claims that mention the same names, in one commit."""
-    step = link_step(state.active, plan.decided)
-    return (step,) if step else ()
+
+    def step() -> Step | None:
+        return link_step(state.active, plan.decided)
+
+    if state is plan.state and work.answer("linked", bool, lambda: step() is None):
+        return ()
+    return (found,) if (found := step()) else ()
 
 
 def _chunk_files(work: Work, _: RunPlan, state: State) -> tuple[Step, ...]:

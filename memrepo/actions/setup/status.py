@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import derived_contents, hot_rules
+from memrepo.actions.landing import hot_rules, stale_pages
 from memrepo.actions.pending import (
     Budgets,
     all_waiting,
@@ -216,7 +216,7 @@ def _survey(work: Work) -> _Survey:
             *cases.problems,
             *(replace(p, severity="warning") for p in broken),
         ),
-        stale=tuple(sorted(derived_contents(work, state))) if has_views else (),
+        stale=stale_pages(work) if has_views else (),
         requests=tuple(requests_waiting(work)),
         sources=sources,
         unread=unread,

@@ -11,10 +11,13 @@ characters.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from math import log2
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -193,9 +196,9 @@ _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
 _MAX_COLUMNS = 8
 """The maximum number of columns of secrets that are read in a table."""
+_DIGITS = ("pin", "enter", "lockbox")
+"""The sorts whose values are a few digits."""
 _SPOKEN = ("password", "pass", "secret")
-_MAX_WORDS_BETWEEN = 4
-"""The maximum number of words from a verb to a value, with the value."""
 _MAX_APART = 60
 """The maximum number of characters between a label and a value that no sign or verb connects."""
 _LISTED = ("password", "pass", "key", "token", "secret", "weak", "pin", "credentials")
@@ -206,13 +209,19 @@ _KINDS = {
     "password": "password",
     "pass": "password",
     "login": "password",
+    "unlock": "password",
     "pin": "pin",
+    "enter": "pin",
+    "lockbox": "pin",
     "cvv": "card",
     "card": "card",
 }
 
 
-_SORTS = "password pass key token secret weak pin cvv card login credentials".split()
+_SORTS = (
+    *("password", "pass", "unlock", "key", "token", "secret", "weak", "pin", "enter", "lockbox"),
+    *("cvv", "card", "login", "credentials"),
+)
 
 
 @cache
@@ -244,7 +253,7 @@ def _section(name: str) -> tuple[str, ...]:
         "ending": lambda word: not _is_wide(word),
         "inflected": lambda word: len(word) > 4 and not _is_wide(word) and "pass" not in word,
         "wide": _is_wide,
-        "long": lambda word: len(word) > 3,
+        "long": lambda word: len(word) > 4 and not _is_wide(word),
     }.get(kind, bool)
     return tuple(word.lstrip("*") if kind else word for word in found if keep(word))
 
@@ -293,7 +302,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
     read_to = table_to = 0
     below: list[Find] = []
     for start, end in _labelled_lines(folded, _stems()):
-        last, columns = ("", 0), 0
+        last, columns, words = ("", 0), 0, _words(text, start, end)
         if start >= table_to and (rows := _rows_below(text, start, end)):
             columns, table_to = _MAX_COLUMNS, rows[1]
         for label in _pattern("label").finditer(folded, start, end):
@@ -307,16 +316,19 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
                 continue
             if sort in _SPOKEN and _pattern("misnamed").match(folded, label.end(), end):
                 continue
-            last, kind = (sort, label.end()), _KINDS.get(sort, "token")
-            spots = [
-                *_after(text, folded, *label.span(), end, sort, is_code=is_code),
-                *_near(text, folded, start, *label.span(), end, sort),
-                *_elsewhere(text, folded, start, *label.span(), end, sort),
-            ]
+            last = sort, label.end()
+            near = max(start, label.start() - _MAX_APART), min(end, label.end() + _MAX_APART)
+            for read in (sort, "pin") if _may_be_pin(folded, *near, label[0], sort) else (sort,):
+                is_pin = is_code or read != sort
+                spots = [
+                    *_after(text, folded, *label.span(), end, read, is_code=is_pin),
+                    *_around(text, folded, label.span(), end, read, words),
+                ]
+                yield from ((*spot, _KINDS.get(read, "token")) for spot in spots)
             if columns:
                 columns -= 1
-                spots += _column(text, start, end, label.start(), sort, table_to)
-            yield from ((*spot, kind) for spot in spots)
+                spots = [*_column(text, start, end, label.start(), sort, table_to)]
+                yield from ((*spot, _KINDS.get(sort, "token")) for spot in spots)
         if last[0] in _LISTED and start >= read_to:
             *spots, (_, read_to) = _below(text, folded, start, end, *last)
             below += ((*spot, _KINDS.get(last[0], "token")) for spot in spots)
@@ -342,6 +354,16 @@ def _stems() -> Mapping[str, bool]:
     return found
 
 
+def _may_be_pin(folded: str, start: int, end: int, label: str, sort: str) -> bool:
+    """Return whether a password near a label may be digits: one of a lock or of a card."""
+    if sort == "unlock":
+        return True
+    name = "for_lock" if sort == "password" or label == "clave" else "for_box"
+    return sort in ("password", "secret", "weak") and bool(
+        _pattern(name).search(folded, start, end)
+    )
+
+
 def _labelled_lines(folded: str, stems: Mapping[str, bool]) -> Sequence[Span]:
     """Return the sorted spans of lines with a stem, at the start of a word if it must be."""
     found: set[Span] = set()
@@ -360,15 +382,19 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     """Return the kind of value that a label names where it is, or "" if it names none."""
     sort = _sort_of(folded[begin:at])
     before = _pattern("word_before").search(folded, max(line, begin - 24), begin)
+    near = max(line, begin - 2 * _MAX_APART), min(end, at + 2 * _MAX_APART)
+    if sort == "enter":
+        return sort if _pattern("for_lock").search(folded, *near) else ""
     if sort == "weak":
-        is_network = _pattern("network").match(folded, at, end) or (
-            before and _pattern("network").fullmatch(f" {before[1]}")
-        )
-        return "password" if is_network else sort
+        is_network = _pattern("network").search(folded, *near)
+        is_access = folded[begin:at] == "clave" and _pattern("access").search(folded, *near)
+        return "password" if is_network or is_access else sort
     if not folded[begin:at].startswith(_section("code")):
         return sort
+    if _pattern("other_code").match(folded, at, end):
+        return ""
     # A code is for a lock on the same line, and is none of another noun: a zip code.
-    if before is not None and before[1] not in _set("prose", "with", "of"):
+    if before is not None and before[1] in _set("other"):
         return ""
     if sort == "code":
         is_for_lock = _pattern("for_lock").search(folded, line, end) or _pattern("code_of").match(
@@ -399,6 +425,9 @@ def _after(
     text: str, folded: str, begin: int, at: int, end: int, sort: str, *, is_code: bool = False
 ) -> Iterator[Span]:
     """Yield the value that follows a label on the same line."""
+    if sort in ("login", "credentials", "lockbox", "enter"):
+        return
+    sort = "pass" if sort == "unlock" else sort
     if sort == "card":
         number = _pattern("card").search(text, at, min(end, at + 60))
         if number and is_card(number[0]):
@@ -412,13 +441,9 @@ def _after(
         row and (not _is_row(text, at) or "/" in text[max(0, at - 60) : at].rpartition(" ")[2])
     ):
         return
-    if sort in ("login", "credentials"):
-        far = _pattern("near").search(folded, at, min(end, at + 42)) if how == "bare" else None
-        yield from _after_name(text, (far or begins).end(), end, "sign" if far else how)
-        return
     if how == "bare" and (is_code or _pattern("before").search(folded, max(0, begin - 20), begin)):
         how = "with"
-    label = folded[max(0, at - 12) : at]
+    label = "phrase" if begins[0] == "=" else folded[max(0, at - 12) : at]
     if (
         sort == "password"
         and how != "bare"
@@ -436,136 +461,140 @@ def _after(
         yield value.start, value.end
 
 
-def _near(
-    text: str, folded: str, line: int, begin: int, at: int, end: int, sort: str
+def _around(
+    text: str, folded: str, label: Span, end: int, sort: str, words: Sequence[_Value]
 ) -> Iterator[Span]:
-    """Yield values that the sentence of a label states further on, or right before the label.
+    """Yield values in the sentence of a label that look like nothing but a secret.
 
-    Such a value looks like nothing else: `the password was changed from X to Y`, `X is the PIN`.
+    The looser the connection, the more a value has to look like one: `use 4071 as the PIN`, `the
+    password was changed from X to Y`, `the key for the mail came today, X`.
     """
-    if sort not in ("password", "secret", "key", "token", "weak", "pin"):
+    if sort in ("card", "cvv"):
         return
-    yield from _apart(text, folded, at, end, sort)
-    strong, weak = [], []
-    joints = _pattern("near").finditer(folded, at, min(end, at + 80)) if sort != "weak" else ()
-    for joint in joints:
-        if (value := _first_odd(text, joint.end(), end, sort)) is None:
-            continue
-        if _is_named_otherwise(folded, at, value.start):
-            continue
-        made_up = sort == "password" and _is_made_up(text[value.start : value.end])
-        fits = made_up and _is_value(text, value, end, sort, "sign")
-        ends = sort != "pin" or (
-            _pattern("ends").match(text, value.end, end)
-            and not _pattern("year").match(text, value.start)
-        )
-        if (ends and _is_stated(text, value, end, sort)) or (fits and joint["changed"]):
-            strong.append((value.start, value.end))
-        elif made_up:
-            weak.append((value.start, value.end))
-    yield from strong + [spot for spot in weak if strong and spot[1] - spot[0] >= 6]
-    if "phrase" in folded[begin:at] or "frase" in folded[begin:at]:
-        for quote in regex(r"[\"'“„«‘](?=\w)").finditer(text, at, min(end, at + 60)):
-            if phrase := _phrase_at(text, quote.start(), end, "phrase"):
-                yield phrase
-    behind = _pattern("behind").search(folded, max(line, begin - 40), begin)
-    if behind and (
-        word := regex(r"\S{4,60}\Z").search(text, max(line, behind.start() - 60), behind.start())
-    ):
-        value = _value_at(text, word.start(), behind.start())
-        if (
-            value
-            and _is_stated(text, value, end, sort)
-            and not _pattern("year").match(text, value.start)
-        ):
-            yield value.start, value.end
-
-
-def _elsewhere(
-    text: str, folded: str, line: int, begin: int, at: int, end: int, sort: str
-) -> Iterator[Span]:
-    """Yield what is elsewhere on the line of a label and looks like nothing but a password.
-
-    A code of several digits may stand before its label: `type 580312 to disarm (alarm PIN)`.
-    """
-    if sort == "pin":
-        pin = _pattern("code_apart").search(text, max(line, begin - 30), begin)
-        between = (pin.end(), begin) if pin else (begin, begin)
-        ends = regex(r"[.!?;][ \t]|[。！？]").search(text, *between)
-        if pin and not ends and not _is_named_otherwise(folded, *between):
-            yield pin.span()
-        return
-    if sort not in ("password", "login", "credentials"):
-        return
-    window = max(line, begin - _MAX_APART - 20), min(end, at + _MAX_APART + 20)
-    for word in _pattern("with_digit").finditer(text, *window):
-        value = _value_at(text, word.start(), end)
-        if value is None or (value.start < at and value.end > begin):
-            continue
-        between = (at, value.start) if value.start >= at else (value.end, begin)
-        if between[1] - between[0] > _MAX_APART or _is_named_otherwise(folded, *between):
-            continue
-        shown = text[value.start : value.end]
-        if sort == "password" and value.start >= at and _pattern("number").fullmatch(shown):
-            if not is_placeholder(shown) and regex(r"[^.;:,。；：，]*").fullmatch(text, *between):
-                yield value.start, value.end
-        elif len(shown) >= 8 and _pattern("plainly").fullmatch(shown) and _is_secret_word(shown):
-            tests = (str.isupper, str.islower, str.isdigit)
-            classes = sum(any(map(test, shown)) for test in tests)
-            signed = bool(_pattern("signed").search(shown)) or shown[-1] in "!$#*"
-            if classes == 3 and (signed or sort == "password"):
-                yield value.start, value.end
-
-
-def _first_odd(text: str, at: int, end: int, sort: str) -> _Value | None:
-    """Return the first of some words that looks like a value: `is since Monday 7350#`."""
-    first = _value_at(text, at, end)
-    value = first
-    for _ in range(_MAX_WORDS_BETWEEN):
-        if value is None or _is_stated(text, value, end, sort):
-            return value or first
-        if not _pattern("plain_word").fullmatch(text, value.start, value.end):
+    begin, at = label
+    sure, maybe = [], []
+    first = bisect_left(words, begin - _MAX_APART - 20, key=attrgetter("end"))
+    for value in islice(words, first, None):
+        if value.start > at + 2 * _MAX_APART:
             break
-        value = _value_at(text, value.end + 1, end)
-    return first
-
-
-def _apart(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
-    """Yield values after a label that nothing connects with it, and that look like nothing else."""
-    stop = min(end, at + _MAX_APART)
-    if sort == "pin":
-        sentence = regex(r"[.!?;,。、][ \t]|[。、]|$").search(text, at, min(end, at + 30))
-        found = _pattern("code_apart").search(text, at, sentence.start() if sentence else stop)
-        found = found and _pattern("code_apart").match(text, found.start(), end)
-        if found and not _is_named_otherwise(folded, at, found.start()):
-            yield found.span()
-        return
-    for found in _pattern("grouped").finditer(text, at, min(end, stop + 100)):
-        groups = regex(r"[ -]").split(found[0])
-        random = sum(bool(_pattern("unpronounceable").search(g)) or _is_mixed(g) for g in groups)
-        if " " in found[0] and regex(r"[0-9A-F ]+").fullmatch(found[0]):
-            continue  # a fingerprint, or a number
-        if found.start() > stop or _is_named_otherwise(folded, at, found.start()):
-            return
-        if is_placeholder(found[0]):
+        if value.start < at and value.end > begin:
             continue
-        if 2 * random > len(groups) or found[0].replace("-", "").isdigit():
-            yield found.span()
+        after = value.start >= at
+        gap = (at, value.start) if after else (value.end, begin)
+        looks = _looks(text, value, end, sort, beside=not text[slice(*gap)].strip())
+        needed = _needed(folded, gap, sort, after=after, looks=looks) if looks else 5
+        if needed == 4 and after and _pattern("number_after").fullmatch(text, at, value.end):
+            needed = 3
+        if looks >= needed:
+            sure.append(value[:2])
+        elif sort == "password" and looks == 2 and needed == 3 and after:
+            maybe.append(value[:2])
+    yield from sure + (maybe if sure else [])  # `from X to Y`
+    if sort == "password":
+        named = "phrase" if _pattern("phrased").search(folded, begin, at) else ""
+        for quote in regex(r"[\"'“„«‘](?=\w)").finditer(text, at, min(end, at + 2 * _MAX_APART)):
+            if (named or _pattern("linked").search(folded, at, quote.start())) and (
+                phrase := _phrase_at(text, quote.start(), end, named)
+            ):
+                yield phrase
 
 
-def _is_named_otherwise(folded: str, at: int, start: int) -> bool:
-    """Return whether a noun such as `id` or `etag` is between a label and a value."""
-    return not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at:start]))
+def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
+    """Return how much a word looks like a value of a sort: 0 (not at all) to 4.
 
-
-def _is_stated(text: str, at: _Value, end: int, sort: str) -> bool:
-    """Return whether a word is a value although it does not directly follow its label."""
+    `beside` tells that it is right beside its label.
+    """
     value = text[at.start : at.end]
-    if sort in ("pin", "cvv"):
-        return _is_value(text, at, end, sort, "sign")
-    if sort in ("key", "token", "weak"):
-        return is_key(value, 12) and not _pattern("uuid").fullmatch(value)
-    return len(value) >= 6 and _is_secret_word(value) and not _stands_for_one(text, at, end)
+    if sort in _DIGITS:
+        if (
+            not _pattern("pin_word").fullmatch(value)
+            or _pattern("year").match(text, at.start)
+            or _pattern("clock").search(text, max(0, at.start - 8), at.start)
+        ):
+            return 0
+        ends = bool(
+            _pattern("ends").match(text, at.end, end)
+            or (not beside and _pattern("goes_on").match(text, at.end, end))
+        )
+        groups = _pattern("combination").fullmatch(value)
+        if sort == "lockbox":
+            return 3 * bool(groups)
+        if groups or not value[-1].isdigit() or _pattern("code_apart").match(text, at.start, end):
+            return 2 + ends
+        return (1 + ends) * bool(_pattern("pin").match(text, at.start, end))
+    if len(value) < 6 or _stands_for_one(text, at, end) or _pattern("pointer").fullmatch(value):
+        return 0
+    classes = sum(any(map(test, value)) for test in (str.isupper, str.islower, str.isdigit))
+    if sort in ("key", "token", "secret", "weak"):
+        if not is_key(value, 12) or _pattern("uuid").fullmatch(value):
+            return 4 * _is_grouped(value)
+        if regex(r"[0-9a-f]{40}|[0-9a-f]{64}").fullmatch(value):
+            return 2  # as a digest of a commit or a file
+        return 3 + (classes == 3 and len(value) >= 20 and is_random(value, 3.5))
+    if _is_grouped(value):
+        return 4
+    if sort == "password" and _pattern("number").fullmatch(value):
+        return 3
+    if sort == "unlock" and _pattern("spoken").fullmatch(value):
+        return 3
+    if not _is_secret_word(value):
+        return 2 * bool(_is_made_up(value) or _pattern("segments").fullmatch(value))
+    is_plain = len(value) >= 8 and _pattern("plainly").fullmatch(value)
+    signed = bool(_pattern("signed").search(value)) or value[-1] in "!$#*"
+    return 3 + bool(is_plain and classes == 3 and (signed or sort == "password"))
+
+
+def _needed(folded: str, gap: Span, sort: str, *, after: bool, looks: int) -> int:
+    """Return how much a value must look like one, by what is between it and its label."""
+    start, stop = gap
+    names = _set("sums" if looks == 4 else "names")
+    if _pattern("sentence").search(folded, *gap) or not names.isdisjoint(
+        regex(r"[\W_]+").split(folded[start:stop])
+    ):
+        return 5
+    far, is_pin, joined = stop - start > _MAX_APART, sort in _DIGITS, not folded[start:stop].strip()
+    if not after:
+        if sort == "enter" and joined:
+            return 1
+        if sort in ("login", "credentials"):
+            return 4
+        if _pattern("behind").search(folded, start, stop):
+            return 1 if is_pin else 3
+        return 3 if is_pin and stop - start <= _MAX_APART / 2 else 4
+    link = _pattern("linked").search(folded, max(start, stop - _MAX_APART), stop)
+    if is_pin:
+        named = sort == "pin" and bool(_pattern("for_lock").search(folded, start, stop))
+        return 2 - bool(link and named) if link or joined or named else 5 if far else 3
+    if sort in ("login", "credentials"):
+        return 5 if far else 3 if _pattern("paired").search(folded, start, stop) else 4
+    if link and not link["with"]:
+        return 2 if _pattern("changed").search(folded, start, stop) else 3
+    if sort in ("password", "pass", "unlock"):
+        return 5 if far else 3 if sort == "unlock" and joined else 4
+    return 3 if stop - start <= _MAX_APART else 4
+
+
+def _words(text: str, start: int, end: int) -> Sequence[_Value]:
+    """Return the words of a line that may be a value, in order of position."""
+    groups = _pattern("grouped").finditer(text, start, end)
+    found = {_Value(*match.span(), quoted=False) for match in groups}
+    for word in _pattern("odd_word").finditer(text, start, end):
+        named = regex(r"(?!env|file|fd)[\w.@+-]{2,40}[:/](?=[^\s:/]+$)").match(word[0])
+        for at in (word.start(), word.start() + named.end()) if named else (word.start(),):
+            if value := _value_at(text, at, end):
+                found.add(value)
+    return sorted(found)
+
+
+def _is_grouped(value: str) -> bool:
+    """Return whether a value consists of random groups of equal length, as keys are shown."""
+    groups = regex(r"[ -]").split(value)
+    if not _pattern("grouped").fullmatch(value) or is_placeholder(value):
+        return False
+    if " " in value and regex(r"[0-9A-F ]+").fullmatch(value):
+        return False  # a fingerprint, or a number
+    random = sum(bool(_pattern("unpronounceable").search(g)) or _is_mixed(g) for g in groups)
+    return 2 * random > len(groups) or value.replace("-", "").isdigit()
 
 
 def _is_row(text: str, at: int) -> bool:
@@ -638,7 +667,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     match sort:
         case "pin":
             pin = _pattern("pin").match(text, at.start, end)
-            ends = how != "bare" or _pattern("remark").match(text, at.end, end)
+            ends = how != "bare" or _pattern("ends").match(text, at.end, end)
             is_year = how in ("bare", "with") and _pattern("year").match(text, at.start)
             return bool(pin and ends and not is_year and pin.end() == at.end)
         case "secret" if how != "sign" or not _is_odd(value):
@@ -696,28 +725,18 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
             return True
         if how == "bare" or ends:
             return how == "with"
+    long = sort == "password" and bool(_pattern("long_word").fullmatch(value))
     if how == "with":
         alone = bool(_pattern("remark").match(text, at.end, end))
         is_speech = at.quoted and value.isalnum() and text[at.start - 1] != "`"
-        return is_speech or (made_up and (at.quoted or alone or _is_odd(value)))
+        return is_speech or (made_up and (at.quoted or alone or long or _is_odd(value)))
     if how == "bare" or sort in ("pass", "secret"):
-        return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
+        fits = at.quoted or long or _is_odd(value)
+        return made_up and fits and (how != "sign" or alone or at.quoted)
     if made_up or (at.quoted and value.isascii()):
         return True
     named = _pattern("plain_word").fullmatch(value) or _pattern("day").fullmatch(value)
     return alone and not named
-
-
-def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
-    """Yield the password after a user name, as in `anna@example.org / ...` or `admin:...`."""
-    named = _pattern("login").match(text, at, end)
-    value = _value_at(text, named.end(), end) if named and how != "bare" else None
-    if (
-        value
-        and ":" not in text[value.start : value.end]
-        and _is_stated(text, value, end, "password")
-    ):
-        yield value.start, value.end
 
 
 def _rows_below(text: str, start: int, end: int) -> Span | None:
@@ -734,7 +753,9 @@ def _column(
     text: str, start: int, end: int, label_start: int, sort: str, table_to: int
 ) -> Iterator[Span]:
     """Yield the values in the column of a table whose header row holds the label."""
-    if sort in ("login", "credentials") or (sort == "pass" and "fail" in text[start:end].lower()):
+    if sort not in (*_LISTED[:-1], "cvv", "card") or (
+        sort == "pass" and "fail" in text[start:end].lower()
+    ):
         return  # names, or a table of tests
     column, at = text.count("|", start, label_start), _line_end(text, end + 1) + 1
     how = "with" if sort == "pass" else "sign"
@@ -782,6 +803,8 @@ def _below(
                 break  # a quote does not name values after it
             first = not seen and bool(line.strip("`~=-"))
             seen = seen or first
+            if sort == "credentials":
+                yield from _around(text, folded, (at, at), stop, sort, _words(text, at, stop))
             yield from _in_item(text, folded, at, stop, sort, first=first)
             at = stop + 1
     elif heading and (lone := _pattern("lone").match(text, end)):
@@ -808,7 +831,7 @@ def _in_item(
         value
         and whole
         and (
-            _is_stated(text, value, end, sort)
+            _looks(text, value, end, sort, beside=True) >= (1 if sort == "pin" else 3)
             or (only and _is_value(text, value, end, "password", "with"))
         )
     ):

@@ -45,7 +45,8 @@ MIN_RETURNS = 4
 """How often a line must come back with other numbers to be hidden."""
 MIN_CUT_SHARE = 0.7
 """How full a question must be to end at a heading of a file that needs several."""
-_DAY = regex(r"(\d{4}-\d\d-\d\d)")
+DAY = regex(r"(\d{4}-\d\d-\d\d)")
+"""A day in the name of a file or in a line."""
 _CLOCK = regex(r"\d:\d\d")
 _WORD = regex(r"[^\W\d_]{3,}")
 _HEADING = regex(r" {0,3}(#{1,6})\s")
@@ -85,7 +86,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def day(self) -> str:
         """Return the day in the file's name, or an empty string."""
-        found = _DAY.search(self.name.rpartition("/")[2])
+        found = DAY.search(self.name.rpartition("/")[2])
         return found[1] if found else ""
 
     @property
@@ -175,7 +176,7 @@ def compare(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], dict[int,
 def kind_of_name(name: str) -> str:
     """Return whether a file is a log, a profile or another page, by its name."""
     base = name.rpartition("/")[2]
-    return "log" if _DAY.match(base) else "profile" if base in FIRST else "page"
+    return "log" if DAY.match(base) else "profile" if base in FIRST else "page"
 
 
 def _place(document: Document) -> tuple[int, str, str]:
@@ -184,7 +185,7 @@ def _place(document: Document) -> tuple[int, str, str]:
         case "profile":
             return 0, f"{FIRST.index(base)}", document.name
         case "log":
-            day = _DAY.match(base)
+            day = DAY.match(base)
             return 2, day[1] if day else base, document.name
     return 1, "", document.name
 

@@ -18,7 +18,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, harmless, without_secrets
 from memrepo.judge.checks import Cited, evidence_of, later_lines
-from memrepo.judge.documents import Batch, is_heading
+from memrepo.judge.documents import DAY, Batch, is_heading
 from memrepo.judge.interface import Change, Operation, Question
 from memrepo.text.words import content_words
 
@@ -143,12 +143,12 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
 
 
 def _near(one: Proposed, names: Sequence[str]) -> list[str]:
-    """Return the neighbouring lines with words of a text that its own lines do not have."""
+    """Return the neighbouring lines with a day, or with words of a text that its lines lack."""
     files = (place.document.name for place in one.cited.places)
     shown = "\n".join((*evidence_of(one.op, one.cited, one.old), *one.cited.under, *files, *names))
     new = content_words(f"{one.op.subject} {one.op.text} {one.op.still}") - content_words(shown)
     lines = (line for line in one.cited.around if not is_heading(line))
-    return [line for line in lines if new & content_words(line)][:MAX_NEAR]
+    return [x for x in lines if new & content_words(x) or DAY.search(x)][:MAX_NEAR]
 
 
 def shelf_question(

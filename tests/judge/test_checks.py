@@ -26,6 +26,7 @@ from memrepo.judge.checks import (
 )
 from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack
 from memrepo.judge.interface import MAX_TEXT, Operation
+from memrepo.judge.questions import Proposed, verify_question
 
 Row = tuple[str, str, str, tuple[str, ...]]
 TABLES = Path(__file__).parent
@@ -324,6 +325,15 @@ def test_later_lines_about_the_same_are_shown_to_the_second_question(
     found = later_lines(op, cite(lines, asked), asked)
     assert [line.split(" ")[0] for line in found] == later
     assert needs_second_question(op, cite(lines, asked), None, asked) is bool(later)
+
+
+def test_the_second_question_shows_near_lines_with_days_or_missing_words() -> None:
+    page = ["# Night", "", "Until: 2026-04-30", "- Watch: Vidar", "- The lamps burn all night"]
+    asked = batch(page)
+    for text, near in (("The lamps burn all night", 1), ("Vidar: the lamps burn all night", 2)):
+        op = Operation(op="add", lines="F1:5", text=text)
+        found = verify_question([Proposed(id="1", op=op, cited=cite("F1:5", asked))], ()).data
+        assert ["Until: 2026-04-30" in found, "Watch" in found] == [True, near > 1]
 
 
 def test_sections_about_two_things_say_nothing_later_of_each_other() -> None:

@@ -64,6 +64,8 @@ def run(repo: Path, now: str = FIRST, *more: str) -> Any:
 def test_no_model_sees_the_files_of_another_agent(tmp_path: Path, service: Service) -> None:
     files = {
         "USER.md": b"# User\n\n- Ana keeps the harbour.\n",
+        "IDENTITY.md": b"# Identity\n\n- **Name:**\n  Otter\n",
+        "agents/bo/IDENTITY.md": b"# Identity\n\n- **Name:** Bo\n",
         "agents/bo/MEMORY.md": b"# Memory\n\n- Bo polishes the bell on Mondays.\n",
     }
     done(tmp_path, "init", tmp_path / "repo", "--from", write(tmp_path / "ws", files))
@@ -76,6 +78,7 @@ def test_no_model_sees_the_files_of_another_agent(tmp_path: Path, service: Servi
     service.default = Act(answer=answer)
     assert run(tmp_path / "repo").data["landed"]
     assert "keeps the harbour" in asked[0]
+    assert "\nnames: agent Otter, another agent Bo\n" in asked[0]
     assert not any("polishes the bell" in question for question in asked)
     assert done(tmp_path / "repo", "status", now=SECOND)["unread"] == []
 

@@ -71,6 +71,10 @@ def judge(plan: RunPlan, given: Input) -> Answers:
     )
 
 
+OWNERS = ("owner", "agent", "another agent")
+"""Whose name a question shows, in this order."""
+
+
 def questions_about(plan: RunPlan, given: Input) -> tuple[Batch, ...]:
     """Return the questions that a model would be asked about the input."""
     return SourceFiles(plan, given, given.reader).batches if given.reader is not None else ()
@@ -91,12 +95,14 @@ class SourceFiles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of owners and agents, each after what it is."""
-        found = (
-            ("owner" if PurePosixPath(file).name in PERSONS else "agent", name)
-            for file, name in self._reader.owners.by_file.items()
-        )
-        return tuple(f"{what} {name}" for what, name in sorted(set(found), reverse=True))
+        """Return the names of owner and agents, each after what it is: one of `OWNERS`."""
+        others = {t.name for t in self._given.texts if self._reader.is_of_other_agent(t)}
+        whose = {
+            file: 0 if PurePosixPath(file).name in PERSONS else 1 + (file in others)
+            for file in self._reader.owners.by_file
+        }
+        found = {(whose[file], name) for file, name in self._reader.owners.by_file.items()}
+        return tuple(f"{OWNERS[number]} {name}" for number, name in sorted(found))
 
     @cached_property
     def batches(self) -> tuple[Batch, ...]:

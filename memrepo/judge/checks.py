@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import PurePosixPath
 
 import msgspec
@@ -46,7 +46,9 @@ MIN_STATED = 3
 """Words with content from which a line that no statement has may be cited."""
 NEAR_LINES = 3
 """Distance in lines up to which a line that was shown may support a wording."""
-MAX_VERBATIM = 400
+SPARE = 1.1
+"""How much longer a text may be than a model was told, because models count badly."""
+MAX_VERBATIM = 600
 """Maximum characters of lines that are quoted together."""
 SAME = 0.9
 """Share of common words from which a new text repeats a known memory."""
@@ -231,7 +233,7 @@ def check(
 def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
     length = len(op.text)
     is_short = length + sum(ch > "\u2e80" for ch in op.text) < MIN_TEXT
-    if (is_short or length > MAX_TEXT) and op.text not in cited.own:
+    if (is_short or length > SPARE * MAX_TEXT) and op.text not in cited.own:
         yield f"text: {length} characters, expected {MIN_TEXT} to {MAX_TEXT}"
     for name in ("text", "subject", "still"):
         if len(getattr(op, name).splitlines()) > 1:
@@ -461,15 +463,17 @@ def needs_second_question(
 def verbatim(op: Operation, cited: Cited, reasons: Sequence[str]) -> Operation | None:
     """Return the operation with the cited lines as its text, because its wording was refused.
 
-    Fields that `reasons` do not name stay. Return None if nothing of it can be kept.
+    Fields that `reasons` do not name stay. Return None if nothing of it can be kept, such as only a
+    lead-in without what it introduces.
     """
     if op.op == "same":
         return replace(op, text="")
     texts = [text for line in cited.own if (text := strip_marker(line))]
-    if op.op == "close" or not texts:
+    ends = accumulate(len(text) + 1 for text in texts)
+    fitting = max(1, sum(end <= MAX_VERBATIM for end in ends))
+    text = " ".join(texts[:fitting])[:MAX_VERBATIM]
+    if op.op == "close" or not texts or text.endswith((":", "：")):
         return None
-    joined = " ".join(texts)
-    text = joined if len(joined) <= MAX_VERBATIM else texts[0][:MAX_VERBATIM]
     faulty = {reason.partition(":")[0]: "" for reason in reasons} | {"id": "", "still": ""}
     fields = {name: "" for name in ("subject", "as_of", "until", "id", "still") if name in faulty}
     return replace(op, op="add", text=text, **fields)

@@ -415,7 +415,19 @@ def test_a_wording_refused_twice_becomes_the_lines() -> None:
     found = verbatim(op, cite(op.lines, batch()), ["text: a number", "as_of: a date"])
     assert (found.op, found.text, found.type) == ("add", PAGE[4][2:], "decision")
     assert (found.id, found.subject, found.as_of) == ("", "Brandt", "")
-    assert len(found.text) <= MAX_TEXT
+    rows = ["The yard opens so:", "- first the gate", f"- then {'the doors ' * 60}", "- at last"]
+    quoted = verbatim(op, Cited(own=tuple(rows[:2])), [])
+    assert quoted is not None
+    assert quoted.text == "The yard opens so: first the gate"
+    assert verbatim(op, Cited(own=tuple(rows)), []) == quoted  # whole lines, as many as fit
+    assert verbatim(op, Cited(own=(rows[0], rows[2])), []) is None
+
+
+def test_a_text_may_be_a_little_longer_than_a_model_was_told() -> None:
+    line = "The yard is tidy " + "and the shed " * 30
+    for length in (MAX_TEXT + 20, MAX_TEXT + 40):
+        op = Operation(op="add", lines="F1:1", text=line[:length])
+        assert bool(check(op, Cited(own=(line,)), {}, ())) is (length > MAX_TEXT + 30)
 
 
 @pytest.mark.parametrize(

@@ -324,7 +324,8 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
                     *_after(text, folded, *label.span(), end, read, is_code=is_pin),
                     *_around(text, folded, label.span(), end, read, words),
                 ]
-                yield from ((*spot, _KINDS.get(read, "token")) for spot in spots)
+                kind = _KINDS.get(read, "token")
+                yield from ((*spot, kind) for spot in spots if read == sort or spot[0] > last[1])
             if columns:
                 columns -= 1
                 spots = [*_column(text, start, end, label.start(), sort, table_to)]
@@ -384,7 +385,8 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     before = _pattern("word_before").search(folded, max(line, begin - 24), begin)
     near = max(line, begin - 2 * _MAX_APART), min(end, at + 2 * _MAX_APART)
     if sort == "enter":
-        return sort if _pattern("for_lock").search(folded, *near) else ""
+        is_network = _pattern("network").search(folded, *near)
+        return sort if _pattern("for_lock").search(folded, *near) else "unlock" * bool(is_network)
     if sort == "weak":
         is_network = _pattern("network").search(folded, *near)
         is_access = folded[begin:at] == "clave" and _pattern("access").search(folded, *near)
@@ -506,17 +508,15 @@ def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
     """
     value = text[at.start : at.end]
     if sort in _DIGITS:
-        if (
-            not _pattern("pin_word").fullmatch(value)
-            or _pattern("year").match(text, at.start)
-            or _pattern("clock").search(text, max(0, at.start - 8), at.start)
-        ):
+        groups = _pattern("combination").fullmatch(value)
+        before = _pattern("clock").search(text, max(0, at.start - 8), at.start)
+        is_time = _pattern("year").match(text, at.start) or (before and not groups)
+        if not _pattern("pin_word").fullmatch(value) or is_time:
             return 0
         ends = bool(
             _pattern("ends").match(text, at.end, end)
             or (not beside and _pattern("goes_on").match(text, at.end, end))
         )
-        groups = _pattern("combination").fullmatch(value)
         if sort == "lockbox":
             return 3 * bool(groups)
         if groups or not value[-1].isdigit() or _pattern("code_apart").match(text, at.start, end):
@@ -549,7 +549,7 @@ def _needed(folded: str, gap: Span, sort: str, *, after: bool, looks: int) -> in
     start, stop = gap
     names = _set("sums" if looks == 4 else "names")
     if _pattern("sentence").search(folded, *gap) or not names.isdisjoint(
-        regex(r"[\W_]+").split(folded[start:stop])
+        regex(r"[^\W_]+").findall(folded, start, stop)[-4:]
     ):
         return 5
     far, is_pin, joined = stop - start > _MAX_APART, sort in _DIGITS, not folded[start:stop].strip()
@@ -580,7 +580,8 @@ def _words(text: str, start: int, end: int) -> Sequence[_Value]:
     found = {_Value(*match.span(), quoted=False) for match in groups}
     for word in _pattern("odd_word").finditer(text, start, end):
         named = regex(r"(?!env|file|fd)[\w.@+-]{2,40}[:/](?=[^\s:/]+$)").match(word[0])
-        for at in (word.start(), word.start() + named.end()) if named else (word.start(),):
+        opens = word.start() + (word[0][0] in "([{<")
+        for at in (opens, word.start() + named.end()) if named else (opens,):
             if value := _value_at(text, at, end):
                 found.add(value)
     return sorted(found)

@@ -71,7 +71,8 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One change to the shelf.
 
-    - `join`: memories `ids` say the same, and `text` of type `type` takes their place
+    - `join`: memories `ids` say the same, and `text` of type `type` about `subject`, or about that
+      of the first, takes their place
     - `overtake`: the first of `ids` is overtaken by the second
     - `drop`: nobody will need `ids`
     - `retype`: `ids` are of type `type`

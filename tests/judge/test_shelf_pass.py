@@ -158,7 +158,8 @@ def test_memories_are_joined_dropped_and_retyped(service: Service, tmp_path: Pat
 
     def change(ids: dict[str, str]) -> dict[str, Any]:
         rows = [
-            {"change": "join", "ids": [ids[CASH], ids[CARDS]], "text": text, "type": "constraint"},
+            {"change": "join", "ids": [ids[CASH], ids[CARDS]], "text": text, "type": "constraint"}
+            | {"subject": "Brevik"},
             {"change": "join", "ids": [ids[ANA], ids[HOLM]], "text": "Ana leaves at nine."},
             {"change": "drop", "ids": [ids[OLD]]},
             {"change": "retype", "ids": [ids[CABLE]], "type": "constraint"},
@@ -177,6 +178,7 @@ def test_memories_are_joined_dropped_and_retyped(service: Service, tmp_path: Pat
     }
     joined = next(m for m in memories(repo).values() if m.body.strip() == text)
     assert len(joined.sources) == 2
+    assert joined.subject == "Brevik"
     page = (repo / "MEMORY.md").read_text()
     assert page.index(text) < page.index(CABLE)  # the joined memory has the place of its members
     assert run(repo, SECOND).exit == 0

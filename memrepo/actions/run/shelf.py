@@ -174,7 +174,9 @@ def _find_proposals(
         days = tuple(sorted({m.captured[:10] for m in members if m.captured}))
         id_ = f"{change.change}-{number}"
         if change.change == "join" and len(members) > 1:
-            op = Operation(op="add", lines="", text=change.text, type=change.type)
+            op = Operation(
+                op="add", lines="", text=change.text, type=change.type, subject=change.subject
+            )
             cited = Cited(own=texts, under=above, above=above, days=days)
             if faults := [*check(op, cited, {}, ()), *_lost(change.text, members)]:
                 refused[number] = faults
@@ -269,6 +271,7 @@ def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:
         sources = merge_sources(sources, other.sources)
     fields: dict[str, object] = {
         "type": change.type,
+        "subject": change.subject or best.subject,
         "sources": sources,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "former": tuple(dict.fromkeys((*best.former, best.own_hash))),

@@ -21,6 +21,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.first_page import (
+    HOME_FILES,
     SEPARATOR,
     WHOLE_LENGTH,
     agent_of,
@@ -318,29 +319,58 @@ def _about(memory: Memory, text: str) -> str:
         return last[:LABEL_LENGTH]  # without it, the text would read as a wish
     owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")
     owner = owner or agent_of(memory.first[0].rpartition("/")[0])
-    if memory.body.startswith("#"):
-        return owner if not _shares_word(owner, text) else ""
     headings = parts[parts.index(name) + 1 :] if name in parts else parts
-    if part_of(memory) == "project" and path_kind(memory.first[0]) == "project":
-        labels = headings[:1] or [name]
-    else:  # nearest first, without the file's title; for a person only the nearest
-        is_title = bool(headings) and _is_title(headings, name)
-        labels = headings[: 0 if is_title else None : -1][: 1 if owner else None]
-        if is_title and not labels and "/" in memory.first[0].removeprefix("sources/"):
-            labels = [one for one in headings[:1] if _NAME.fullmatch(one)]  # a page about one thing
-    if not headings and path_kind(memory.first[0]) == "profile":
-        labels = [name.replace("-", " ").replace("_", " ").title()]  # a page about one person
-    for label in labels:
-        if is_date_heading(label) or find_clock(label) or section_kind([label]):
-            continue
-        if not label.endswith(("?", "？")):
-            label = _ASIDE.sub("", label).strip("-–—:：*# ")
-            if len(label) > LABEL_LENGTH:  # the part before a dash or colon names the thing
-                label = _PART.split(label, maxsplit=1)[0]
-            is_file = label == name or label.endswith(".md")
-            shown = not is_file and 2 < len(label) <= LABEL_LENGTH
-            return label if shown and not _says(text, label) else ""
-    return owner if not _shares_word(owner, text) else ""
+    if memory.body.startswith("#"):
+        headings = headings[:-1]  # the text begins with it
+    names = _names(memory, headings, name, owner)
+    labels = [label for label in dict.fromkeys(map(_label, names)) if not _says(text, label)]
+    if labels and not owner:
+        whole = SEPARATOR.join((labels[0], *labels[1:][-1:]))
+        return whole if len(whole) <= FIELD_LENGTH else labels[0]
+    return labels[-1] if labels else "" if names or _shares_word(owner, text) else owner
+
+
+def _names(memory: Memory, headings: Sequence[str], name: str, owner: str) -> list[str]:
+    """Return the headings above a memory that name a thing, outermost first, each short enough.
+
+    The title of the agent's own file, or of a log, names nothing. Of files about a person or an
+    agent, and of instructions, only the nearest heading counts.
+    """
+    path, kind = memory.first[0], path_kind(memory.first[0])
+    if not headings and kind == "profile":
+        return [name.replace("-", " ").replace("_", " ").title()]  # a page about one person
+    if part_of(memory) == "project" and kind == "project":
+        headings = headings[:1] or [name]
+    is_titled = bool(headings) and _is_title(headings, name)
+    is_own = owner or path.rpartition("/")[2] in HOME_FILES or date_of_path(path)
+    found = [
+        heading
+        for at, heading in enumerate(headings)
+        if not (is_titled and is_own and not at)
+        and not heading.endswith(("?", "？", ".md"))
+        and heading != name
+        and not _is_generic(heading, is_title=is_titled and not at)
+        and 2 < len(_label(heading)) <= LABEL_LENGTH
+    ]
+    if owner or kind == "instruction":
+        is_bare = not owner and len(_WORD.findall(headings[-1] if headings else "")) < MANY
+        near = headings[-2:] if is_bare else headings[-1:]  # above a mere `Rules`
+        return [one for one in found[-1:] if one in near]
+    return found
+
+
+def _label(heading: str) -> str:
+    """Return a heading without a remark; of a long one, the part before a dash or colon."""
+    label = _ASIDE.sub("", heading).strip("-–—:：*# ")
+    return _PART.split(label, maxsplit=1)[0] if len(label) > LABEL_LENGTH else label
+
+
+def _is_generic(heading: str, *, is_title: bool) -> bool:
+    """Return whether a heading says when its lines were written, or only what they are."""
+    kind = section_kind([heading])
+    is_topic = is_title or kind in ("reference", "project", "person")
+    is_named = is_topic and len(_WORD.findall(heading)) >= MANY
+    return bool(is_date_heading(heading) or find_clock(heading) or (kind and not is_named))
 
 
 def _is_title(headings: Sequence[str], name: str) -> bool:
@@ -364,8 +394,9 @@ def _says(text: str, label: str) -> bool:
     return label.lower() in known or 2 * sum(word in known for word in words) > len(words)
 
 
-LINE_LENGTH, LABEL_LENGTH = 320, 40
-"""Maximum characters of a line of the page that is no list or rule, and of the label in front."""
+LINE_LENGTH, LABEL_LENGTH, MANY = 320, 40, 3
+"""Maximum characters of a line of the page that is no list or rule, and of the label in front; and
+the words from which a heading such as `Winter Storage Setup` names a thing."""
 _PART = regex(r"\s[—–-]\s|[:：(（]")
 _BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
@@ -374,7 +405,7 @@ _NAME = regex(r"[A-ZÀ-ÞΑ-ΩА-Я][^\W\d_]*(?:[ -][A-ZÀ-ÞΑ-ΩА-Я][^\W\d_]
 """One to three capitalised words, or a short word in a script without capitals."""
 _FIRST = regex(r"[^.!?。！？·;]*")
 _END = regex(r"(\w[\w)*\"”’]{2,}[.!?](?=\s)|[。！？；]|.(?= · ))")
-_ASIDE = regex(r"^\s*\d+[.)]\s*|\s*[(（][^()（）]*[)）]\s*$")
+_ASIDE = regex(r"^\s*(?:\d+|[A-Z])[.)]\s*|\s*[(（][^()（）]*[)）]\s*$")
 _WORD = regex(r"[^\W_]{2,}")
 
 

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -32,6 +31,7 @@ from memrepo.read.thoughts import (
     heading_kind,
     is_negative,
     width,
+    with_values,
 )
 from memrepo.text.dates import date_of_path, find_clock, find_date, is_time_heading
 from memrepo.text.languages import patterns
@@ -309,8 +309,11 @@ _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
 _ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")
 _PATH = regex(r"^\W*(?:`[^`]+`|[\w./-]+/[\w./-]+|https?:\S+)\W*(?:[(—–:-].{0,60})?$")
-_TARGET = regex(r"^\W*(?:\[[^\]\n]+\]\((?P<link>[^()\n]+\.md)[^()\n]*\)|`(?P<path>[^`\s]+\.md)`)")
-"""A line that begins with a link or path to the file it describes."""
+_TARGET = regex(
+    r"^\W*(?:\[[^\]\n]+\]\((?P<link>[^()\n]+\.md)[^()\n]*\)|`(?P<path>[^`\s]+\.md)`"
+    r"|\[[^\]\n]+\]\((?P<page>(?![\w.+-]+:)[^()\s]+)\)\W*$)"
+)
+"""A line that begins with a link or path to the file it describes, or is only a link to a page."""
 _PROGRESS = regex(
     r"\b\d+\s*/\s*\d+\b|\d+%|\A[^:：\n]{1,40}[:：][\W_]*\d[\d.,+-]*\s*[^\W\d]{2,}\W*\Z"
 )
@@ -339,8 +342,8 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
     lines = [line for line in unit.text[:SIGN_LENGTH].split("\n") if not line.startswith("#")]
     found = 0
     for match in filter(None, map(_TARGET.match, lines)):
-        path = unquote(match["link"] or match["path"])
-        if match["link"] and "://" not in path:
+        path = unquote(match["link"] or match["page"] or match["path"])
+        if not match["path"] and "://" not in path:
             found += 1  # a link points to its file even if that was deleted
             continue
         found += any(posixpath.normpath(posixpath.join(f, path)) in sources for f in (folder, ""))
@@ -377,7 +380,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "quoted": _is_quoted(lines),
         "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind == "row",
-        "unset": unit.kind != "code" and not filled(lines),
+        "unset": unit.kind != "code" and not filled(lines) or _is_empty_table(lines),
         "over": is_marked(first) or (unit.kind == "memory" and _is_closed(unit.text)),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
@@ -388,6 +391,12 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "dated": unit.captured_from == "unit",
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
+
+
+def _is_empty_table(lines: Sequence[str]) -> bool:
+    """Return whether a text is a table of which only the header says something."""
+    is_table = len(lines) > 1 and all(line.startswith("|") for line in lines)
+    return is_table and not any(char.isalnum() for line in lines[1:] for char in line)
 
 
 def is_marked(line: str) -> bool:
@@ -478,10 +487,8 @@ def name_in(data: bytes) -> str:
     The value of a field may stand below its key.
     """
     table = patterns()
-    lines = data.decode("utf-8", "replace").splitlines()
-    for line, below in pairwise((*lines, "")):
-        if line.rstrip(" *_").endswith((":", "：")) and below.startswith(" "):
-            line = f"{line} {below.strip()}"
+    lines = list(with_values(data.decode("utf-8", "replace").splitlines()))
+    for line in lines:
         key, value = field_of(_MARKER.sub("", line))
         if key.lower() in table.names and not PLACEHOLDER.search(line):
             name = _ASIDE.split(value.strip(_NAME_MARKS), maxsplit=1)[0].strip(_NAME_MARKS)

@@ -242,13 +242,15 @@ def _updated() -> re.Pattern[str]:
 
 
 def date_until(text: str, stated: str = "") -> str:
-    """Return the day until which a statement of one line is true, or an empty string.
+    """Return the day until which a statement is true, or an empty string.
 
+    Of several lines, only one that begins with such a day counts: `Valid until: 2026-05-01`.
     `stated` is the day of the statement, if that is known: a weekday (`until Friday`)
     is the next one after it. A text with two weekdays is about every week.
     """
     if "\n" in text:
-        return ""
+        ends = (date_until(line) for line in text.split("\n") if _UNTIL_FIELD.match(line))
+        return max(ends, default="")
     found = [day for start, _, day in _dates(text) if _until().search(text[:start].casefold())]
     if found or not stated:
         return max(found, default="")
@@ -261,10 +263,14 @@ def date_until(text: str, stated: str = "") -> str:
     return (day + timedelta(days=ahead)).isoformat()
 
 
+_UNTIL_FIELD = regex(r"[\W_]*[^\W\d_]+(?: [^\W\d_]+)?[*_ ]*[:：][*_ ]*\d")
+"""A field of one or two words with a value that begins with a number."""
+
+
 @cache
 def _until() -> re.Pattern[str]:
     words = "|".join(re.escape(word) for word in entries("dates", "until"))
-    return re.compile(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,3}}$")
+    return re.compile(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,5}}$")
 
 
 @cache

@@ -210,6 +210,8 @@ THURSDAY, FRIDAY = "2026-10-01", "2026-10-02"
         ("O escritório fica fechado até sexta-feira.", FRIDAY),
         ("哈娜休假到2026年10月3日。", "2026-10-03"),
         ("Офис закрыт до пятницы.", FRIDAY),
+        ("- **Guest:** Lena\n- **Valid until:** 2026-10-03", "2026-10-03"),
+        ("- The van\n- Ben lends it until 2026-10-03 to us", ""),
         ("The shop is open from Monday until Friday.", ""),
         ("It is open every week until Friday.", ""),
         ("Standup is on Friday.", ""),

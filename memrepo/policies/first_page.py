@@ -108,6 +108,7 @@ WHOLE_LENGTH = 640
 _SURE = (2.0, 1.2, 0.4, -0.6)
 """The score for each value from `BEST` to `UNSURE`."""
 _PASSING = frozenset(("dated", "now", "progress", "identifier"))
+_POINTING = frozenset(("path", "filing"))
 _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
 """A warning sign, or two words in capitals: text that the author wants to be noticed."""
 _DAY_FIRST = regex(r"\W*\d{4}-\d\d-\d\d")
@@ -322,9 +323,15 @@ def part_of(memory: Memory) -> Part:
 
 
 def order_of(memory: Memory) -> tuple[object, ...]:
-    """Return a sort key for memories within one part of the first page, independent of use."""
+    """Return a sort key for memories within one part of the first page, independent of use.
+
+    The person's and the agent's own files come first. The lines of one file stay together.
+    """
     traits = _traits(memory)
-    return (traits.part == "rule" and not traits.hard, traits.depth, *memory.first, memory.path)
+    file = traits.place[0]
+    is_side = file.rpartition("/")[2] not in HOME_FILES
+    is_soft = traits.part == "rule" and not traits.hard
+    return (is_soft, file.count("/"), is_side, file, *memory.first, memory.path)
 
 
 def is_about_person(memory: Memory) -> bool:
@@ -448,7 +455,7 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     """Score the text of a memory for the first page."""
     logit = worth(features(unit, kind or "page", section, signs))
     score = LEARNED * max(-4.0, min(4.0, logit))
-    score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * ("path" in signs)
+    score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
     score -= 0.6 * (len(memory.body) > LONG)
     field = _FIELD.match(memory.body.partition("\n")[0])
     is_done = field and _is_done(field["value"])

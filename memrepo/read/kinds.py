@@ -323,6 +323,10 @@ _WHERE = regex(
     r"|:\d{4,5}\b|\w\.service\b|\w@[\w-]+\.\w"
 )
 """A place in the owner's environment: a path, an address, a port, a service."""
+_FILING = regex(
+    r"\b(?:MEMORY|USER|SOUL|AGENTS|CLAUDE|IDENTITY|TOOLS|BOOT|BOOTSTRAP|HEARTBEAT)\.md\b"
+)
+"""A file that an agent keeps or reads at its start: a text that names it is about its upkeep."""
 _MARK = regex(
     r"(?:^\W*[(（\[]|[(（\[](?=[^()（）\[\]]*[)）\]]\W*$))"
     r"([^\W\d_]{3,})(?:[\W\d_](?<![()（）\[\]]))*[)）\]](?!\()"
@@ -380,7 +384,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "quoted": _is_quoted(lines),
         "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind == "row",
-        "unset": unit.kind != "code" and not filled(lines) or _is_empty_table(lines),
+        "unset": (unit.kind != "code" and not filled(lines)) or _is_empty_table(lines),
         "over": is_marked(first) or (unit.kind == "memory" and _is_closed(unit.text)),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
@@ -389,6 +393,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "refers": table["refers"].match(begin),
         "progress": _PROGRESS.search(text),
         "dated": unit.captured_from == "unit",
+        "filing": _FILING.search(text),
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
 

@@ -54,6 +54,8 @@ LEARNED, LOGIT_LIMIT = 1.4, 4.0
 """The weight of the model's logit relative to structure, and the limit of that logit."""
 NEWS = 1.5
 """The bonus for a line of a daily log that states a decision, a correction or similar news."""
+OWNERS, MIN_SHIPPED = 1.5, 1 / 3
+"""The bonus for what an owner added to instructions of which at least this share was shipped."""
 SECTION_COST = 0.12
 """The cost in rank of each earlier statement of the same section."""
 _STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
@@ -109,8 +111,12 @@ def rank_file(
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     is_headed = [unit.kind for unit in units[:1]] == ["memory"]
-    for unit in units:
-        one = _rank(kind, unit, names)
+    every = [_rank(kind, unit, names) for unit in units]
+    shipped = sum("template" in one.signs for one in every)
+    is_form = kind.kind.name == "instruction" and shipped >= MIN_SHIPPED * len(every)
+    for unit, one in zip(units, every, strict=True):
+        if is_form and not one.signs & ({"template"} | kinds().groups["empty_signs"]):
+            one = msgspec.structs.replace(one, rank=one.rank + OWNERS)
         is_rule = is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})

@@ -123,7 +123,7 @@ def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) ->
     other = "# IDENTITY.md\n\n- **Name:** Mox\n- **Vibe:** loud and quick\n"
     mill = "# Memory\n\n## Hollow Mill\n\n### Rules\n\n- Orders go out by fax before noon only.\n"
     mill += "\n### Stones\n\n- Made of basalt and turned by the miller each spring.\n"
-    soul = "# SOUL.md\n\n## Vibe\n\n### Strict policy about the till\n\n- Never open it for guests.\n"
+    soul = "# SOUL.md\n\n## Vibe\n\n### Strict policy of the till\n\n- Never open it to guests.\n"
     more = {"OVEN_RULES.md": bans, "helpers/mox/IDENTITY.md": other, "SOUL.md": soul}
     repo, _ = bakery(tmp_path, **more, **{"MEMORY.md": mill})
     done(repo, "run")
@@ -131,7 +131,7 @@ def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) ->
     assert "Never do: Open it before the bell rings, or the crust tears." in found
     assert "Hollow Mill: Orders go out by fax before noon only." in found, "a rule names its thing"
     assert "Hollow Mill › Stones: Made of basalt and turned by the miller each spring." in found
-    assert "Never open it for guests." in found, "what stands further out is about something else"
+    assert "Never open it to guests." in found, "what stands further out is about something else"
     assert not any("Mox" in text for text in found), "another agent's profile"
     assert "Name: Pim · Vibe: calm" in found
 

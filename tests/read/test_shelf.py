@@ -12,7 +12,7 @@ from memrepo.core.memory import Source
 from memrepo.read import choice
 from memrepo.read.choice import Candidate, choose
 from memrepo.read.kinds import file_kind
-from memrepo.read.shelf import DETAIL_COST, RankedUnit, rank_file
+from memrepo.read.shelf import DETAIL_COST, OWNERS, RankedUnit, rank_file
 from memrepo.read.thoughts import scan
 
 
@@ -57,6 +57,7 @@ def test_what_points_to_another_source_promotes_nothing() -> None:
     lines = ["[No wet corn](corn.md) — never grind it", "`lessons/oats.md` — Never grind wet oats"]
     read = ranked("memory/MEMORY.md", lines, sources=("memory/corn.md", "lessons/oats.md"))
     assert [one.fits for one in read] == ["", ""]
+    assert not any(one.fits for one in ranked("TOOLS.md", ["[The mill](/concepts/mill)"]))
     unread = ranked("memory/MEMORY.md", lines)
     assert all("pointer" in one.signs for one in read)
     assert ["pointer" in one.signs for one in unread] == [True, False], "a link may be dead"
@@ -143,6 +144,9 @@ def test_what_an_owner_tells_the_agent_is_a_rule_and_has_a_tenth_of_the_places()
     shipped = "You're not a chatbot. You're becoming someone."
     (one,) = ranked("SOUL.md", [shipped])
     assert not one.fits
+    added = "In talks with the miller, greet him by his name."
+    alone, beside = (ranked("SOUL.md", [added, *more]) for more in ([], [shipped]))
+    assert beside[0].rank == pytest.approx(alone[0].rank + OWNERS), "added to what was shipped"
     logs = [replace(one, signs=("file_day_log",)) for one in some(*[3.0] * 30)]
     assert chosen(logs, size=60.0) == 15, "all daily logs have a quarter"
     instructions = [replace(one, signs=("file_instruction",)) for one in some(*[3.0] * 30)]

@@ -10,13 +10,25 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args
 
+from driving import NOW
+
+from memrepo.core.times import format_time, parse_time
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 End = Literal["default", "classic", "documented"]
+START = parse_time(NOW)
+DAY, HOUR, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)
 _HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
+
+
+def at(span: timedelta) -> str:
+    """Return a moment by its distance from the start."""
+    return format_time(START + span)
 
 
 def row(

@@ -209,9 +209,7 @@ def test_openclaw_searches_stores_and_reads_a_refusal(
     assert_sound(repo)
 
 
-def test_a_session_ends_in_a_note_after_a_new_one_was_asked_for(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo)
+def test_a_session_ends_in_a_note_after_a_new_one_was_asked_for(repo: Path, tmp_path: Path) -> None:
     claw = OpenClaw(tmp_path, repo)
     with claw.gateway("Tea at four.", "It is five."):
         claw.tell("When does Ana drink tea?")

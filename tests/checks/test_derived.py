@@ -28,28 +28,6 @@ def edited(repo: Path, old: str, new: str) -> None:
     page.write_text(text.replace(old, new))
 
 
-def test_a_page_as_memrepo_wrote_it_passes(hot_repo: Path) -> None:
-    for argv in ((), ("MEMORY.md",)):
-        answer = memrepo(hot_repo, "check", *argv)
-        assert (answer.exit, answer.data["problems"]) == (0, [])
-
-
-@pytest.mark.parametrize("argv", [(), ("MEMORY.md",)])
-def test_a_reworded_bullet_is_named_and_an_edit_passes(
-    hot_repo: Path, argv: tuple[str, ...]
-) -> None:
-    (id_,) = memories(hot_repo)
-    edited(hot_repo, SAID, "The shed isn't red.")
-    answer = memrepo(hot_repo, "check", *argv)
-    (problem,) = answer.data["problems"]
-    assert (answer.exit, problem["rule"], problem["line"]) == (1, "hot-edited", 7)
-    assert problem["fix"].startswith("`git restore -SW MEMORY.md`, then `memrepo edit`")
-    git(hot_repo, "restore", "-SW", "MEMORY.md")
-    done(hot_repo, "edit", id_, "--text", "The shed isn't red.", now=LATER)
-    assert memrepo(hot_repo, "check").exit == 0
-    assert "The shed isn't red. ←" in (hot_repo / "MEMORY.md").read_text()
-
-
 def test_the_hook_stops_a_commit_of_an_edited_page_and_not_of_a_foreign_one(hot_repo: Path) -> None:
     edited(hot_repo, SAID, "The shed is blue.")
     git(hot_repo, "add", "MEMORY.md")

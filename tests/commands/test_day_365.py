@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driving import begin, classic, done, memories
+from driving import begin, done, memories
 
 PEOPLE = ("Ada", "Bruno", "Clara", "Dimitri", "Elena", "Farid", "Greta", "Hanna", "Ivo", "Jana")
 FACTS = {
@@ -61,11 +61,6 @@ def test_unread_facts_are_found_on_day_365_as_on_day_0(repo: Path) -> None:
     (hit, *_) = done(repo, "search", "--no-touch", "bees of Ada", now=LATER)["hits"]
     assert hit["stale"]
     assert "stale" in hit["doubts"][0]
-
-
-def test_the_classic_lifecycle_takes_them_out(repo: Path) -> None:
-    year(classic(repo))
-    assert recall(repo, LATER) <= 1 / len(FACTS)
 
 
 def test_what_ends_by_a_word_of_somebody_leaves(repo: Path) -> None:

@@ -99,9 +99,7 @@ def test_a_prune_that_a_person_took_back_is_not_done_again(small_repo: Path) -> 
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_a_foreign_memory_file_is_left_alone(tmp_path: Path, committed: bool) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_foreign_memory_file_is_left_alone(repo: Path, committed: bool) -> None:
     mine = repo / "MEMORY.md"
     mine.write_text("# Mine\n", encoding="utf-8")
     if committed:
@@ -145,12 +143,6 @@ def test_health_refuses_options_that_would_do_nothing(
 
 
 # -- directives ------------------------------------------------------------------------------------
-
-
-def told(repo: Path, text: str, *, now: str = NOW) -> dict[str, object]:
-    path = repo.parent / "told.txt"
-    path.write_text(text, encoding="utf-8")
-    return done(repo, "directives", path, now=now)
 
 
 def test_a_reconciliation_moves_nothing(small_repo: Path) -> None:
@@ -257,66 +249,3 @@ def test_a_run_does_not_compress_what_it_made(tmp_path: Path) -> None:
     assert not summaries(repo)
     done(repo, "run", now="2026-03-05T10:00:00Z")
     assert summaries(repo)
-
-
-def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Path) -> None:
-    classic(small_repo)
-    repo, (first, *_) = small_repo, notes(small_repo)
-    for span, tier in (
-        ({"hours": 2}, "hot"),
-        ({"hours": 3}, "warm"),
-        ({"days": 7}, "gist"),
-        ({"days": 15}, "forgotten"),
-    ):
-        done(repo, "run", now=after(**span))
-        assert memories(repo)[first.id].tier == tier, span
-    note = memories(repo)[first.id]
-    assert note.status == "active"
-    assert note.body == first.body
-    assert note.tier_since == parse_time(NOW) + timedelta(days=15)
-    shown = memrepo(repo, "show", first.id, now=after(days=16), as_json=False)
-    assert "recovered: this note was forgotten" in shown.out
-    assert (
-        done(repo, "show", first.id, "--no-touch", now=after(days=16))["derived"]["tier"] == "warm"
-    )
-    (one,) = memrepo(repo, "health", now=after(days=16)).data["candidates"]
-    assert (one["id"], one["why"]) == (first.id, ["marked by the user"])
-    done(repo, "run", now=after(days=16))
-    back = memories(repo)[first.id]
-    assert (back.tier, back.user_marked) == ("warm", True)
-    assert back.promoted
-    # The others are cleaned 30 days after the commit that showed them forgotten, this one never.
-    done(repo, "run", now=after(days=45))
-    assert len(notes(repo)) == len(notes(small_repo))
-    done(repo, "run", now=after(days=46))
-    assert [n.id for n in notes(repo)] == [first.id]
-    assert_sound(repo)
-
-
-def test_an_old_note_is_recalled_by_its_gist(small_repo: Path) -> None:
-    note = notes(small_repo)[0]
-    found = done(small_repo, "search", note.body, "--type", "note", "--no-touch", now=after(days=8))
-    hit = next(h for h in found["hits"] if h["id"] == note.id)
-    assert (hit["tier"], hit["answer_confidence"]) == ("gist", "medium")
-    assert hit["text"].startswith(note.title)
-
-
-def test_directives_do_what_they_say_and_a_second_time_nothing(small_repo: Path) -> None:
-    id_ = added(small_repo, "The zebra crossing is closed.")
-    memory = memories(small_repo)[id_]
-    key = f"{memory.layer}:{memory.slug[:-7]}"
-    text = f"Please [[promote:{key}]] and [[pin:{key}]], then [[memory_health]]."
-    found = told(small_repo, text)
-    assert found["counts"] == {"directives": 3, "steps": 2}
-    now = memories(small_repo)[memory.id]
-    assert (now.fields["hot"].reason, now.pinned) == ("user request", True)
-    assert told(small_repo, text)["counts"] == {"directives": 3, "steps": 0}
-    gone = told(small_repo, "[[forget keyword:ZEBRA crossing]] [[forget:knowledge:nothing]]")
-    assert [row["said"] for row in gone["applied"]] == [
-        "took 1 memory off the first page",
-        "names no memory",
-    ]
-    after_ = memories(small_repo)[memory.id]
-    assert after_.status == "active"
-    assert after_.fields["hot"].until is not None
-    assert_sound(small_repo)

@@ -52,9 +52,7 @@ def test_add_names_what_is_alike_and_links_nothing(tmp_path: Path) -> None:
     assert "of the same matter" not in said.out
 
 
-def test_what_a_memory_replaced_is_related_to_it_and_the_other_way_round(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_what_a_memory_replaced_is_related_to_it_and_the_other_way_round(repo: Path) -> None:
     old = done(repo, "add", "The stall is shut in July.")["id"]
     new = done(repo, "supersede", old, "The stall is shut in August.")["id"]
     for one, other, way in ((new, old, "to"), (old, new, "from")):

@@ -152,9 +152,7 @@ def test_three_nights_give_reasons(small: Path) -> None:
     assert any(s.startswith("Supersede: ") and "(was: " in s for s in every)
 
 
-def test_writes_that_a_merge_joined_are_in_the_log(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_writes_that_a_merge_joined_are_in_the_log(repo: Path) -> None:
     done(repo, "add", "Ana sings.")
     git(repo, "branch", "mine")
     git(repo, "reset", "-q", "--hard", "HEAD~1")

@@ -277,9 +277,7 @@ def test_an_edited_sentence_rewords_its_memory_and_keeps_the_id(small_repo: Path
 # -- dry run, no workspace ---------------------------------------------------------------------
 
 
-def test_without_a_workspace_the_sources_folder_is_the_input(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_without_a_workspace_the_sources_folder_is_the_input(repo: Path) -> None:
     assert done(repo, "run")["status"] in ("ok", "skipped")
     (repo / "sources" / "inbox" / "note.md").write_text(
         "- The shed must always be locked at six.\n"

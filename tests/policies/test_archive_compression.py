@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-from hoards import HEDGED, hoard, memory
+from hoards import hoard, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -31,33 +30,6 @@ def score(found: Memory) -> float:
 def state(memories: list[Memory]) -> State:
     start = State(layout=Layout(), files=Files({}, {}), memories={})
     return apply(start, [Create(memory=m) for m in memories])
-
-
-def hedged(count: int) -> list[Memory]:
-    return [memory(n, HEDGED[0].format(about="the crane", n=n)) for n in range(count)]
-
-
-def chosen(memories: list[Memory], rules: CompressionRules = RULES) -> list[Memory]:
-    return candidates(state(memories), rules, score)
-
-
-@pytest.mark.parametrize(
-    ("count", "rules", "expected"),
-    [
-        (20, RULES, 15),
-        (19, RULES, 0),  # below the trigger
-        (20, replace(RULES, keep=10), 10),
-        (20, replace(RULES, keep=11), 0),  # too few candidates
-        (20, replace(RULES, keep=50), 0),
-        (20, replace(RULES, enabled=False), 0),
-        (20, replace(RULES, below=0.35), 0),
-    ],
-)
-def test_from_the_trigger_on_all_but_the_newest(
-    count: int, rules: CompressionRules, expected: int
-) -> None:
-    memories = hedged(count)
-    assert chosen(memories, rules) == memories[:expected]
 
 
 def test_scopes_and_layers_are_never_mixed_and_topics_come_before_time() -> None:

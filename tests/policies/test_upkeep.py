@@ -61,13 +61,6 @@ def ops(of: State, events: list[Event], now: datetime, rules: Rules = RULES) -> 
 
 
 # -- archive -------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("age", "expected"), [(30 * D - S, []), (30 * D, ["archive"]), (30 * D + S, ["archive"])]
-)
-def test_what_was_never_retrieved_rests_after_thirty_days(
-    age: timedelta, expected: list[str]
-) -> None:
-    assert ops(state(memory()), [], T0 + age) == expected
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,9 @@ LINES = (
     "Ines never eats peanuts because of an allergy.",
     "The cabin in Horten is booked for July 2026.",
 )
-DERIVED = ("migrating.md", "Differences from memory-purifier", "scores are derived")
-JOINED = ("migrating.md", "Differences from memory-purifier", "joins them")
+PURIFIER = ("migrating.md", "Differences from memory-purifier")
+DERIVED = (*PURIFIER, "scores are derived")
+JOINED = (*PURIFIER, "joins them")
 
 
 class Sitting:
@@ -290,13 +291,7 @@ def test_a_row_no_claims(sitting: Sitting) -> None:
     assert fault == "the required key assessments is missing"
 
 
-@row(
-    "a reply repeats the id of its run",
-    "documented",
-    "migrating.md",
-    "Differences from memory-purifier",
-    "run id",
-)
+@row("a reply repeats the id of its run", "documented", *PURIFIER, "run id")
 def test_a_row_run_id(sitting: Sitting) -> None:
     said = json.loads(sitting.reading())
     del said["run_id"]
@@ -402,8 +397,7 @@ def test_a_row_daily(tmp_path: Path) -> None:
 @row(
     "what is deferred comes back where news gives it context",
     "documented",
-    "migrating.md",
-    "Differences from memory-purifier",
+    *PURIFIER,
     "read again by a reconciliation",
 )
 def test_a_row_defer(tmp_path: Path) -> None:
@@ -484,8 +478,7 @@ def test_a_row_quarantine(tmp_path: Path) -> None:
 @row(
     "a suspicious route lands with a warning in run, telemetry and last-run",
     "documented",
-    "migrating.md",
-    "Differences from memory-purifier",
+    *PURIFIER,
     "page follows from its type",
 )
 def test_a_row_suspicious(ran: Path) -> None:
@@ -705,13 +698,7 @@ def test_a_row_views_again(mine: Path) -> None:
     assert path.read_text() == page
 
 
-@row(
-    "views are written next to the workspace's own files",
-    "documented",
-    "migrating.md",
-    "Differences from memory-purifier",
-    "`views/`",
-)
+@row("views are written next to the workspace's own files", "documented", *PURIFIER, "`views/`")
 def test_a_row_views_place(ran: Path) -> None:
     assert (ran / "views" / "LTMEMORY.md").is_file()
     assert files(ran.parent / "workspace") == HOUSE
@@ -720,8 +707,7 @@ def test_a_row_views_place(ran: Path) -> None:
 @row(
     "artifacts are live files that no repository holds",
     "documented",
-    "migrating.md",
-    "Differences from memory-purifier",
+    *PURIFIER,
     "`memrepo export artifacts`",
 )
 def test_a_row_not_committed(ran: Path) -> None:
@@ -893,8 +879,7 @@ def test_a_row_launcher(mine: Path) -> None:
 @row(
     "a script installs the package, seeds its files and registers the jobs",
     "documented",
-    "migrating.md",
-    "Differences from memory-purifier",
+    *PURIFIER,
     "`memrepo init`",
     "`memrepo schedule install`",
 )
@@ -928,8 +913,7 @@ def test_a_row_dry_run(mine: Path) -> None:
 @row(
     "every line that is not promoted is stored as a candidate",
     "documented",
-    "migrating.md",
-    "Differences from memory-purifier",
+    *PURIFIER,
     "A shelf bounds what is judged",
 )
 def test_a_row_shelf(tmp_path: Path) -> None:
@@ -989,8 +973,7 @@ def test_a_row_priors(tmp_path: Path) -> None:
 @row(
     "more priors are shown under the pressure of contradictions",
     "documented",
-    "migrating.md",
-    "Differences from memory-purifier",
+    *PURIFIER,
     "ten for each cluster",
 )
 def test_a_row_widening(mine: Path) -> None:

@@ -9,20 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NOW, classic, configure, copied, done, files, memories, memrepo
-from seed_rows import assert_each_row_has_an_end, row
+from driving import classic, configure, copied, done, files, memories, memrepo
+from seed_rows import DAY, HOUR, SECOND, START, assert_each_row_has_an_end, at, row
 
-from memrepo.core.times import format_time, parse_time
-
-START = parse_time(NOW)
-DAY = timedelta(days=1)
-HOUR = timedelta(hours=1)
-SECOND = timedelta(seconds=1)
-
-
-def at(span: timedelta) -> str:
-    """Return a moment by its distance from the start."""
-    return format_time(START + span)
+CLEAR = ("migrating.md", "Differences from context-clear")
 
 
 def test_the_table_is_whole() -> None:
@@ -111,8 +101,7 @@ def test_a_row_deleted_by_key(repo: Path) -> None:
 @row(
     "every profile deletes what was forgotten",
     "documented",
-    "migrating.md",
-    "Differences from context-clear",
+    *CLEAR,
     "A forgotten note stays in the tree",
 )
 def test_a_row_kept(repo: Path) -> None:
@@ -134,8 +123,7 @@ def test_a_row_marked_stays(repo: Path) -> None:
 @row(
     "ages are those of the file's time of change",
     "documented",
-    "migrating.md",
-    "Differences from context-clear",
+    *CLEAR,
     "counts from its creation or the last retrieval",
 )
 def test_a_row_mtime(repo: Path) -> None:
@@ -143,13 +131,7 @@ def test_a_row_mtime(repo: Path) -> None:
     assert tier(repo, 3 * HOUR) == "warm"
 
 
-@row(
-    "the tiers are folders that a note moves through",
-    "documented",
-    "migrating.md",
-    "Differences from context-clear",
-    "A tier is a field",
-)
+@row("the tiers are folders that a note moves through", "documented", *CLEAR, "A tier is a field")
 def test_a_row_folders(repo: Path) -> None:
     path = note(repo).path
     assert tier(repo, 8 * DAY) == "gist"
@@ -426,8 +408,7 @@ def test_a_row_last(layers: Path) -> None:
 @row(
     "forgotten notes come after every other hit in every profile",
     "documented",
-    "migrating.md",
-    "Differences from context-clear",
+    *CLEAR,
     "ranks it by its score",
 )
 def test_a_row_by_score(layers: Path) -> None:

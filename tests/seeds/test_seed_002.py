@@ -10,14 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NOW, classic, configure, copied, done, git, memories, memrepo, subjects
-from seed_rows import assert_each_row_has_an_end, row
+from driving import classic, configure, copied, done, git, memories, memrepo, subjects
+from seed_rows import DAY, HOUR, assert_each_row_has_an_end, at, row
 
-from memrepo.core.times import format_time, parse_time
-
-START = parse_time(NOW)
-DAY = timedelta(days=1)
-HOUR = timedelta(hours=1)
+LAYERED = ("migrating.md", "Differences from layered-memory-manager")
 TAG = re.compile(
     r"- (?P<text>.+) ↑(?P<day>\d{4}-\d\d-\d\d)"
     r"\((?P<reason>\d+ sessions|user request|critical|sync)\)←(?P<source>\S+\.md)(?P<pin>\[pin\])?"
@@ -34,10 +30,6 @@ FACTS = {
 
 def test_the_table_is_whole() -> None:
     assert_each_row_has_an_end(sys.modules[__name__], 56)
-
-
-def at(span: timedelta) -> str:
-    return format_time(START + span)
 
 
 @pytest.fixture(scope="module")
@@ -159,13 +151,7 @@ def test_a_row_tracker(repo: Path) -> None:
     }
 
 
-@row(
-    "full content is a file for each layer",
-    "documented",
-    "migrating.md",
-    "Differences from layered-memory-manager",
-    "one file per memory",
-)
+@row("full content is a file for each layer", "documented", *LAYERED, "one file per memory")
 def test_a_row_one_file(repo: Path) -> None:
     assert of(repo, "boiler").path.startswith("memories/knowledge/")
 
@@ -252,13 +238,7 @@ def test_a_row_tags(repo: Path) -> None:
     assert found["boiler"]["day"] == "2026-03-01"
 
 
-@row(
-    "a tag names the file of the layer",
-    "documented",
-    "migrating.md",
-    "Differences from layered-memory-manager",
-    "the memory's own file",
-)
+@row("a tag names the file of the layer", "documented", *LAYERED, "the memory's own file")
 def test_a_row_tag_source(repo: Path) -> None:
     done(repo, "promote", of(repo, "tiers").id)
     assert (repo / bullets(repo)["team"]["source"]).is_file()
@@ -443,8 +423,7 @@ def test_a_row_recount(repo: Path) -> None:
 @row(
     "a demotion leaves a note on the page that points to the full content",
     "documented",
-    "migrating.md",
-    "Differences from layered-memory-manager",
+    *LAYERED,
     "leaves no note",
 )
 def test_a_row_demotion_note(repo: Path) -> None:
@@ -518,8 +497,7 @@ def test_a_row_restore_promote(repo: Path) -> None:
 @row(
     "directives are carried out wherever they are read",
     "documented",
-    "migrating.md",
-    "Differences from layered-memory-manager",
+    *LAYERED,
     "a captured e-mail must not rule the memory",
 )
 def test_a_row_data(repo: Path) -> None:
@@ -592,8 +570,7 @@ def test_a_row_archive_demoted(repo: Path) -> None:
 @row(
     "every profile archives what nobody asks for",
     "documented",
-    "migrating.md",
-    "Differences from layered-memory-manager",
+    *LAYERED,
     "Nothing is archived because nobody asked for it",
 )
 def test_a_row_no_archive(repo: Path) -> None:
@@ -614,13 +591,7 @@ def test_a_row_discard(repo: Path) -> None:
     assert "discarded" in entry["reason"]
 
 
-@row(
-    "what is archived moves to a folder of its own",
-    "documented",
-    "migrating.md",
-    "Differences from layered-memory-manager",
-    "a status",
-)
+@row("what is archived moves to a folder of its own", "documented", *LAYERED, "a status")
 def test_a_row_archive_place(repo: Path) -> None:
     path = of(repo, "keel").path
     done(repo, "archive", of(repo, "keel").id)

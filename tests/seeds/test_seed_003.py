@@ -12,13 +12,10 @@ from typing import Any
 import pytest
 from driving import NOW, configure, done, git, memories, memrepo, standing, subjects
 from hoards import memory, stored
-from seed_rows import assert_each_row_has_an_end, row
+from seed_rows import SECOND, START, assert_each_row_has_an_end, at, row
 
 from memrepo.core.memory import Memory
-from memrepo.core.times import format_time, parse_time
 
-T0 = parse_time(NOW)
-SECOND = timedelta(seconds=1)
 LIVES = {
     "durable": timedelta(days=90),
     "normal": timedelta(days=14),
@@ -56,13 +53,12 @@ TEXTS = {
 }
 
 
-def at(span: timedelta) -> str:
-    return format_time(T0 + span)
+LIFE_CYCLE = ("migrating.md", "Differences from the life cycle of facts")
 
 
 def aged(number: int, text: str, cls: str = "", **fields: Any) -> Memory:
     decay = {"decay": cls} if cls else {}
-    return memory(number, text, created=T0, **decay, **fields)
+    return memory(number, text, created=START, **decay, **fields)
 
 
 def began(folder: Path, found: list[Memory], *options: str) -> Path:
@@ -165,9 +161,7 @@ def test_a_row_recall_hides(classic: Path) -> None:
 
 
 @row("Recall hides a memory of a short class that somebody gave, once its time is over", "default")
-def test_a_row_recall_hides_by_default(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo)
+def test_a_row_recall_hides_by_default(repo: Path) -> None:
     done(repo, "add", "The ladder leans at the shed.", "--class", "ephemeral")
     assert found(repo, "ladder", LIVES["ephemeral"])
     assert not found(repo, "ladder", LIVES["ephemeral"] + SECOND)
@@ -176,8 +170,7 @@ def test_a_row_recall_hides_by_default(tmp_path: Path) -> None:
 @row(
     "A fact without a class expires after ninety days",
     "documented",
-    "migrating.md",
-    "Differences from the life cycle of facts",
+    *LIFE_CYCLE,
     "Time never takes a claim out of recall",
 )
 def test_a_row_stable_is_stale_by_default(named: Path) -> None:
@@ -232,9 +225,7 @@ def test_a_row_first_rule(tmp_path: Path) -> None:
 
 
 @row("A key or an entity that is given when a fact is stored decides its class", "default")
-def test_a_row_store(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo)
+def test_a_row_store(repo: Path) -> None:
     for options, cls in (
         (("--predicate", "email"), "permanent"),
         (("--entity", "convention"), "permanent"),
@@ -249,9 +240,7 @@ def test_a_row_store(tmp_path: Path) -> None:
 
 
 @row("A class that is given explicitly wins over the rules", "default")
-def test_a_row_explicit(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo)
+def test_a_row_explicit(repo: Path) -> None:
     id_ = done(repo, "add", "We decided on larch.", "--predicate", "email", "--class", "short")[
         "id"
     ]
@@ -261,8 +250,7 @@ def test_a_row_explicit(tmp_path: Path) -> None:
 @row(
     "A key matches when it contains a listed word anywhere",
     "documented",
-    "migrating.md",
-    "Differences from the life cycle of facts",
+    *LIFE_CYCLE,
     "Keys are matched by whole segments",
 )
 def test_a_row_segments(tmp_path: Path) -> None:
@@ -324,8 +312,7 @@ def test_a_row_hard_prune(own: Path) -> None:
 @row(
     "Expired facts are pruned at the start of the gateway and every sixty minutes",
     "documented",
-    "migrating.md",
-    "Differences from the life cycle of facts",
+    *LIFE_CYCLE,
     "is not recalled",
     "the next run prunes it",
 )
@@ -357,8 +344,7 @@ def test_a_row_soft_decay(classic: Path) -> None:
 @row(
     "Each hourly job halves the confidence once more",
     "documented",
-    "migrating.md",
-    "Differences from the life cycle of facts",
+    *LIFE_CYCLE,
     "halved once for each sixteenth",
 )
 def test_a_row_by_time(classic: Path) -> None:
@@ -443,9 +429,7 @@ def test_a_row_ttl_key(own: Path) -> None:
 
 
 @row("A new class is added with its time, and is then a class like the others", "default")
-def test_a_row_new_class(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo)
+def test_a_row_new_class(repo: Path) -> None:
     assert memrepo(repo, "add", "A sundial.", "--class", "glimpse").exit == 2
     configure(repo, "decay.ttl.glimpse", "1h")
     done(repo, "add", "A sundial.", "--class", "glimpse")

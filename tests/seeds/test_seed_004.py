@@ -38,7 +38,7 @@ LONG = " ".join(
 )
 SLOW = "- **Watering interval:** every 3 days (2026-01-05)\n"
 FAST = "- **Watering interval:** every 2 days (2026-02-05)\n"
-ENGRAM = ("migrating.md", "Differences from engram", "need dated evidence")
+ENGRAM = ("migrating.md", "Differences from engram")
 
 
 def new(folder: Path, *options: str) -> Path:
@@ -148,34 +148,29 @@ def test_a_row_hedged(tmp_path: Path) -> None:
 @row(
     "The level of a text follows from its strongest marker",
     "documented",
-    "migrating.md",
-    "Differences from engram",
+    *ENGRAM,
     "profile `classic`",
 )
-def test_a_row_sum_by_default(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_sum_by_default(repo: Path) -> None:
     found = importance(repo, added(repo, "You must lock the gate."))
     assert (found["score"], found["level"]) == (0.82, "high")
 
 
 @row("A score explains itself by reasons", "default")
-def test_a_row_reasons(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_reasons(repo: Path) -> None:
     found = importance(repo, added(repo, "We must ship, maybe at 10:30.", "--type", "decision"))
     assert found["reasons"] == ["critical", "hedging", "category", "specifics"]
     assert [p["words"] for p in found["points"]] == ["must", "maybe", "decision", "10"]
 
 
 @row("Salient keywords are extracted", "default")
-def test_a_row_keywords(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_keywords(repo: Path) -> None:
     found = importance(repo, added(repo, "The container runs in docker, and docker in the barn."))
     assert found["keywords"][:2] == ["docker", "container"]
 
 
 @row("What is important ranks first", "default")
-def test_a_row_important_first(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_important_first(repo: Path) -> None:
     added(repo, "Perhaps the lantern of the barn is out.")
     must = added(repo, "You must bring the lantern of the barn.")
     first, second = hits(repo, "lantern", "barn")
@@ -190,13 +185,7 @@ def test_a_row_all_stored(tmp_path: Path) -> None:
     assert [hit["id"] for hit in hits(repo, "Japan")] == [id_]
 
 
-@row(
-    "Importance is stored in the header of a memory",
-    "documented",
-    "migrating.md",
-    "Differences from engram",
-    "stored nowhere",
-)
+@row("Importance is stored in the header of a memory", "documented", *ENGRAM, "stored nowhere")
 def test_a_row_not_stored(weighed: Path) -> None:
     assert all(not m.importance for m in memories(weighed).values())
 
@@ -205,8 +194,7 @@ def test_a_row_not_stored(weighed: Path) -> None:
 
 
 @row("A long memory is cut at the ends of sentences, never within one", "default")
-def test_a_row_sentences(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_sentences(repo: Path) -> None:
     shown = done(repo, "show", added(repo, LONG), "--no-touch")
     ends = {end for _, end in sentences(LONG)}
     assert len(shown["chunks"]) > 1
@@ -214,8 +202,7 @@ def test_a_row_sentences(tmp_path: Path) -> None:
 
 
 @row("A chunk aims at two hundred tokens, and shares two sentences with the one before", "default")
-def test_a_row_size_of_chunks(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_size_of_chunks(repo: Path) -> None:
     cut = done(repo, "show", added(repo, LONG), "--no-touch")["chunks"]
     assert all(200 <= chunk["tokens"] < 250 for chunk in cut[:-1])
     for one, other in pairwise(cut):
@@ -223,8 +210,7 @@ def test_a_row_size_of_chunks(tmp_path: Path) -> None:
 
 
 @row("A text below one hundred and fifty tokens is not cut", "default")
-def test_a_row_short(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_short(repo: Path) -> None:
     text = "The barn is dry. " * 35 + "It is."  # 600 characters, 150 tokens
     short = text[17:]
     assert len(chunks(text, target=50)) > 1
@@ -243,8 +229,7 @@ def test_a_row_thought(tmp_path: Path) -> None:
 
 
 @row("A search returns the chunk that answers with a link to its whole memory", "default")
-def test_a_row_hit_in_a_chunk(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_hit_in_a_chunk(repo: Path) -> None:
     id_ = added(repo, LONG)
     (hit,) = hits(repo, "herbs")
     assert hit["id"] == id_
@@ -254,8 +239,7 @@ def test_a_row_hit_in_a_chunk(tmp_path: Path) -> None:
 
 
 @row("Chunks are files of their own with parentId and chunkIndex", "classic")
-def test_a_row_chunk_files(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_chunk_files(repo: Path) -> None:
     id_ = added(repo, LONG)
     configure(repo, "chunking.materialise", "true")
     assert done(repo, "run", now=LATER)["counts"]["memories_new"] == 0
@@ -276,12 +260,10 @@ def test_a_row_chunk_files(tmp_path: Path) -> None:
 @row(
     "The id of a chunk is the id of its parent with -chunk- and its index",
     "documented",
-    "migrating.md",
-    "Differences from engram",
+    *ENGRAM,
     "`<parent>-chunk-<index>-<digits>.md`",
 )
-def test_a_row_chunk_ids(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_chunk_ids(repo: Path) -> None:
     id_ = added(repo, LONG)
     configure(repo, "chunking.materialise", "true")
     done(repo, "run", now=LATER)
@@ -293,8 +275,7 @@ def test_a_row_chunk_ids(tmp_path: Path) -> None:
 
 
 @row("A score is words by 1 - w and recency by w, with w = 0.2", "default")
-def test_a_row_recency(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_recency(repo: Path) -> None:
     added(repo, "The lantern of the barn is lit.")
     (fresh,) = hits(repo, "lantern")
     assert fresh["parts"]["recency"] == pytest.approx(0.2)
@@ -304,8 +285,7 @@ def test_a_row_recency(tmp_path: Path) -> None:
 
 
 @row("The recency of a memory falls exponentially with its age", "default")
-def test_a_row_half_life(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_half_life(repo: Path) -> None:
     added(repo, "The lantern of the barn is lit.")
     for now, share in (("2026-03-08T09:00:00Z", 0.1), ("2026-03-15T09:00:00Z", 0.05)):
         (hit,) = hits(repo, "lantern", now=now)
@@ -313,16 +293,14 @@ def test_a_row_half_life(tmp_path: Path) -> None:
 
 
 @row("A recent memory ranks above an old one that says as much", "default")
-def test_a_row_recent_first(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_recent_first(repo: Path) -> None:
     old = added(repo, "The lantern of the barn is lit.", now="2026-01-01T09:00:00Z")
     young = added(repo, "The lantern of the mill is lit.")
     assert [hit["id"] for hit in hits(repo, "lantern")] == [young, old]
 
 
 @row("Each retrieval is counted, with its time, apart from when the memory was made", "default")
-def test_a_row_access(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_access(repo: Path) -> None:
     id_ = added(repo, "The lantern of the barn is lit.")
     done(repo, "search", "lantern", now=LATER)
     done(repo, "show", id_, now=NEXT_DAY)
@@ -332,8 +310,7 @@ def test_a_row_access(tmp_path: Path) -> None:
 
 
 @row("Reading writes no file: retrievals are buffered until a run or a hundred of them", "default")
-def test_a_row_batches(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_batches(repo: Path) -> None:
     id_ = added(repo, "The lantern of the barn is lit.")
     before, head = files(repo), git(repo, "rev-parse", "HEAD")
     done(repo, "show", id_)
@@ -343,8 +320,7 @@ def test_a_row_batches(tmp_path: Path) -> None:
 
 
 @row("What is retrieved often ranks higher", "default")
-def test_a_row_boost(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_boost(repo: Path) -> None:
     id_ = added(repo, "The lantern of the barn is lit.")
     assert hits(repo, "lantern")[0]["parts"].get("access", 0) == 0
     done(repo, "show", id_)
@@ -354,12 +330,10 @@ def test_a_row_boost(tmp_path: Path) -> None:
 @row(
     "accessCount and lastAccessed are fields of the header",
     "documented",
-    "migrating.md",
-    "Differences from engram",
+    *ENGRAM,
     "manifests of runs",
 )
-def test_a_row_access_fields(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_access_fields(repo: Path) -> None:
     id_ = added(repo, "The lantern of the barn is lit.")
     done(repo, "show", id_)
     done(repo, "run", now=LATER)
@@ -369,7 +343,12 @@ def test_a_row_access_fields(tmp_path: Path) -> None:
 # -- 5. contradictions ---------------------------------------------------------------------------
 
 
-@row("A contradiction that a model is sure of is resolved, undated or not", "documented", *ENGRAM)
+@row(
+    "A contradiction that a model is sure of is resolved, undated or not",
+    "documented",
+    *ENGRAM,
+    "need dated evidence",
+)
 def test_a_row_resolved(tmp_path: Path) -> None:
     pair = compared(new(tmp_path))
     assert pair["old"].status == "superseded"
@@ -378,9 +357,13 @@ def test_a_row_resolved(tmp_path: Path) -> None:
     assert pair["old"].superseded_at is not None
 
 
-@row("What a model confirms is resolved without evidence that is dated", "documented", *ENGRAM)
-def test_a_row_undated_waits(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+@row(
+    "What a model confirms is resolved without evidence that is dated",
+    "documented",
+    *ENGRAM,
+    "need dated evidence",
+)
+def test_a_row_undated_waits(repo: Path) -> None:
     ids = {added(repo, HATES), added(repo, LOVES, now=LATER)}
     done(repo, "run", now=NEXT_DAY)
     assert {memories(repo)[id_].standing for id_ in ids} == {"contested"}
@@ -421,12 +404,10 @@ def test_a_row_superseded(tmp_path: Path) -> None:
 @row(
     "A contradiction is looked for whenever a memory is stored",
     "documented",
-    "migrating.md",
-    "Differences from engram",
+    *ENGRAM,
     "What `add`, an import or a merge brought is compared by the next run",
 )
-def test_a_row_compared_by_runs(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_compared_by_runs(repo: Path) -> None:
     ids = {added(repo, HATES), added(repo, LOVES)}
     assert done(repo, "resolve", "--list")["corrections"] == []
     done(repo, "run", now=NEXT_DAY)
@@ -435,8 +416,7 @@ def test_a_row_compared_by_runs(tmp_path: Path) -> None:
 
 
 @row("A link has one of five types and a strength from 0 to 1, in the header", "default")
-def test_a_row_links(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_links(repo: Path) -> None:
     one, other = added(repo, "The barn is dry."), added(repo, "The mill is wet.")
     for type_ in ("follows", "references", "contradicts", "supports", "related"):
         done(repo, "link", one, type_, other)
@@ -449,8 +429,7 @@ def test_a_row_links(tmp_path: Path) -> None:
 
 
 @row("Related memories are found by their links, both ways", "default")
-def test_a_row_related(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_related(repo: Path) -> None:
     one, other = added(repo, "The barn is dry."), added(repo, "The mill is wet.")
     done(repo, "link", one, "supports", other)
     (there,) = done(repo, "related", one)["related"]
@@ -459,8 +438,7 @@ def test_a_row_related(tmp_path: Path) -> None:
 
 
 @row("Consolidation links memories that name the same, or are close in time", "default")
-def test_a_row_expanded(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_expanded(repo: Path) -> None:
     ids = {
         added(repo, "The Kestrel host keeps the backups of Mara."),
         added(repo, "The fan of the Kestrel host runs all day."),
@@ -563,8 +541,7 @@ def test_a_row_compression_reverted(tmp_path: Path) -> None:
 @row(
     "Old memories of low importance are compressed by default",
     "documented",
-    "migrating.md",
-    "Differences from engram",
+    *ENGRAM,
     "`compression.enabled`",
     "`compression.below`",
 )
@@ -575,13 +552,7 @@ def test_a_row_compression_off(tmp_path: Path) -> None:
     assert {m.status for m in memories(repo).values()} == {"active"}
 
 
-@row(
-    "Summaries lie in a folder summaries",
-    "documented",
-    "migrating.md",
-    "Differences from engram",
-    "in the layer of its sources",
-)
+@row("Summaries lie in a folder summaries", "documented", *ENGRAM, "in the layer of its sources")
 def test_a_row_summaries_folder(compressed: Path) -> None:
     summary = next(m for m in memories(compressed).values() if m.type == "summary")
     assert summary.path.startswith("memories/knowledge/")
@@ -656,13 +627,7 @@ def test_a_row_linked_threads(tmp_path: Path) -> None:
     assert set(done(repo, "show", note, "--no-touch")["threads"]) == {early["id"], "roof"}
 
 
-@row(
-    "A folder threads holds a file for each thread",
-    "documented",
-    "migrating.md",
-    "Differences from engram",
-    "no file names them",
-)
+@row("A folder threads holds a file for each thread", "documented", *ENGRAM, "no file names them")
 def test_a_row_no_thread_files(tmp_path: Path) -> None:
     repo = talked(tmp_path, turn("09:00", "Ann."))
     assert not [*repo.glob("threads/*")]
@@ -672,8 +637,7 @@ def test_a_row_no_thread_files(tmp_path: Path) -> None:
 
 
 @row("Topics are the words of the highest TF times IDF, with their score", "default")
-def test_a_row_topics(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_topics(repo: Path) -> None:
     for n in range(6):
         added(repo, f"The {BEDS[n]} grow well." if n else "Kestrel, kestrel, kestrel.")
     found = done(repo, "topics")["topics"]
@@ -682,23 +646,15 @@ def test_a_row_topics(tmp_path: Path) -> None:
     assert [t["score"] for t in found] == sorted((t["score"] for t in found), reverse=True)
 
 
-@row(
-    "Topics are stored in meta.json",
-    "documented",
-    "migrating.md",
-    "Differences from engram",
-    "`views/TOPICS.md`",
-)
-def test_a_row_topics_page(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+@row("Topics are stored in meta.json", "documented", *ENGRAM, "`views/TOPICS.md`")
+def test_a_row_topics_page(repo: Path) -> None:
     added(repo, "Kestrel overheats.")
     done(repo, "run", now=LATER)
     assert "kestrel" in (repo / "views" / "TOPICS.md").read_text("utf-8")
 
 
 @row("Topics are compared over time", "default")
-def test_a_row_trend(tmp_path: Path) -> None:
-    repo = new(tmp_path)
+def test_a_row_trend(repo: Path) -> None:
     added(repo, "The greenhouse needs water.")
     for text in ("Kestrel overheats.", "Kestrel reboots.", "Larder hums."):
         added(repo, text, now="2026-04-10T09:00:00Z")

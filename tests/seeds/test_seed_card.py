@@ -17,7 +17,7 @@ A, B = "mem-aaaaaa0000000001", "mem-bbbbbb0000000002"
 
 
 @pytest.fixture(scope="module")
-def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def card(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a repository with one memory by hand; a test that writes to it cleans up."""
     base = tmp_path_factory.mktemp("card")
     done(base, "init", "repo")
@@ -48,9 +48,7 @@ BORN = "created: 2026-03-01T09:00:00Z"
 
 
 @row("A file with a type and a body is a memory; the hook fills the rest", "default")
-def test_a_row_least(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_least(repo: Path) -> None:
     path = repo / "memories" / "knowledge" / "2026-03" / "gate.md"
     path.parent.mkdir(parents=True)
     path.write_text("---\ntype: fact\n---\n\nThe gate is green.\n", encoding="utf-8")
@@ -63,38 +61,36 @@ def test_a_row_least(tmp_path: Path) -> None:
 
 
 @row("A memory needs a type", "default")
-def test_a_row_needs_type(repo: Path) -> None:
-    path = repo / "memories" / "knowledge" / "gate-aaaaaa.md"
+def test_a_row_needs_type(card: Path) -> None:
+    path = card / "memories" / "knowledge" / "gate-aaaaaa.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"---\nid: {A}\n---\n\nGreen.\n", encoding="utf-8")
-    answer = memrepo(repo, "check", path.relative_to(repo).as_posix())
+    answer = memrepo(card, "check", path.relative_to(card).as_posix())
     path.unlink()
     assert answer.exit == 1
     assert any("type" in p["message"] for p in answer.data["problems"])
 
 
 @row("There are seventeen types, each with its layer", "default")
-def test_a_row_types(repo: Path) -> None:
+def test_a_row_types(card: Path) -> None:
     assert len(TYPES) == 17
     for type_ in TYPES:
         more = [f"parent: {B}", "chunk: 0"] if type_ == "chunk" else []
-        problems = found(repo, BORN, *more, type_=type_, layer=LAYER_OF_TYPE[type_])
+        problems = found(card, BORN, *more, type_=type_, layer=LAYER_OF_TYPE[type_])
         assert not problems.keys() - {"reference-lost"}, (type_, problems)
-    assert found(repo, type_="opinion")
+    assert found(card, type_="opinion")
 
 
 @row("A tag is one word: letters, digits and ./:+#-_", "default")
-def test_a_row_tags(repo: Path) -> None:
-    assert found(repo, BORN, "tags: [garden, project/shed, c++, 2026, blå, a.b]") == {}
-    problems = found(repo, BORN, 'tags: ["Bar Baz", "x/y!!"]')
+def test_a_row_tags(card: Path) -> None:
+    assert found(card, BORN, "tags: [garden, project/shed, c++, 2026, blå, a.b]") == {}
+    problems = found(card, BORN, 'tags: ["Bar Baz", "x/y!!"]')
     assert set(problems) == {"tag-unknown"}
     assert "expected one word" in problems["tag-unknown"]
 
 
 @row("A tag that is none is refused by add and edit, and repaired by check --fix", "default")
-def test_a_row_tags_written(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_tags_written(repo: Path) -> None:
     before = standing(repo)
     answer = memrepo(repo, "add", "The barn is dry.", "--tag", "Bar Baz")
     assert (answer.exit, answer.error["fix"]) == (2, "write 'Bar-Baz'")
@@ -108,9 +104,7 @@ def test_a_row_tags_written(tmp_path: Path) -> None:
 
 
 @row("The pattern of tags is configurable, and a vocabulary takes its place", "default")
-def test_a_row_tags_configured(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_tags_configured(repo: Path) -> None:
     configure(repo, "tags.pattern", "[a-z ]+")
     done(repo, "add", "The barn is dry.", "--tag", "bar baz")
     assert memrepo(repo, "add", "The mill is wet.", "--tag", "Mill").exit == 2
@@ -121,95 +115,93 @@ def test_a_row_tags_configured(tmp_path: Path) -> None:
 
 
 @row("A decay class that nobody knows is refused in a header", "default")
-def test_a_row_decay_class(repo: Path) -> None:
-    problems = found(repo, BORN, "decay: {class: forever}")
+def test_a_row_decay_class(card: Path) -> None:
+    problems = found(card, BORN, "decay: {class: forever}")
     assert "expected one of active, checkpoint" in problems["memory-decay-class"]
-    assert found(repo, BORN, "decay: {class: short}") == {}
+    assert found(card, BORN, "decay: {class: short}") == {}
 
 
 @row("A commit with an unknown decay class or a bad tag is stopped by the hook", "default")
-def test_a_row_hook(repo: Path) -> None:
-    path = repo / "memories" / "knowledge" / "2026-03" / "gate-aaaaaa.md"
+def test_a_row_hook(card: Path) -> None:
+    path = card / "memories" / "knowledge" / "2026-03" / "gate-aaaaaa.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     for line in ("decay: {class: forever}", "tags: [Bar Baz]"):
         path.write_text(text(BORN, line), encoding="utf-8")
-        git(repo, "add", str(path))
-        assert memrepo(repo, "check", "--staged").exit == 1
-        git(repo, "rm", "-qf", str(path))
+        git(card, "add", str(path))
+        assert memrepo(card, "check", "--staged").exit == 1
+        git(card, "rm", "-qf", str(path))
 
 
 @row("An id is mem- and sixteen hexadecimal digits, and no two files have one", "default")
-def test_a_row_ids(repo: Path) -> None:
-    (known,) = memories(repo)
-    assert found(repo, BORN, id_="mem-12")
+def test_a_row_ids(card: Path) -> None:
+    (known,) = memories(card)
+    assert found(card, BORN, id_="mem-12")
     digits = known.removeprefix("mem-")[:6]
-    problems = found(repo, BORN, id_=known, name=f"other-{digits}.md")
+    problems = found(card, BORN, id_=known, name=f"other-{digits}.md")
     assert "memory-same-id" in problems
 
 
 @row("A file name ends in the first six digits of the id", "default")
-def test_a_row_file_name(repo: Path) -> None:
-    assert "memory-file-name" in found(repo, BORN, name="gate-123456.md")
+def test_a_row_file_name(card: Path) -> None:
+    assert "memory-file-name" in found(card, BORN, name="gate-123456.md")
 
 
 @row("The path is layer, month and slug; a slug is of a-z, 0-9 and hyphens", "default")
-def test_a_row_path(repo: Path) -> None:
-    (memory,) = memories(repo).values()
+def test_a_row_path(card: Path) -> None:
+    (memory,) = memories(card).values()
     assert memory.path == f"memories/knowledge/2026-03/barn-{memory.id[4:10]}.md"
-    id_ = done(repo, "add", "Žluťoučký kůň, 你好!", "--dry-run")["id"]
+    id_ = done(card, "add", "Žluťoučký kůň, 你好!", "--dry-run")["id"]
     assert id_.startswith("mem-")
 
 
 @row("Notes lie in the layer notes, and nothing else does", "default")
-def test_a_row_layers(repo: Path) -> None:
+def test_a_row_layers(card: Path) -> None:
     assert "notes" in LAYERS
-    assert "memory-layer" in found(repo, BORN, layer="notes")
-    assert "memory-layer" in found(repo, BORN, layer="knowledge", type_="note")
+    assert "memory-layer" in found(card, BORN, layer="notes")
+    assert "memory-layer" in found(card, BORN, layer="knowledge", type_="note")
 
 
 @row("Status is one of active, superseded, archived and forgotten", "default")
-def test_a_row_status(repo: Path) -> None:
+def test_a_row_status(card: Path) -> None:
     for status in ("archived", "superseded", "forgotten"):
-        assert "field-value" not in found(repo, BORN, f"status: {status}")
-    assert found(repo, BORN, "status: gone")
+        assert "field-value" not in found(card, BORN, f"status: {status}")
+    assert found(card, BORN, "status: gone")
 
 
 @row("Standing is one of six words", "default")
-def test_a_row_standing(repo: Path) -> None:
+def test_a_row_standing(card: Path) -> None:
     words = ("contested", "unresolved", "stale", "retire_candidate", "probable_duplicate")
     for word in words:
-        assert found(repo, BORN, f"standing: {word}") == {}
-    assert found(repo, BORN, "standing: doubtful")
+        assert found(card, BORN, f"standing: {word}") == {}
+    assert found(card, BORN, "standing: doubtful")
 
 
 @row("Confidence and the strength of a link are from 0 to 1", "default")
-def test_a_row_numbers(repo: Path) -> None:
-    (known,) = memories(repo)
+def test_a_row_numbers(card: Path) -> None:
+    (known,) = memories(card)
     for number, good in (("0.5", True), ("1.5", False), ("-0.1", False)):
-        assert (found(repo, BORN, f"confidence: {number}") == {}) == good
+        assert (found(card, BORN, f"confidence: {number}") == {}) == good
         links = f"links: [{{target: {known}, type: supports, strength: {number}}}]"
-        assert (found(repo, BORN, links) == {}) == good
+        assert (found(card, BORN, links) == {}) == good
 
 
 @row("A link has one of five types, and its target exists", "default")
-def test_a_row_links(repo: Path) -> None:
-    (known,) = memories(repo)
+def test_a_row_links(card: Path) -> None:
+    (known,) = memories(card)
     for word in ("follows", "references", "contradicts", "supports", "related"):
-        assert found(repo, BORN, f"links: [{{target: {known}, type: {word}}}]") == {}
-    assert found(repo, BORN, f"links: [{{target: {known}, type: likes}}]")
-    assert "reference-lost" in found(repo, BORN, f"links: [{{target: {B}, type: related}}]")
+        assert found(card, BORN, f"links: [{{target: {known}, type: {word}}}]") == {}
+    assert found(card, BORN, f"links: [{{target: {known}, type: likes}}]")
+    assert "reference-lost" in found(card, BORN, f"links: [{{target: {B}, type: related}}]")
 
 
 @row("A memory is true from and until a date or a time", "default")
-def test_a_row_validity(repo: Path) -> None:
-    assert found(repo, BORN, "valid_from: 2026-01-01", "valid_until: 2026-05-01T09:00:00Z") == {}
-    assert found(repo, BORN, "valid_until: soon")
+def test_a_row_validity(card: Path) -> None:
+    assert found(card, BORN, "valid_from: 2026-01-01", "valid_until: 2026-05-01T09:00:00Z") == {}
+    assert found(card, BORN, "valid_until: soon")
 
 
 @row("Flags are true or false, and written only where they are true", "default")
-def test_a_row_flags(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_flags(repo: Path) -> None:
     id_ = done(repo, "add", "The barn is dry.", "--pin")["id"]
     path = repo / memories(repo)[id_].path
     assert "\npinned: true\n" in path.read_text("utf-8")
@@ -219,16 +211,14 @@ def test_a_row_flags(tmp_path: Path) -> None:
 
 
 @row("What is at its default is not written", "default")
-def test_a_row_defaults(repo: Path) -> None:
-    (memory,) = memories(repo).values()
-    head = (repo / memory.path).read_text("utf-8").split("---")[1]
+def test_a_row_defaults(card: Path) -> None:
+    (memory,) = memories(card).values()
+    head = (card / memory.path).read_text("utf-8").split("---")[1]
     assert not any(f"\n{key}:" in head for key in ("status", "standing", "confidence", "tags"))
 
 
 @row("Keys are in the order of the schema", "default")
-def test_a_row_order(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_order(repo: Path) -> None:
     options = ("--tag", "barn", "--scope", "project:farm", "--title", "Barn", "--class", "short")
     id_ = done(repo, "add", "The barn is dry.", *options)["id"]
     lines = (repo / memories(repo)[id_].path).read_text("utf-8").split("---")[1].splitlines()
@@ -238,9 +228,7 @@ def test_a_row_order(tmp_path: Path) -> None:
 
 
 @row("Keys that memrepo does not know, and comments, survive a write of its own", "default")
-def test_a_row_foreign(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_foreign(repo: Path) -> None:
     id_ = done(repo, "add", "The barn is dry.")["id"]
     path = repo / memories(repo)[id_].path
     mine = "\nmood: calm # by the pond\n# a line of mine\ncreated:"
@@ -251,22 +239,20 @@ def test_a_row_foreign(tmp_path: Path) -> None:
 
 
 @row("Words that YAML turns into other values stay as they are written", "default")
-def test_a_row_yaml(repo: Path) -> None:
-    assert found(repo, BORN, "subject: no", "predicate: 1.10", "object: 2026-02-07") == {}
-    id_ = done(repo, "add", "The answer is no.", "--object", "no", "--dry-run")["id"]
+def test_a_row_yaml(card: Path) -> None:
+    assert found(card, BORN, "subject: no", "predicate: 1.10", "object: 2026-02-07") == {}
+    id_ = done(card, "add", "The answer is no.", "--object", "no", "--dry-run")["id"]
     assert id_
 
 
 @row("A key stands once, and a header is one mapping", "default")
-def test_a_row_duplicate_keys(repo: Path) -> None:
-    assert "frontmatter-duplicate-key" in found(repo, BORN, "title: a", "title: b")
-    assert "frontmatter-anchor" in found(repo, BORN, "title: &x a")
+def test_a_row_duplicate_keys(card: Path) -> None:
+    assert "frontmatter-duplicate-key" in found(card, BORN, "title: a", "title: b")
+    assert "frontmatter-anchor" in found(card, BORN, "title: &x a")
 
 
 @row("A field that a machine computes is not in the file: age, expiry, access counts", "default")
-def test_a_row_derived(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_derived(repo: Path) -> None:
     id_ = done(repo, "add", "The barn is dry.")["id"]
     done(repo, "run")
     path = repo / memories(repo)[id_].path
@@ -277,15 +263,13 @@ def test_a_row_derived(tmp_path: Path) -> None:
 
 
 @row("Equal texts are one memory", "default")
-def test_a_row_same(repo: Path) -> None:
-    (known,) = memories(repo)
-    assert done(repo, "add", "- The barn is dry.")["id"] == known
+def test_a_row_same(card: Path) -> None:
+    (known,) = memories(card)
+    assert done(card, "add", "- The barn is dry.")["id"] == known
 
 
 @row("Rewording keeps the id and adds the hash of the old text", "default")
-def test_a_row_reword(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_reword(repo: Path) -> None:
     id_ = done(repo, "add", "The barn is dry.")["id"]
     path = memories(repo)[id_].path
     done(repo, "edit", id_, "--text", "The barn is wet.")
@@ -295,9 +279,7 @@ def test_a_row_reword(tmp_path: Path) -> None:
 
 
 @row("A scope names a user, project or agent, and recall heeds it", "default")
-def test_a_row_scope(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_scope(repo: Path) -> None:
     done(repo, "add", "The lantern is lit.", "--scope", "project:farm")
     args = ("search", "lantern", "--no-touch", "--scope")
     assert done(repo, *args, "project:farm")["hits"]
@@ -305,18 +287,16 @@ def test_a_row_scope(tmp_path: Path) -> None:
 
 
 @row("A chunk names its parent and its index", "default")
-def test_a_row_chunk(repo: Path) -> None:
-    (known,) = memories(repo)
+def test_a_row_chunk(card: Path) -> None:
+    (known,) = memories(card)
     args = {"type_": "chunk", "layer": "context"}
-    assert found(repo, BORN, f"parent: {known}", "chunk: 0", **args) == {}
-    assert found(repo, BORN, f"parent: {known}", "chunk: first", **args)
-    assert "reference-lost" in found(repo, BORN, f"parent: {B}", "chunk: 0", **args)
+    assert found(card, BORN, f"parent: {known}", "chunk: 0", **args) == {}
+    assert found(card, BORN, f"parent: {known}", "chunk: first", **args)
+    assert "reference-lost" in found(card, BORN, f"parent: {B}", "chunk: 0", **args)
 
 
 @row("A confirmation is an actor and a time", "default")
-def test_a_row_verified(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
+def test_a_row_verified(repo: Path) -> None:
     id_ = done(repo, "add", "The barn is dry.")["id"]
     done(repo, "confirm", id_, now=LATER)
     (stamp,) = memories(repo)[id_].fields["verified"]
@@ -325,10 +305,10 @@ def test_a_row_verified(tmp_path: Path) -> None:
 
 
 @row("The repository has its areas, and one file for its configuration", "default")
-def test_a_row_areas(repo: Path) -> None:
+def test_a_row_areas(card: Path) -> None:
     assert {"sources", "memories", "threads", "corrections", "tombstones", "views"} <= set(AREAS)
-    assert (repo / "memrepo.toml").is_file()
-    assert "-merge -text" in (repo / ".gitattributes").read_text("utf-8")
+    assert (card / "memrepo.toml").is_file()
+    assert "-merge -text" in (card / ".gitattributes").read_text("utf-8")
 
 
 def test_each_row_has_an_end() -> None:

@@ -10,10 +10,10 @@ from driving import CLASSIC
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
+from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.changes import Update
-from memrepo.core.memory import Memory
-from memrepo.policies.ageing import effective, move_of, why_clean
+from memrepo.core.memory import Memory, Stamp
+from memrepo.policies.ageing import effective, move_of, prunable, retention_of
 from memrepo.policies.upkeep import tier_steps
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -48,44 +48,6 @@ def written(of: Memory, now: datetime, *times: datetime) -> Memory:
     return of
 
 
-@pytest.mark.parametrize(
-    ("stored", "since", "age", "expected"),
-    [
-        ("hot", None, 3 * H - S, ""),
-        ("hot", None, 3 * H, "warm"),
-        ("hot", None, 3 * H + S, "warm"),
-        ("warm", 3 * H, 7 * D - S, ""),
-        ("warm", 3 * H, 7 * D, "gist"),
-        ("warm", 3 * H, 7 * D + S, "gist"),
-        ("gist", 7 * D, 14 * D - S, ""),
-        ("gist", 7 * D, 14 * D, ""),
-        ("gist", 7 * D, 14 * D + S, "forgotten"),
-        ("warm", 3 * H, 14 * D + S, "forgotten"),
-        ("hot", None, 7 * D, "gist"),
-        ("hot", None, 400 * D, "forgotten"),
-        ("forgotten", 14 * D, 400 * D, ""),
-    ],
-)
-def test_a_note_ages_at_its_second(
-    stored: str, since: timedelta | None, age: timedelta, expected: str
-) -> None:
-    of = note(tier=stored, tier_since=T0 + since) if since is not None else note()
-    ages = {"warm": 3 * H, "gist": 7 * D, "forgotten": 14 * D}
-    due = [(stored, expected, T0 + ages[expected])] if expected else []
-    assert owed(of, T0 + age) == due
-
-
-@pytest.mark.parametrize(
-    ("kept", "gone"), [(30 * D - S, False), (30 * D, False), (30 * D + S, True)]
-)
-def test_a_forgotten_note_leaves_the_tree_thirty_days_after_the_commit_that_showed_it(
-    kept: timedelta, gone: bool
-) -> None:
-    shown = T0 + 300 * D
-    of = note(tier="forgotten", tier_since=shown)
-    assert bool(why_clean(of, shown + kept, RULES)) is gone
-
-
 @pytest.mark.parametrize("age", [3 * H, 7 * D, 14 * D + S, 400 * D])
 def test_a_pinned_note_owes_no_move(age: timedelta) -> None:
     assert owed(note(pinned=True), T0 + age) == []
@@ -111,3 +73,49 @@ def test_runs_at_any_times_end_where_one_run_ends_and_a_second_proposes_nothing(
     last = T0 + timedelta(seconds=max(runs))
     known = [t for t in times if t <= last]
     assert effective(note(), read(*known), last, RULES) == of.tier
+
+
+# -- decay: every class at its second, soft decay by time, holds, protection -----------------------
+
+
+DECAY_RULES = CLASSIC.decay
+
+
+S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+
+
+def memory(cls: str = "", body: str = "plain words", **fields: Any) -> Memory:
+    base: dict[str, Any] = {"id": "mem-0000000000000001", "type": "fact", "created": T0}
+    if cls:
+        base["decay"] = cls
+    return Memory.of("memories/knowledge/a-000000.md", {**base, **fields}, body=body)
+
+
+@pytest.mark.parametrize(("shift", "expired"), [(-S, False), (0 * S, False), (S, True)])
+def test_a_future_date_holds_decay_until_its_day_has_passed(
+    shift: timedelta, expired: bool
+) -> None:
+    of = memory("short", body="The fair opens on 2026-04-10.")
+    end = datetime(2026, 4, 11, tzinfo=UTC)
+    kept = retention_of(of, read(), end + shift, DECAY_RULES)
+    assert kept.expired is expired
+    assert retention_of(of, read(), end - S, DECAY_RULES).confidence == 1.0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"decay": "permanent", "confidence": 0.01},
+        {"pinned": True},
+        {"critical": True},
+        {"user_marked": True},
+        {"verified": (Stamp(by="human:a@example.org", at=T0 - 500 * D),)},
+        {"status": "archived"},
+        {"status": "superseded"},
+        {"type": "note"},
+        {"type": "chunk"},
+    ],
+)
+def test_what_is_protected_is_never_pruned(fields: dict[str, Any]) -> None:
+    of = memory("short").with_fields(fields)
+    assert prunable([of], Accesses(), T0 + 999 * D, DECAY_RULES) == []

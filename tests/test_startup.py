@@ -157,3 +157,11 @@ def test_pages_are_not_rendered_again_until_a_commit(tmp_path: Path, verb: str) 
         loaded(repo, "run")
         assert "jinja2" in loaded(repo, "status" if verb == "status" else "run")[1]
         assert "jinja2" not in loaded(repo, verb)[1]
+
+
+def test_a_search_decodes_no_header_that_the_index_has(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    loaded(tmp_path, "init", str(repo))
+    loaded(repo, "add", "The team orders coffee on Mondays.")
+    assert "yaml" in loaded(repo, "search", "coffee")[1]
+    assert "yaml" not in loaded(repo, "search", "coffee")[1]

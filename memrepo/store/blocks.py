@@ -24,7 +24,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
 from memrepo.policies.questions import SELF, cues_of, of_self, role_of
-from memrepo.store.database import get_meta, set_meta
+from memrepo.store.database import get_meta, insert_memories, set_meta
 from memrepo.store.tree import Snapshot
 from memrepo.text.dates import date_of_path
 from memrepo.text.sentences import Paragraph, cut, paragraphs
@@ -78,16 +78,19 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
         data = self.edits.get(path)
         return self.tree.files.of(path, blob) if data is None else data
 
-    def memories(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Memory]]:
-        """Yield (blob, memory) pairs of files to index. Omit unreadable files and chunk files."""
+    def memories(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Memory, bool]]:
+        """Yield each file to index as its blob, its memory and whether that is without problems.
+
+        Omit unreadable files and chunk files.
+        """
         edits = {path: data for path, data in self.edits.items() if data is not None}
         committed = self.tree.files.each([one for one in files if one[0] not in edits])
         for path, blob in files:
             data = edits[path] if path in edits else next(committed)
-            memory, _ = codec.decode(path, data)
+            memory, problems = codec.decode(path, data)
             # A chunk is found through its parent memory, which has a row for each paragraph.
             if memory is not None and memory.id and memory.type != "chunk":
-                yield blob, memory
+                yield blob, memory, not problems
 
 
 def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
@@ -130,11 +133,15 @@ def _follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
     files = _memory_changes(base, tree, edited, tree.files.changed_since(known) if known else None)
     if known:
         _delete(base, files)
-    found = _memory_rows(wanted, [(path, blob) for path, blob in files.items() if blob])
+    decoded: dict[str, Memory] = {}
+    found = _memory_rows(wanted, [(p, blob) for p, blob in files.items() if blob], decoded)
     while rows_ := list(islice(found, BATCH)):
         _insert(base, [row for row, _, _ in rows_], [language for _, language, _ in rows_])
         evidence = [(hash_, row[0]) for row, _, hashes in rows_ for hash_ in hashes]
         base.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?)", evidence)
+        # A search reads its hits, and decoding a header takes longer than finding it.
+        insert_memories(base, decoded)
+        decoded.clear()
     state = {
         "stones": stones,
         "commit": tree.commit,
@@ -168,14 +175,18 @@ def _memory_changes(
 
 
 def _memory_rows(
-    wanted: Indexed, files: Sequence[tuple[str, str]]
+    wanted: Indexed, files: Sequence[tuple[str, str]], decoded: dict[str, Memory]
 ) -> Iterator[tuple[Row, str, list[str]]]:
     """Yield the row, the language and the statement hashes of each paragraph of memories.
+
+    Memories whose files have no problems are added to `decoded` by blob.
 
     The status of a rejected memory is `forgotten`, whatever its file says.
     """
     stones = wanted.tree.stones
-    for blob, memory in wanted.memories(files):
+    for blob, memory, is_sound in wanted.memories(files):
+        if is_sound:
+            decoded[blob] = memory
         wanted.tick("memories indexed")
         is_rejected = stones and stones.find_barring(memory) is not None
         status = FORGOTTEN if is_rejected else memory.status
@@ -299,8 +310,7 @@ def _source_changes(wanted: Indexed, known: str, rejected: str) -> _SourceChange
     old, _, how = known.partition(" ")
     differ = tree.files.differences(old) if old and how == now.partition(" ")[2] else None
     state = None
-    areas = tuple(map(tree.layout.area, ("tombstones", "corrections", "memories")))
-    if differ is None or any(path.startswith(areas) for path in differ):
+    if differ is None or _may_reject(tree, differ):
         state = tree.state()
         if (found := _rejected_hash(state)) != rejected:
             rejected, differ = found, None
@@ -316,6 +326,27 @@ def _source_changes(wanted: Indexed, known: str, rejected: str) -> _SourceChange
     return _SourceChanges(
         follows=now, rejected=rejected, files=files, whole=differ is None, state=state
     )
+
+
+_FEW = 20
+"""The most changed memories that are read one by one, instead of all from the cache."""
+
+
+def _may_reject(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
+    """Return whether changes of files may change what search must not show.
+
+    Those of active memories that replace nothing, and were never reworded, do not.
+    """
+    areas = tuple(map(tree.layout.area, ("tombstones", "corrections")))
+    changed = {path: sides for path, sides in differ.items() if tree.layout.is_memory(path)}
+    if len(changed) > _FEW or any(path.startswith(areas) for path in differ):
+        return True
+    files = [(path, blob) for path, sides in changed.items() for blob in sides if blob]
+    for (path, _), data in zip(files, tree.files.each(files), strict=True):
+        memory, _ = codec.decode(path, data)
+        if memory is None or memory.status != "active" or memory.former or memory.supersedes:
+            return True
+    return False
 
 
 def _rejected_hash(state: State) -> str:

@@ -201,7 +201,7 @@ class MemoryCache:
         fresh = {b: m for b, m in memories.items() if self._stored.get(b) != len(m.derived)}
 
         def write(base: sqlite3.Connection) -> None:
-            base.executemany("REPLACE INTO parsed VALUES (?, ?)", _rows(fresh))
+            insert_memories(base, fresh)
             _delete_old(base, memories.keys() if current is None else current)
 
         if fresh and self._write(write):
@@ -259,10 +259,15 @@ def memory_cache(path: Path) -> MemoryCache:
     return MemoryCache(path)
 
 
-def _rows(memories: Mapping[str, Memory]) -> Iterator[tuple[str, bytes]]:
+def insert_memories(base: sqlite3.Connection, memories: Mapping[str, Memory]) -> None:
+    """Store decoded memories by blob, with their text hashes, which `add` looks up."""
     encode: Callable[[object], bytes] = msgspec.msgpack.Encoder().encode
-    for blob, memory in memories.items():
-        yield blob, encode((dict(memory.fields), memory.body, memory.derived))
+    rows = (
+        (blob, encode((dict(memory.fields), memory.body, memory.derived)))
+        for blob, memory in memories.items()
+        if memory.own_hash
+    )
+    base.executemany("REPLACE INTO parsed VALUES (?, ?)", rows)
 
 
 def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:

@@ -146,14 +146,16 @@ def test_a_rule_and_a_list_are_never_cut_and_a_long_heading_labels_by_its_first_
     assert newest == "Hulls dry for a week. (2026-05-09)"
 
 
-@pytest.mark.parametrize(("subject", "is_labelled"), [("Hulls", False), ("Yard", True), ("", True)])
-def test_a_text_that_a_judge_worded_needs_no_label_if_it_names_its_subject(
-    subject: str, is_labelled: bool
+@pytest.mark.parametrize(
+    ("subject", "label"), [("Hulls", ""), ("Yard", "Yard: "), ("", "Winter: ")]
+)
+def test_a_text_that_a_judge_worded_is_labelled_with_a_subject_that_it_does_not_name(
+    subject: str, label: str
 ) -> None:
     place = Source(resource="sources/MEMORY.md", lines=(5, 5), text_hash=text_hash("a week"))
     more = {"subject": subject} if subject else {}
     one = memory("Hulls dry for a week.", context="MEMORY › Winter", sources=(place,), **more)
-    assert condensed(one).startswith("Winter: ") == is_labelled
+    assert condensed(one) == f"{label}Hulls dry for a week."
 
 
 def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_file() -> None:

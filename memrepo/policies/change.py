@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 import msgspec
 
 from memrepo.core.memory import Memory
-from memrepo.policies.phrases import Reading, Replaced, plain_words, read, stem
+from memrepo.policies.phrases import Clause, Reading, Replaced, plain_words, read, stem
 from memrepo.text.dates import without_dates
 from memrepo.text.languages import patterns
 
@@ -32,8 +32,9 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `stated` is true if the newer statement names what has ended, and `is_next` if it only continues
     the older one. Otherwise it has another value for the same key. `is_named` is true if it links
     to the file of the older one and says that it replaces that. `is_event` is true if both
-    statements may report events that were true on their days. `is_rule` is true if one forbids what
-    the other demands, which only a person can decide.
+    statements may report events that were true on their days. `is_open` is true if only a person
+    can decide: one forbids what the other demands, or ends a part. `is_measure` is true if the two
+    differ in a number only.
     """
 
     reason: str
@@ -41,7 +42,8 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_next: bool = False
     is_named: bool = False
     is_event: bool = False
-    is_rule: bool = False
+    is_open: bool = False
+    is_measure: bool = False
 
 
 def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementChange | None:
@@ -60,15 +62,20 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     if found := _change_that_ends(one, two, *headings):
         return found
     if _are_opposed(one, two) and (one.names & two.names or _are_near(*headings)):
-        return StatementChange(reason="one forbids what the other demands", is_rule=True)
-    if together or one.ended is not None:
+        return StatementChange(reason="one forbids what the other demands", is_open=True)
+    if together or one.is_over:
         return None
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
     if _has_other_value(one, two, *headings):
         return StatementChange(reason="the same key has another value", is_event=is_event)
-    if _differ_in_value(one, two, frozenset(plain_words(new.subject).split())):
-        reason = "a newer line says what came after it"
-        return StatementChange(reason=reason, is_next=True, is_event=is_event)
+    if kinds := _differing_value(one, two, frozenset(plain_words(new.subject).split())):
+        reason, is_measure = "a newer line says what came after it", one.times == two.times
+        return StatementChange(
+            reason=reason,
+            is_next=True,
+            is_event=is_event,
+            is_measure=is_measure and kinds != {"name"},
+        )
     return None
 
 
@@ -124,16 +131,30 @@ def _are_opposed(one: Reading, two: Reading) -> bool:
 def _change_that_ends(
     one: Reading, two: Reading, under_old: str, under_new: str
 ) -> StatementChange | None:
-    if two.over and frozenset(map(stem, one.words)) in two.over:
-        return StatementChange(reason="a newer line says that it is over", stated=True)
+    """Return the change if the newer statement ends or replaces what the older one states.
+
+    If it ends one clause of several, a person decides what is left of the others.
+    """
+    reason = "a newer line says that it is over"
+    clauses = [clause for clause in two.clauses if clause.is_over and len(clause.stems) > 1]
+    if any(clause.stems == one.whole.stems for clause in clauses):
+        return StatementChange(reason=reason, stated=True)
     if one.times and two.times and not two.times <= one.times:
         return None
-    if two.ended and one.ended is None:
-        shared = two.ended & one.content
-        is_whole = two.ended <= one.content and len(shared) >= MIN_COVER * len(one.content)
+
+    def ends(over: Clause, old: Clause) -> bool:
+        shared = over.content & old.content
+        is_whole = over.content <= old.content and len(shared) >= MIN_COVER * len(old.content)
         is_named = len(shared) > 2 or shared & (one.names | two.names)
-        if is_whole and len(shared) > 1 and (is_named or _are_near(under_old, under_new)):
-            return StatementChange(reason="a newer line says that it is over", stated=True)
+        is_near = is_named or _are_near(under_old, under_new)
+        # Who states that it is not so agrees with who states that it is over.
+        return len(shared) > 1 and bool(is_whole and is_near) and over.is_negated == old.is_negated
+
+    if two.is_over and not one.is_over:
+        if ends(two.whole, one.whole):
+            return StatementChange(reason=reason, stated=True)
+        if any(ends(over, old) for over in clauses for old in one.clauses):
+            return StatementChange(reason=reason, stated=True, is_open=True)
     return next(filter(None, (_change_of_value(one, two, part) for part in two.replaced)), None)
 
 
@@ -186,33 +207,36 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     return not (first <= second or second <= first)
 
 
-def _differ_in_value(one: Reading, two: Reading, subject: frozenset[str]) -> bool:
-    """Return whether two statements are equal except for one value of the same kind.
+def _differing_value(one: Reading, two: Reading, subject: frozenset[str]) -> set[str]:
+    """Return the kinds of the one value in which two statements differ, or none.
 
-    The value is not the subject, with which a statement begins and whose words do not count. Of the
-    words before a name there are two with content. A key has its own rule.
+    Words without content may differ too. The value is not the subject, with which a statement
+    begins and whose words do not count. Of the words before a name there are two with content. A
+    key has its own rule.
     """
     first = one.content - subject
     shared = first & two.content
-    if len(shared) < 2 or len(shared) < MIN_COVER * len(first):
-        return False
+    if len(shared) < 2 or len(shared) < MIN_COVER * len(first) or one.negations != two.negations:
+        return set()
     if one.numbered != two.numbered or (one.key and two.key):
-        return False
-    blocks = SequenceMatcher(None, one.words, two.words, autojunk=False).get_opcodes()
-    apart = [(one.words[i:j], two.words[m:n], i) for tag, i, j, m, n in blocks if tag != "equal"]
+        return set()
+    words, others = one.telling, two.telling
+    blocks = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
+    apart = [(words[i:j], others[m:n], i) for tag, i, j, m, n in blocks if tag != "equal"]
     if len(apart) != 1:
-        return False
+        return set()
     (old, new, at), *_ = apart
     if not (at and old and new):
-        return False
+        return set()
     kinds = _kinds_of(old, one) & _kinds_of(new, two)
-    before = sum(stem(word) in shared for word in one.words[:at])
-    return bool(kinds - {"name"} or (kinds and before > 1))
+    before = sum(stem(word) in shared for word in words[:at])
+    return kinds if kinds - {"name"} or before > 1 else set()
 
 
 def _kinds_of(part: Sequence[str], of: Reading) -> set[str]:
     """Return the kinds of a value: a number with its unit, a name."""
-    kinds = {"name"} if any(stem(word) in of.names for word in part) else set[str]()
+    is_name = any(stem(word) in of.names and not word[0].isdigit() for word in part)
+    kinds = {"name"} if is_name else set[str]()
     if any(word[0].isdigit() for word in part):
         kinds.add(" ".join(re.sub(r"\d+(?:[.,]\d+)*", "0", word) for word in part))
     return kinds

@@ -25,6 +25,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
 from memrepo.policies.ageing import class_of, decays, is_over, retention_of
 from memrepo.policies.rules import DecayRules, HotRules
+from memrepo.policies.standing import changed_at, contesting
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate", "unresolved")
 COLD, STALE, RECENT = "cold", "stale", "recent"
@@ -125,6 +126,17 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
     return "its time is over" if is_over(memory, retention) else ""
 
 
+def _is_overtaken(memory: Memory, memories: Mapping[str, Memory]) -> bool:
+    """Return whether a memory is contested by one that is not older. The newest stays on the page.
+
+    Of two that are equally old, neither does.
+    """
+    rivals = filter(None, map(memories.get, contesting(memory)))
+    return any(
+        changed_at(rival) >= changed_at(memory) for rival in rivals if rival.status == "active"
+    )
+
+
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
     unused: int
@@ -180,6 +192,8 @@ def _by_content(
     asked, out = asked[: max(rules.budget, exempt)], asked[max(rules.budget, exempt) :]
     apart = {m.id for m in (*asked, *out)} | {m.id for m in marked if was_removed(m)}
     claims = [m for m in memories if m.id not in apart and may_be_hot(m, accesses, now, decay)]
+    by_id = {memory.id: memory for memory in memories}
+    claims = [m for m in claims if not _is_overtaken(m, by_id)]
     room = max(0, rules.budget - len(asked))
     judged = sorted(filter(place_of, claims), key=place_of)
     if judged:  # of the others, only what the model did not see may be on the page

@@ -21,7 +21,7 @@ import msgspec
 from memrepo.core.memory import Memory
 from memrepo.policies.change import are_apart, change_of
 from memrepo.policies.phrases import Reading, read
-from memrepo.policies.standing import contradicts, newer_of
+from memrepo.policies.standing import changed_at, contradicts, newer_of
 from memrepo.text.dates import find_date, is_time_heading, without_dates
 from memrepo.text.languages import ENGLISH, entries, fold
 from memrepo.text.sentences import sentences
@@ -305,8 +305,9 @@ def newer_first(
 
 def replaces(new: Memory, old: Memory) -> bool:
     """Return whether a memory is newer than another one and contradicts or changes it."""
+    is_doubted = new.standing == old.standing == "contested" and contradicts(new, old)
+    if is_doubted and not (new.sources and old.sources):
+        return changed_at(new) > changed_at(old)
     if newer_of(new.sources, old.sources)[0] != "first":
         return False
-    if new.standing == old.standing == "contested" and contradicts(new, old):
-        return True
-    return not (new.is_note or old.is_note) and change_of(old, new) is not None
+    return is_doubted or not (new.is_note or old.is_note or change_of(old, new) is None)

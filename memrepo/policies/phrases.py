@@ -68,13 +68,24 @@ class Replaced(msgspec.Struct, frozen=True, gc=False):
     new: tuple[str, ...]
 
 
+class Clause(msgspec.Struct, frozen=True, gc=False):
+    """A clause without the phrase that ends something: its stems and its content words.
+
+    `is_over` is whether it has such a phrase.
+    """
+
+    stems: frozenset[str]
+    content: frozenset[str]
+    is_negated: bool
+    is_over: bool
+
+
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
     `demanded` has the content words of a statement with a word such as always, without that word,
-    and `forbidden` those of one with a negation. `ended` has the content words of a statement that
-    ends something, without the ending phrase, and `over` the stems of each clause with such a
-    phrase. `is_news` is whether it says that something is new or over.
+    and `forbidden` those of one with a negation. `is_news` is whether it says that something is new
+    or over.
     """
 
     words: tuple[str, ...]
@@ -86,8 +97,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     negations: int
     demanded: frozenset[str]
     forbidden: frozenset[str]
-    ended: frozenset[str] | None
-    over: tuple[frozenset[str], ...]
+    clauses: tuple[Clause, ...]
     replaced: tuple[Replaced, ...]
     is_open: bool
     is_news: bool
@@ -98,6 +108,27 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
         return frozenset(time for time in self.times if " " in time)
 
     @property
+    def is_over(self) -> bool:
+        """Return whether the statement ends something."""
+        return any(clause.is_over for clause in self.clauses)
+
+    @property
+    def whole(self) -> Clause:
+        """Return the statement as one clause."""
+        return Clause(
+            stems=frozenset[str]().union(*(clause.stems for clause in self.clauses)),
+            content=frozenset[str]().union(*(clause.content for clause in self.clauses)),
+            is_negated=any(clause.is_negated for clause in self.clauses),
+            is_over=self.is_over,
+        )
+
+    @property
+    def telling(self) -> list[str]:
+        """Return the words with content, the times and the numbers, in order."""
+        held = self.content | self.times
+        return [w for w in self.words if w in held or stem(w) in held or w[0].isdigit()]
+
+    @property
     def stems(self) -> list[str]:
         """Return the content words in the order of the statement."""
         return [form for word in self.words if (form := stem(word)) in self.content]
@@ -105,7 +136,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
-    negations=0, demanded=frozenset(), forbidden=frozenset(), ended=None, over=(), replaced=(),
+    negations=0, demanded=frozenset(), forbidden=frozenset(), clauses=(), replaced=(),
     is_open=True, is_news=False,
 )  # fmt: skip
 
@@ -193,7 +224,7 @@ def read(text: str) -> Reading:
     words = _bare(joined, of)
     times = _times_of(words, of)
     content = _content(words, of)
-    ended, over = _ended_in(joined, of)
+    clauses = tuple(_clauses_of(joined, of))
     replaced = tuple(_replaced_in(joined, of))
     return Reading(
         words=words,
@@ -209,13 +240,14 @@ def read(text: str) -> Reading:
         forbidden=_content((w for w in words if w not in of.negation), of)
         if not of.negation.isdisjoint(words)
         else frozenset(),
-        ended=ended,
-        over=over,
+        clauses=clauses,
         replaced=replaced,
         is_open="?" in plain
         or "？" in plain
         or bool(_QUOTED.search(plain) or of.open.search(joined)),
-        is_news=bool(ended is not None or replaced or of.now.search(" ".join(tokens))),
+        is_news=bool(
+            any(c.is_over for c in clauses) or replaced or of.now.search(" ".join(tokens))
+        ),
     )
 
 
@@ -290,18 +322,16 @@ def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
     return key, value
 
 
-def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, tuple[frozenset[str], ...]]:
-    """Return the content words of a statement that ends another, and the words of such clauses."""
-    parts = [
-        _bare(rest, of)
-        for one in _PARTS.split(joined)
-        for rest, n in [of.ended.subn(_kept, one)]
-        if n
-    ]
-    if not parts:
-        return None, ()
-    over = tuple(frozenset(map(stem, part)) for part in parts if len(part) > 1)
-    return _content(_bare(of.ended.sub(_kept, joined), of), of), over
+def _clauses_of(joined: str, of: Table) -> Iterator[Clause]:
+    for part in _PARTS.split(joined):
+        rest, count = of.ended.subn(_kept, part)
+        words = _bare(rest, of)
+        yield Clause(
+            stems=frozenset(map(stem, words)),
+            content=_content(words, of),
+            is_negated=sum(word in of.negation for word in words) % 2 == 1,
+            is_over=count > 0,
+        )
 
 
 def _kept(found: re.Match[str]) -> str:

@@ -428,6 +428,12 @@ def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, 
     return "unknown", ""
 
 
+def changed_at(memory: Memory) -> datetime:
+    """Return when the meaning of a memory last changed."""
+    stamp = memory.stamp
+    return (stamp.at if stamp else None) or memory.created or EARLIEST
+
+
 def is_dated(sources: Iterable[Source]) -> bool:
     """Return whether the date of any source comes from its text, a heading or its file name."""
     return bool(_latest_day(sources))

@@ -244,3 +244,71 @@ def test_a_memory_file_replaces_the_one_that_it_names_by_a_link(
     found = memories(repo).values()
     stands = {memory.body.partition("\n")[0]: memory.status for memory in found}
     assert stands == {OLD: "superseded" if is_replaced else "active", NEW: "active"}
+
+
+def vault(base: Path, **notes: str) -> Path:
+    """Write the notes of a vault, by title."""
+    (base / "vault/.obsidian").mkdir(parents=True, exist_ok=True)
+    for title, text in notes.items():
+        path = base / "vault" / f"{title}.md"
+        path.write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
+    return base / "vault"
+
+
+def standings(repo: Path, word: str) -> dict[str, str]:
+    """Return text and standing of the active memories with a word."""
+    active = (m for m in memories(repo).values() if m.status == "active" and not m.is_note)
+    return {m.body.lstrip("- "): m.standing for m in active if word in m.body}
+
+
+AFRAID = "Noor is afraid of geese, so take the long path by the old canal."
+NO_MORE = "Noor is no longer afraid of geese."
+
+
+def test_the_end_of_one_clause_contests_the_line_and_takes_it_off_the_page(tmp_path: Path) -> None:
+    vault(tmp_path, Noor=f"- {AFRAID}")
+    done(tmp_path, "init", "memory", "--from", "vault", now=at(DAYS[0]))
+    repo = tmp_path / "memory"
+    done(repo, "run", now=at(DAYS[0]))
+    assert AFRAID in (repo / "MEMORY.md").read_text()
+    vault(tmp_path, **{DAYS[1]: f"- {NO_MORE}"})
+    done(repo, "run", now=at(DAYS[1]))
+    assert standings(repo, "geese") == {AFRAID: "contested", NO_MORE: "contested"}
+    assert AFRAID not in (repo / "MEMORY.md").read_text()
+
+
+def test_two_lines_that_both_say_it_is_not_so_are_no_contradiction(tmp_path: Path) -> None:
+    vault(tmp_path, Noor=f"- {AFRAID}")
+    done(tmp_path, "init", "memory", "--from", "vault", now=at(DAYS[0]))
+    repo = tmp_path / "memory"
+    done(repo, "run", now=at(DAYS[0]))
+    (old,) = (m.id for m in memories(repo).values() if m.body.endswith(AFRAID))
+    own = "Noor is not afraid of geese; it was her brother."
+    done(repo, "supersede", old, own, now=at(DAYS[1]))
+    vault(tmp_path, Noor="- Noor is no longer afraid of geese, that was her brother.")
+    done(repo, "run", now=at(DAYS[1]))
+    assert set(standings(repo, "geese").values()) == {"resolved"}
+    assert done(repo, "status", now=at(DAYS[1]))["contradictions"] == 0
+
+
+@pytest.mark.parametrize(
+    ("title", "stored", "note"),
+    [
+        ("Ideas", "Our loft rents for 78 euros.", "The loft rents for 82 euros."),
+        (DAYS[0], "Ordered soap for the loft.", "Ordered wax for the loft."),
+    ],
+)
+def test_a_fact_stored_by_hand_and_a_note_with_another_value_are_contested(
+    tmp_path: Path, title: str, stored: str, note: str
+) -> None:
+    vault(tmp_path, Prices="- A key costs 9 euros.", **{DAYS[0]: f"- Rain.\n- {stored}"})
+    done(tmp_path, "init", "memory", "--from", "vault", now=at(DAYS[0]))
+    repo = tmp_path / "memory"
+    done(repo, "run", now=at(DAYS[0]))
+    done(repo, "add", stored, now=at(DAYS[1]))
+    vault(tmp_path, **{title: f"- Rain.\n- {note}"})
+    done(repo, "run", now=at(DAYS[2]))
+    assert standings(repo, "loft") == {stored: "contested", note: "contested"}
+    assert stored not in (repo / "MEMORY.md").read_text()
+    hits = done(repo, "search", "loft", "--no-touch", now=at(DAYS[2]))["hits"]
+    assert hits[0]["text"] == note

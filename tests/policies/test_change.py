@@ -14,7 +14,7 @@ def prior(text: str, under: str = "") -> Memory:
     return Memory.of("", {"context": under or None}, body=text)
 
 
-OVER, VALUE, NEXT, RULE = "over", "value", "next", "rule"
+OVER, VALUE, NEXT, RULE, PART = "over", "value", "next", "rule", "part"
 CHANGES = [
     ("Uwe works at Norlux.", "Uwe no longer works at Norlux.", OVER),
     ("The regatta is planned for May 12 in Narvik.", "The regatta in Narvik is off.", None),
@@ -52,7 +52,17 @@ CHANGES = [
     ("Siempre firma las cartas con Ada.", "Nunca firma las cartas con Ada.", RULE),
     ("Unterschreibe immer mit Ada.", "Unterschreibe nie mit Ada.", RULE),
     ("Toujours signer les lettres d'Ada.", "Ne jamais signer les lettres d'Ada.", RULE),
+    ("Noor may not eat sesame, ask the cook first.", "Noor eats sesame.", None),
+    ("Noor fears geese, so walk by the old canal at noon.", "Noor no longer fears geese.", PART),
+    ("Noor keeps bees; her five hives are in Alta.", "Noor no longer keeps bees, she left.", PART),
+    ("Noor hat Angst vor Gänsen, geht am Kanal.", "Noor hat keine Angst vor Gänsen mehr.", OVER),
+    ("Piet raucht Pfeife, im großen Saal zweimal lüften.", "Piet raucht nicht mehr Pfeife.", PART),
+    ("The loft seats 40.", "Our loft seats 60.", NEXT),
     # Look-alikes.
+    ("Noor does not fear geese; it was Ada.", "Noor no longer fears geese, that was Ada.", None),
+    ("Noor does not keep bees.", "Noor no longer keeps bees.", None),
+    ("Noor is afraid of geese, walk by the canal.", "Ada is no longer afraid of swans.", None),
+    ("The loft seats 40.", "The loft for choirs seats 60.", None),
     ("Always sign letters with Ada.", "Never sign letters with Ada on Fridays.", None),
     ("Always ask Ada about letters.", "Never ask Bea about letters.", None),
     ("Sea Otter has a mast of 11 m.", "Blue Whale has a mast of 14 m.", None),
@@ -88,7 +98,8 @@ CHANGES = [
 def test_what_a_newer_statement_changes(old: str, new: str, expected: str | None) -> None:
     found = change_of(prior(old), prior(new))
     kind = found and (OVER if found.stated else NEXT if found.is_next else VALUE)
-    kind = RULE if found and found.is_rule else kind
+    if found and found.is_open:
+        kind = PART if found.stated else RULE
     assert kind == expected
 
 

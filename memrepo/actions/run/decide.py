@@ -305,6 +305,7 @@ def _rests_on(memory: Memory, resource: str, hash_: str) -> bool:
 def _before_edit(known: Known, one: Statement) -> Memory | None:
     """Return the active memory whose only source was edited into a statement, or None.
 
+    A memory that was stored by hand in the words of the line had the line as its source too.
     If several had one unit as source, return the one most similar to the new text. A text with
     another subject is no rewording.
     """
@@ -312,7 +313,8 @@ def _before_edit(known: Known, one: Statement) -> Memory | None:
     for resource, hash_ in sorted(one.former):
         for memory in known.find_text([hash_]):
             is_unlisted = len(memory.sources) >= MAX_LISTED and hash_ in hashes_of(memory)
-            if not (is_unlisted or _rests_on(memory, resource, hash_)):
+            is_stored = not memory.sources and memory.own_hash == hash_
+            if not (is_unlisted or is_stored or _rests_on(memory, resource, hash_)):
                 continue
             is_lost = known.lost_its_line(memory) or _is_edited_twin(known, memory, one)
             if is_lost and not _names_another(memory, one):

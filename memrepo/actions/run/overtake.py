@@ -45,7 +45,7 @@ def find_change(first: Memory, second: Memory) -> FoundChange | None:
 
     A statement that declares the other over is certain if a date or git shows that it is newer. A
     statement that only gives another value is certain if a date shows it. One that only continues
-    the other counts with a date only.
+    the other counts with a date only, unless the two differ in a number and are of two files.
     """
     if same_place(first.sources, second.sources):
         return None
@@ -56,6 +56,9 @@ def find_change(first: Memory, second: Memory) -> FoundChange | None:
     ]
     if newer != "unknown":
         pairs.sort(key=lambda pair: pair[2] != newer)
+    is_of_two_files = {s.resource for s in first.sources}.isdisjoint(
+        s.resource for s in second.sources
+    )
     together = _are_together(first.sources, second.sources)
     for old, new, side in pairs:
         is_order_known = newer in (side, "unknown")
@@ -70,11 +73,11 @@ def find_change(first: Memory, second: Memory) -> FoundChange | None:
         if change.is_event and is_of_a_day(old.sources) and is_of_a_day(new.sources):
             continue  # each describes its own day
         certain = change.is_named or (
-            not change.is_rule
+            not change.is_open
             and newer == side
             and (basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources)))
         )
-        if change.is_next and not certain:
+        if change.is_next and not certain and not (change.is_measure and is_of_two_files):
             continue
         return FoundChange(change=change, newer=side if certain else newer, is_certain=certain)
     return None

@@ -197,3 +197,13 @@ def test_pages_of_a_scope_lie_apart(repo: Path) -> None:
     assert all(path.startswith("views/scopes/project-theirs-") for path in telling)
     assert "night" in pages["views/LTMEMORY.md"]
     assert not any("kiln" in pages[path] or "night" in pages[path] for path in telling)
+
+
+def test_what_is_made_of_a_note_has_the_scope_of_the_note(repo: Path) -> None:
+    rule = "The lathe of the kiln must always be oiled before it is started."
+    note = done(repo, "add", rule, "--type", "note", "--scope", OURS)["id"]
+    for hour in (8, 9, 10):
+        done(repo, "show", note, now=f"2026-03-03T{hour:02}:00:00Z")
+    done(repo, "run", now="2026-03-03T11:00:00Z")
+    (made,) = (m for m in memories(repo).values() if m.origin == "promotion")
+    assert (made.body.strip(), made.scope) == (rule, OURS)

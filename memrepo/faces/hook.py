@@ -79,7 +79,7 @@ def happened(work: Work, event: HookEvent) -> str:
         case "stop":
             _gather(work, event)
         case "end":
-            _take_in(work, _place(work.store.folder, event.session))
+            _take_in(work, _place(work, event.session))
             perform(work.refreshed(), "session", session.Request(what="end"))
             if event.own:
                 _take_in_own(work.refreshed(), event.own)
@@ -146,15 +146,15 @@ def _rules_about(index: Index, prompt: str) -> set[str]:
     return found
 
 
-def _place(folder: Path, name: str) -> Path:
-    return folder / FOLDER / f"{digest([name])[:16]}.json"
+def _place(work: Work, name: str) -> Path:
+    return work.store.folder / FOLDER / f"{digest([name, work.call.scope])[:16]}.json"
 
 
 def _gather(work: Work, event: HookEvent) -> None:
     """Append the event's prompt and reply to the file of the session, without probable secrets."""
-    place = _place(work.store.folder, event.session)
+    place = _place(work, event.session)
     record: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(work.call.now)}
-    record |= _read(place)
+    record |= {"scope": work.call.scope, **_read(place)}
     if prompt := fold(redact(event.prompt)[0], PROMPT_LENGTH):
         record["prompts"] = [*record["prompts"], prompt][-PROMPTS:]
     if reply := fold(redact(event.reply)[0], REPLY_LENGTH):
@@ -198,7 +198,8 @@ def _take_in(work: Work, place: Path) -> None:
             tags=(SESSION_TAG,),
             reason="requests made in a session of the agent",
         )
-        perform(work, "add", request)
+        bound = replace(work.call, scope=record.get("scope", work.call.scope))
+        perform(Work(bound, store=work.store), "add", request)
     place.unlink(missing_ok=True)
 
 

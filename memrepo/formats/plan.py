@@ -39,6 +39,7 @@ from memrepo.policies.claims import (
     storage_fault,
     type_in_profile,
 )
+from memrepo.policies.standing import RETIRED
 
 _TEXT_FIELDS = ("title", "subject", "predicate", "object", "description", "tags", "entities")
 _AREA = "memories/"
@@ -48,10 +49,14 @@ _ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}")
 class ImportTerms(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters of an import.
 
-    `left` are ids of memories that an earlier import created and that are no longer in the tree.
+    `folder` names the folder whose files the records are from, if an import follows it. `scope` is
+    that of the new memories. `left` are ids of memories that an earlier import created and that are
+    no longer in the tree.
     """
 
     format: str
+    folder: str = ""
+    scope: str = ""
     profile: Profile
     now: datetime
     zone: tzinfo = UTC
@@ -67,6 +72,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    seen: frozenset[str] = frozenset()
+    """The memories that a record states."""
 
 
 def take(state: State, found: Iterable[Found], terms: ImportTerms) -> Imported:
@@ -85,7 +92,12 @@ def take(state: State, found: Iterable[Found], terms: ImportTerms) -> Imported:
     if work.updated:
         counts["memories_changed"] = len(work.updated)
     counts["unreadable"] = sum(p.severity == "error" for p in work.problems)
-    return Imported(changes=changes, counts=counts, problems=tuple(work.problems))
+    return Imported(
+        changes=changes,
+        counts=counts,
+        problems=tuple(work.problems),
+        seen=frozenset(work.seen),
+    )
 
 
 class _Import(msgspec.Struct):
@@ -100,6 +112,7 @@ class _Import(msgspec.Struct):
     """The record of each new memory."""
     names: dict[str, str] = msgspec.field(default_factory=dict)
     """The id of the memory that links of records name."""
+    seen: set[str] = msgspec.field(default_factory=set)
     paths: set[str] = msgspec.field(default_factory=set)
     counts: Counter[str] = msgspec.field(default_factory=lambda: Counter(memories_known=0))
     _ids: dict[object, str] = msgspec.field(default_factory=dict)
@@ -120,13 +133,16 @@ class _Import(msgspec.Struct):
         if memory is None:
             return
         memory = self._clean(memory, record)
-        keys = [("id", memory.id)] if record.is_own else _keys_of(memory)
+        keys: list[object] = [("id", memory.id)] if record.is_own else [*_keys_of(memory)]
+        if self.terms.scope:  # what is known without a scope is known in each
+            keys += _keys_of(memory.with_fields({"scope": None}))
         existing = next((self._ids[key] for key in keys if key in self._ids), "")
         if existing:
             self.counts["memories_known"] += 1
             self._compare(existing, memory, record)
         elif not self._add(memory, record):
             return
+        self.seen.add(existing or memory.id)
         for name in filter(None, (record.key, *record.names)):
             self.names.setdefault(name, existing or memory.id)
 
@@ -159,7 +175,12 @@ class _Import(msgspec.Struct):
         update = tombstones_in(self.state).shortening(memory)
         bodies = [memory.body, *([update.body] if update and update.body else [])]
         known = (text_hash(existing.body), *existing.former)
-        if existing.status != "active" or any(text_hash(body) in known for body in bodies):
+        is_stated = any(text_hash(body) in known for body in bodies)
+        if is_stated and existing.standing == RETIRED:  # its record was gone, and is back
+            sources = merge_sources(existing.sources, memory.sources)
+            fields = {"status": None, "archived_at": None, "standing": None, "sources": sources}
+            self.updated[id_] = Update(id=id_, fields=fields)
+        if existing.status != "active" or is_stated:
             return
         if self._is_unedited(existing) and not record.is_own:
             self._follow(existing, self._screened(memory, record))
@@ -310,6 +331,8 @@ class _Import(msgspec.Struct):
             self._refuse(record, "found no text")
             return None
         fields = self._fields(record)
+        if self.terms.scope:
+            fields["scope"] = self.terms.scope
         written = self._moment(record, "written", record.written)
         captured, captured_from = record.captured, record.captured_from
         if not captured and written is not None:
@@ -317,7 +340,7 @@ class _Import(msgspec.Struct):
             captured = captured[:10] if written.time() == time() else captured
         if "T" in captured:
             captured = local_day(parse_time(captured), self.terms.zone)
-        file = f"{self.terms.format}://{record.path}"
+        file = f"{self.terms.format}://{self.terms.folder}{record.path}"
         type_ = record.type if record.type in TYPES else "fact"
         if type_ in CLAIM_TYPES:
             type_ = type_in_profile(type_, self.terms.profile)
@@ -443,7 +466,7 @@ def _node(value: Any) -> Node:
 def _keys_of(memory: Memory) -> Iterator[tuple[object, ...]]:
     """Yield what identifies a memory: its id in the other program, its claim, its id, its texts."""
     if own := next((s.resource for s in memory.sources if "#" in s.resource), ""):
-        yield "resource", own
+        yield "resource", memory.scope, own
     if claim := memory.claim_id:
         yield "claim", claim
     yield "id", memory.id

@@ -106,6 +106,8 @@ class Format(NamedTuple):
     reader: Callable[[Files], Iterable[Found]]
     is_database: bool = False
     """Whether the files are SQLite databases. The reader gets a snapshot of each."""
+    is_followed: bool = False
+    """Whether a repeated import of a folder ends the memories of a removed file."""
 
     def wants(self, path: str) -> bool:
         """Return whether a file is of this format."""

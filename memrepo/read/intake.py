@@ -204,14 +204,25 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
     again: frozenset[str] = frozenset()
 
 
-def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
-    """Compare the units in two versions of a source file by position and similarity."""
+def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) -> Revision:
+    """Compare the units in two versions of a source file by position and similarity.
+
+    Where as many units came as left, they are pairs by position, whatever their words, unless so
+    many are that the file has other contents now. A line of a daily log is not replaced so.
+    """
     gone = {u.text_hash for u in old} - {u.text_hash for u in new}
-    edited: dict[str, str] = {}
+    edited, placed = dict[str, str](), dict[str, str]()
     blocks = SequenceMatcher(None, [u.hash for u in old], [u.hash for u in new], autojunk=False)
     for tag, i1, i2, j1, j2 in blocks.get_opcodes():
         if tag == "replace":
-            edited.update(_pairs(old[i1:i2], new[j1:j2], gone))
+            pairs = _pairs(old[i1:i2], new[j1:j2], gone)
+            edited |= pairs
+            left = [u.text_hash for u in old[i1:i2] if u.text_hash not in pairs.values()]
+            came = [u.hash for u in new[j1:j2] if u.hash not in pairs]
+            if len(left) == len(came) and gone.issuperset(left):
+                placed |= zip(came, left, strict=True)
+    if not is_log and (len(placed) == 1 or not is_much(len(placed), len(old))):
+        edited |= placed
     tasks = {u.hash: u.task for u in old}
     boxes = (u.hash for u in new if u.task and tasks.get(u.hash, u.task) not in ("", u.task))
     return Revision(edited=edited, gone=frozenset(gone), before=len(old), boxes=frozenset(boxes))
@@ -247,7 +258,7 @@ UnitT = TypeVar("UnitT", Unit, NoteUnit)
 MAX_LOST_PCT = 30
 NAMED = 3
 FREE_LOSSES = 5
-"""Losses a source may always have without an alarm, since short files are edited too."""
+"""Losses without an alarm, up to half of a file, since short files are edited too."""
 
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
@@ -279,7 +290,7 @@ class Intake(msgspec.Struct):
     notes: list[PlacedNote] = msgspec.field(default_factory=list)
     consumed: list[Consumed] = msgspec.field(default_factory=list)
     revisions: dict[str, Revision] = msgspec.field(default_factory=dict)
-    alarms: list[str] = msgspec.field(default_factory=list)
+    alarms: dict[str, str] = msgspec.field(default_factory=dict)
     problems: list[Problem] = msgspec.field(default_factory=list)
 
     @property
@@ -623,7 +634,7 @@ def take_in(
         for name in ("placed", "notes", "consumed", "problems"):
             getattr(intake, name).extend(getattr(one, name))
         intake.revisions |= one.revisions
-    intake.alarms += _alarms(intake, texts, reader)
+    intake.alarms |= _alarms(intake, texts, reader)
     return intake
 
 
@@ -660,7 +671,7 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     open_ = new if whole or step is None else step[0]
     revision = Revision()
     if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
-        revision = revise(units_of(at.last), units)
+        revision = revise(units_of(at.last), units, is_log=is_log)
         if is_log:  # a line that leaves a log was rotated, summed up or overwritten
             revision = replace(revision, gone=frozenset())
         intake.revisions[text.resource] = revision
@@ -717,8 +728,10 @@ def place_unit(
     )
 
 
-def _alarms(intake: Intake, texts: Iterable[SourceText], reader: Reader) -> Iterator[str]:
-    """Yield the reasons why a person must review the run first.
+def _alarms(
+    intake: Intake, texts: Iterable[SourceText], reader: Reader
+) -> Iterator[tuple[str, str]]:
+    """Yield each source that lost so much at once that a person must decide, and what it lost.
 
     Units that are now in another source are not lost.
     """
@@ -728,17 +741,22 @@ def _alarms(intake: Intake, texts: Iterable[SourceText], reader: Reader) -> Iter
             continue  # logs are rotated
         found = intake.revisions.get(text.resource, Revision())
         lost = found.gone - arrived - set(found.edited.values())
-        if not lost or (text.blob and not _is_much(lost, found)):
+        if not lost or (text.blob and not is_much(len(lost), found.before)):
             continue
         lost -= {source.text_hash for source in reader.holding(lost)}
         if lost and not text.blob:
-            yield f"{text.name} was deleted, with {counted(len(lost), 'statement', 'statements')}"
-        elif _is_much(lost, found):
-            yield f"{text.name} lost {len(lost)} of its {found.before} statements"
+            what = counted(len(lost), "statement", "statements")
+            yield text.resource, f"{text.name} was deleted, with {what}"
+        elif is_much(len(lost), found.before):
+            yield text.resource, f"{text.name} lost {len(lost)} of its {found.before} statements"
 
 
-def _is_much(lost: Collection[str], revision: Revision) -> bool:
-    return len(lost) > FREE_LOSSES and len(lost) * 100 > MAX_LOST_PCT * revision.before
+def is_much(lost: int, before: int) -> bool:
+    """Return whether a source lost so many of its statements at once that a person must decide.
+
+    That is more than half, or more than 30 percent if these are more than five.
+    """
+    return 2 * lost > before or (lost > FREE_LOSSES and lost * 100 > MAX_LOST_PCT * before)
 
 
 def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Cursor:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, NOW, done, git, memories, memrepo, subjects
+from driving import LATER, NEXT_DAY, NOW, done, git, memories, memrepo, subjects
 from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
@@ -204,6 +204,87 @@ def test_rules_of_one_project_are_not_in_another(
     hook(repo, monkeypatch, "SessionEnd", **beta)
     (note,) = (m for m in memories(repo).values() if m.is_note)
     assert note.scope == "project:beta"
+
+
+def test_what_a_bound_session_leaves_is_of_its_scope(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"ledger": "The ledger is closed on Fridays.", "sensor": "The sensors sleep at night."}
+    there = {}
+    for name, text in said.items():
+        (tmp_path / name).mkdir()
+        install(repo, "claude-code", tmp_path / name)
+        own = tmp_path / "projects" / f"-code-{name}" / "memory"
+        own.mkdir(parents=True)
+        header = "---\nname: habit\ndescription: a habit\ntype: project\n---\n"
+        (own / "habit.md").write_text(f"{header}\n{text}\n", encoding="utf-8")
+        there[name] = {
+            "session_id": name,
+            "cwd": str(tmp_path / name),
+            "transcript_path": str(own.parent / "s.jsonl"),
+        }
+        hook(repo, monkeypatch, "UserPromptSubmit", prompt=f"Ask the {name} again", **there[name])
+    hook(repo, monkeypatch, "SessionEnd", **there["ledger"])
+    # The other session broke off: its note is written when any session begins, in its own scope.
+    hook(repo, monkeypatch, "SessionStart", now="2026-03-04T09:00:00Z", **there["ledger"])
+    hook(repo, monkeypatch, "SessionEnd", now="2026-03-04T09:00:00Z", **there["sensor"])
+    found = {(m.body.split()[-1], m.scope) for m in memories(repo).values()}
+    assert found == {
+        ("Fridays.", "project:ledger"),
+        ("night.", "project:sensor"),
+        *(("again", f"project:{name}") for name in said),
+    }
+    for name, text in said.items():
+        asked = hook(repo, monkeypatch, "UserPromptSubmit", prompt=text, **there[name])
+        other = hook(
+            repo, monkeypatch, "UserPromptSubmit", prompt=said["ledger"], **there["sensor"]
+        )
+        assert text in json.dumps(asked)
+        assert said["ledger"] not in json.dumps(other)
+    pages = [p.read_text() for p in repo.glob("views/scopes/project-sensor-*/*.md")]
+    hook(repo, monkeypatch, "SessionEnd", **there["ledger"])  # it writes no page of the other
+    assert [p.read_text() for p in repo.glob("views/scopes/project-sensor-*/*.md")] == pages != []
+
+
+@pytest.mark.parametrize(
+    ("left", "status", "standing"),
+    [(2, "archived", "retire_candidate"), (1, "active", "retire_candidate")],
+)
+def test_a_file_that_left_claude_codes_folder_ends_like_a_line(
+    repo: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    left: int,
+    status: str,
+    standing: str,
+) -> None:
+    own = tmp_path / "projects" / "-code" / "memory"
+    own.mkdir(parents=True)
+    texts = [f"The lathe of bay {n} stands beside a stove." for n in range(3)]
+    for n, text in enumerate(texts):
+        header = f"---\nname: bay-{n}\ndescription: bay {n}\ntype: project\n---\n"
+        (own / f"bay-{n}.md").write_text(f"{header}\n{text}\n", encoding="utf-8")
+    ends = {"transcript_path": str(own.parent / "s.jsonl")}
+    kept = {p: p.read_bytes() for p in own.iterdir()}
+
+    def states() -> list[tuple[str, str]]:
+        found = sorted(memories(repo).values(), key=lambda m: m.body)
+        return [(m.status, m.standing) for m in found]
+
+    hook(repo, monkeypatch, "SessionEnd", **ends)
+    assert states() == [("active", "resolved")] * 3
+    for path in sorted(kept)[left:]:
+        path.unlink()
+    hook(repo, monkeypatch, "SessionEnd", now=LATER, **ends)
+    assert states() == [("active", "resolved")] * left + [(status, standing)] * (3 - left)
+    for path, data in kept.items():
+        path.write_bytes(data)
+    hook(repo, monkeypatch, "SessionEnd", now=NEXT_DAY, **ends)
+    assert states() == [("active", "resolved")] * 3
+    for path in kept:
+        path.unlink()
+    hook(repo, monkeypatch, "SessionEnd", now=NEXT_DAY, **ends)
+    assert states() == [("active", "retire_candidate")] * 3
 
 
 @pytest.mark.parametrize("key", ["s1", "~/diary", "*"])

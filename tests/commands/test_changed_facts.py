@@ -122,6 +122,24 @@ def test_a_line_that_is_edited_to_say_more_takes_its_memory_along(tmp_path: Path
     assert told == {"Ana lives in Turin. Bea lives in Rome."}
 
 
+def test_a_line_with_other_words_at_the_same_place_is_an_edit(tmp_path: Path) -> None:
+    old, new = "The car is a Volvo estate of 2015.", "Drive the blue Renault on long trips."
+    nights = Nights(tmp_path, "Ana lives in Turin.", old, "Bea lives in Rome.")
+    id_ = nights.id_of(old)
+    nights.night(DAYS[1], "Ana lives in Turin.", new, "Bea lives in Rome.")
+    assert nights.id_of(new) == id_
+    assert memories(nights.repo)[id_].former  # its old words are known
+
+
+def test_a_file_with_other_contents_is_no_edit(tmp_path: Path) -> None:
+    old = ["Ana lives in Turin.", "The car is a Volvo estate of 2015.", "Meetings are at nine."]
+    new = ["Never deploy on Fridays.", "Bo's sister breeds hens.", "Use tabs in Makefiles."]
+    nights = Nights(tmp_path, *old)
+    before = {nights.id_of(text) for text in old}
+    nights.night(DAYS[1], *new)
+    assert before.isdisjoint(nights.id_of(text) for text in new)
+
+
 def test_of_equal_lines_under_two_headings_only_the_edited_one_changes(tmp_path: Path) -> None:
     lines = ["## Gateway", "- Service port: 7001", "## Panel", "- Service port: 7001"]
     nights = Nights(tmp_path, *lines)

@@ -61,6 +61,32 @@ def test_a_night_that_loses_too_much_lands_whole_and_marks(repo: Path) -> None:
     assert_sound(repo)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "marked", "retired"),
+    [
+        (5, NEW[:1], 5, 0),  # overwritten
+        (3, LINES[:1], 2, 0),
+        (10, LINES[:5], 0, 5),
+        (1, [], 1, 0),
+    ],
+)
+def test_a_file_that_lost_most_of_its_lines_is_marked_however_small(
+    tmp_path: Path, before: int, after: list[str], marked: int, retired: int
+) -> None:
+    write(tmp_path / "repo", LINES[:before])
+    other = tmp_path / "workspace" / "USER.md"
+    kept = "# User\n\n- Ana lives in Bergen.\n- Ana speaks Norwegian and English.\n"
+    other.write_text(f"{kept}- Ana drives a red tractor.\n", encoding="utf-8")
+    repo = begin(tmp_path, tmp_path / "workspace")
+    write(repo, after)
+    other.write_text(kept, encoding="utf-8")
+    night(repo, 2)
+    assert len(texts(repo, "retire_candidate")) == marked
+    gone = texts(repo, "retire_candidate", "archived") - {"Ana drives a red tractor."}
+    assert len(gone) == retired
+    assert "Ana drives a red tractor." in texts(repo, status="archived")  # whatever others lost
+
+
 def test_marked_memories_leave_the_first_page_and_rank_below_others(repo: Path) -> None:
     write(repo, LINES[:20])
     night(repo, 2)

@@ -66,7 +66,9 @@ def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format
     taken(repo, tmp_path, format_)
     for memory in memories(repo).values():
         source = memory.sources[0]
-        name, _, key = source.resource.removeprefix(f"{format_}://").partition("#")
+        name, _, key = (
+            source.resource.removeprefix(f"{format_}://").removeprefix(f"{format_}/").partition("#")
+        )
         assert name in files
         assert memory.origin == "import"
         told = memrepo(repo, "why", memory.id, as_json=False).out

@@ -83,12 +83,12 @@ def test_a_memory_whose_listed_places_are_gone_lists_others(repo: Path) -> None:
     assert done(repo, "check")["problems"] == []
 
 
-def test_a_memory_whose_last_place_is_gone_is_retired(repo: Path) -> None:
+def test_a_memory_whose_last_place_is_gone_is_marked(repo: Path) -> None:
     listed = {int(f[-6:-3]) for f in told(repo).files}
     write(repo.parent, range(120), line="")
     done(repo, "run", now=night(2))
     after = told(repo)
-    assert (after.status, after.standing) == ("archived", "retire_candidate")
+    assert (after.status, after.standing) == ("active", "retire_candidate")
     assert listed
 
 

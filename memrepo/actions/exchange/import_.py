@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,19 +16,25 @@ from memrepo import __version__
 from memrepo.actions.landing import derived_files, prepare
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.land import run_stamp
+from memrepo.actions.run.retire import retiring
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest
 from memrepo.core.manifest import IMPORT, LOGIC_VERSION, SCHEMA_VERSION, Manifest
+from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.state import apply
+from memrepo.core.state import State, apply, apply_steps
 from memrepo.core.times import format_time
 from memrepo.formats import purifier, readers
-from memrepo.formats.plan import ImportTerms, take
+from memrepo.formats.plan import Imported, ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
 from memrepo.formats.records import Format
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.policies.standing import RETIRED
+from memrepo.policies.upkeep import interlock
+from memrepo.read.intake import is_much
 from memrepo.store.workspace import read_folder, repository_of
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"
@@ -46,7 +53,9 @@ FORMATS = {
         r"([^/]+/)?(refcount\.json|(hot|warm|forgotten|gist)/[^/]+\.md)",
         readers.read_memory_fs,
     ),
-    "claude-code": Format("a memory folder of Claude Code", _MARKDOWN, readers.read_claude_code),
+    "claude-code": Format(
+        "a memory folder of Claude Code", _MARKDOWN, readers.read_claude_code, is_followed=True
+    ),
     "chatgpt": Format(
         "conversations.json of a ChatGPT export", _CONVERSATIONS, readers.read_chatgpt
     ),
@@ -127,12 +136,19 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     """Import a folder or file in one commit. `sources` contains the texts that claims refer to."""
     work.require_writable()
     work.store.refuse_unfit()
-    files, unread = _read(work.call.where / request.path, request.format)
-    state = work.tree.state()
+    state, where = work.whole.state(), work.call.where / request.path
+    folder = _folder(where) if FORMATS[request.format].is_followed and where.is_dir() else ""
+    prefix = f"{request.format}://{folder}"
+    is_known = bool(folder) and any(
+        s.resource.startswith(prefix) for m in state.active for s in m.sources
+    )
+    files, unread = _read(where, request.format, is_known=is_known)
     runs = work.tree.manifests[0]
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = ImportTerms(
         format=request.format,
+        folder=folder,
+        scope=work.call.scope,
         profile=work.config.profile,
         now=work.call.now,
         zone=work.config.zone,
@@ -143,6 +159,13 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         ),
     )
     found = take(state, FORMATS[request.format].read(files), terms)
+    stamp = run_stamp(work.call.now, [run.run for run in runs])
+    faulty = (problem.path for problem in found.problems if problem.severity == "error")
+    there = {
+        **dict.fromkeys(files, True),
+        **dict.fromkeys((*faulty, *(p.path for p in unread)), False),
+    }
+    gone = _ended(work, state, found, prefix, there, stamp) if is_known else ()
     counts = dict(found.counts)
     if empty := sum(not data.strip() for data in files.values()):
         counts["empty_files_passed_over"] = empty
@@ -150,14 +173,13 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     done = Result(
         imported=counts["memories_new"], counts=counts, problems=problems, dry_run=request.dry_run
     )
-    if request.dry_run or not found.changes:
+    if request.dry_run or not (found.changes or gone):
         return done
-    pages = derived_files(work, apply(state, found.changes))
+    pages = derived_files(work, apply_steps(apply(state, found.changes), gone))
     changed = counts.get("memories_changed", 0)
     reworded = f", {changed} reworded" if changed else ""
     created = [change.memory.id for change in found.changes if isinstance(change, Create)]
     what, layout = counted(len(created), "memory", "memories"), work.tree.layout
-    stamp = run_stamp(work.call.now, [run.run for run in runs])
     run_id = f"{stamp}-{digest([work.tree.commit, *created])[:8]}-import"
     manifest = Manifest(  # it marks no source as read, so the next run reads all
         run=run_id,
@@ -176,7 +198,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     step = Step(
         op="import",
         what=f"Import {what} from {request.format}{reworded}",
-        reason=request.reason or f"kept as {request.format} before",
+        reason=request.reason or f"taken from {FORMATS[request.format].what}",
         changes=(
             *found.changes,
             *pages,
@@ -187,7 +209,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         work.store,
         state,
         work.tree.commit,
-        (step,),
+        (*gone, step),
         work.context(run=run_id),
         work.call.now,
         author=work.author,
@@ -196,8 +218,50 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     return replace(done, commit=commit, run=run_id)
 
 
-def _read(where: Path, format_: str) -> tuple[Mapping[str, bytes], Sequence[Problem]]:
-    """Return the files that a format reads. Raise NothingToImport if there are none."""
+def _folder(where: Path) -> str:
+    """Return how sources name a folder, as Claude Code names a project above its `memory`."""
+    place = where.resolve()
+    return f"{place.parent.name if place.name == 'memory' else place.name}/"
+
+
+def _ended(
+    work: Work, state: State, found: Imported, prefix: str, files: Mapping[str, bool], run: str
+) -> tuple[Step, ...]:
+    """Return the steps that end what a folder no longer says, by the rules of runs for a source.
+
+    `prefix` is how sources name the folder. `files` are those that are there, and whether their
+    records are all known.
+    """
+    ours, lost = 0, defaultdict[str, list[Memory]](list)
+    against = tombstones_in(state).changes
+    for memory in state.active:
+        places = [s.resource.partition("#")[0] for s in memory.sources]
+        if memory.standing == RETIRED or not all(place.startswith(prefix) for place in places):
+            continue
+        names = [place.removeprefix(prefix) for place in places]
+        if names and memory.origin == "import" and all(files.get(name, True) for name in names):
+            ours += 1
+            if memory.id not in found.seen and f"{memory.id} standing {RETIRED}" not in against:
+                lost[names[0]].append(memory)
+    count = sum(map(len, lost.values()))
+    why = f"{prefix} lost {count} of its {ours} memories" if is_much(count, ours) else ""
+    for marked in ("", why):
+        steps = tuple(
+            retiring(members, prefix + name, run, work.call.now, name in files, marked)
+            for name, members in sorted(lost.items())
+        )
+        changes = (change for step in steps for change in step.changes)
+        why = why or interlock(state, changes, work.config.run.max_change_pct)
+    return steps
+
+
+def _read(
+    where: Path, format_: str, *, is_known: bool
+) -> tuple[Mapping[str, bytes], Sequence[Problem]]:
+    """Return the files that a format reads.
+
+    Raise NothingToImport if there are none, except in a folder that was imported before.
+    """
     if not os.path.lexists(where):
         raise NothingToImport(where, format_, "there is no such file or folder")
     if where.is_dir() and (repository := repository_of(where)):
@@ -208,7 +272,7 @@ def _read(where: Path, format_: str) -> tuple[Mapping[str, bytes], Sequence[Prob
     wants = FORMATS[format_].wants
     read = _read_databases if FORMATS[format_].is_database else read_folder
     files, unread = read(where, wants)
-    if not files and (not unread or not where.is_dir()):
+    if not files and not is_known and (not unread or not where.is_dir()):
         found = unread[0].message if unread else f"found no file that an import of {format_} reads"
         raise NothingToImport(where, format_, found)
     return files, unread

@@ -155,7 +155,7 @@ def take_statements(
     has_edits = any(one.former or one.op == "replace" for one in statements)
     for one in statements if has_edits else ():
         if one.op != "close" and one.text:
-            known.settled |= {_recognise(plan, known, one, _claim_of(one))[1]}
+            known.settled |= {_recognise(plan, known, one, _claim_of(known, one))[1]}
     for one in statements:
         if one.op == "close":
             continue
@@ -172,7 +172,7 @@ def take_statements(
 def _take(plan: RunPlan, known: Known, one: Statement) -> tuple[str, str, str]:
     """Return the memory that contains a statement from now on, how it came about, and why."""
     target = known.made.get(one.memory, one.memory)
-    claim, id_, same, how = _claim_of(one), "", target, "restated"
+    claim, id_, same, how = _claim_of(known, one), "", target, "restated"
     if one.text:
         id_, same, how = _recognise(plan, known, one, claim)
     elif known.memory(target) is None:
@@ -219,9 +219,9 @@ def _recognise(plan: RunPlan, known: Known, one: Statement, claim: Memory) -> tu
     different ids.
     """
     id_ = ""
-    for scope in ("", one.type):
+    for kind in ("", one.type):
         id_ = claim_id(
-            scope=scope,
+            scope=f"{claim.scope}{kind}",
             subject=one.subject,
             predicate=one.predicate,
             object_=one.object,
@@ -236,7 +236,7 @@ def _recognise(plan: RunPlan, known: Known, one: Statement, claim: Memory) -> tu
     if texts and not one.is_quoted:
         texts = [text_hash(one.text)]
     for text in texts:
-        same = _known_by(known, text)
+        same = _known_by(known, text, claim.scope)
         if same is not None and not have_two_roles(same.type, one.type):
             return id_, same.id, "same_text"
     if (held := _decided_before(known, claim)) is not None:
@@ -258,13 +258,14 @@ def _captured(memory: Memory) -> str:
     return memory.captured
 
 
-def _known_by(known: Known, hash_: str) -> Memory | None:
-    """Return the memory that a text hash identifies, or None.
+def _known_by(known: Known, hash_: str, scope: str) -> Memory | None:
+    """Return the memory that a text hash identifies, or None. For a note's scope, none of another.
 
     Parts of one unit are identified by their own texts, not by the unit's. A short text has other
     meanings elsewhere.
     """
     found = [m for m in known.find_text([hash_]) if len(m.body) >= SHORT and not m.object]
+    found = [m for m in found if not scope or m.scope in ("", scope)]
     own = [m for m in found if m.own_hash == hash_]
     return own[0] if own else found[0] if len(found) == 1 else None
 
@@ -366,9 +367,16 @@ def _with_other_object(known: Known, id_: str, claim: Memory) -> Memory | None:
 # -- the memory of a statement ---------------------------------------------------------------------
 
 
-def _claim_of(one: Statement) -> Memory:
-    """Return a statement as a memory that is not stored yet: without id, path and sources."""
+def _claim_of(known: Known, one: Statement) -> Memory:
+    """Return a statement as a memory that is not stored yet: without id, path and sources.
+
+    What only notes of one scope state is of that scope.
+    """
+    places = {s.resource for s in one.sources}
+    notes = {m.path: m.scope for m in known.state.memories.values()} if one.is_nominated else {}
+    scopes = {notes.get(place, "") for place in places}
     fields: dict[str, object] = {
+        "scope": scopes.pop() if len(scopes) == 1 else "",
         "type": one.type,
         "title": one.title,
         "subject": one.subject,

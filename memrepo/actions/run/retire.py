@@ -4,7 +4,8 @@ A memory without any remaining evidence is retired. Lineage: memory-purifier, st
 deliberate differences. A deleted paragraph counts like a deleted file. Remaining evidence anywhere
 retains the memory. A retired memory is archived until a source states it again. Memories that a
 person wrote, confirmed or pinned remain in recall and are marked. If a run would retire too many,
-it marks all of them, until `memrepo accept removals` or `memrepo discard removals`.
+it marks all of them, until `memrepo accept removals` or `memrepo discard removals`; if one source
+lost too much, those of that source.
 
 A task whose box was ticked is archived, and restored when the box is open again. The text of the
 line does not change, so other checks would miss it.
@@ -18,6 +19,8 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -42,6 +45,7 @@ from memrepo.read.intake import Intake, Reader, SourceText
 from memrepo.text.words import content_words
 
 DONE = "its box was ticked"
+FOLLOWED_BY_IMPORT = "claude-code"
 FOLLOWED = "the lines of its sources were found, and are followed from now on"
 _Gone = Mapping[str, frozenset[str]]
 """Maps a source's path to the text hashes that were removed from it."""
@@ -134,17 +138,18 @@ def retire(
     known: Known,
     gone: _Gone | None,
     spared: Collection[str],
-    alarms: Sequence[str] = (),
+    alarms: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Add a step per source that retires the memories left without any evidence.
 
     A memory whose text is in places that it did not list gets those instead. `gone` maps a source's
     path to the removed text hashes. If it is None, all memories are checked. `spared` are memories
-    that this run confirmed or reworded. `alarms` name the sources that lost too much.
+    that this run confirmed or reworded. `alarms` say of the sources that lost too much what they
+    lost.
     """
     found: dict[str, list[Memory]] = defaultdict(list)
     relisted = []
-    for memory, path in _without_places(known, gone, spared):
+    for memory, path in _without_places(known, gone, spared, alarms):
         if places := known.other_places(memory):
             fields = {"sources": _relisted(memory, places)}
             relisted.append(Update(id=memory.id, fields=fields))
@@ -153,19 +158,30 @@ def retire(
     if relisted:
         reason = "the listed places no longer have the text; other places that have it are listed"
         known.add(Step(op="confirm", reason=reason, changes=tuple(relisted)))
-    steps = [_retiring(known, path, members) for path, members in sorted(found.items())]
-    if why := _why_marked(plan, known, steps, alarms):
-        steps = [_retiring(known, path, found[path], why) for path in sorted(found)]
+    steps: list[Step] = []
+    if plan.mode != "incremental":
+        alarms = {}
+    for why in ("", _why_marked(plan, known, [*_retirements(known, found, {}, "")])):
+        steps = [*_retirements(known, found, alarms, why)]
     known.add(*steps)
 
 
-def _why_marked(plan: RunPlan, known: Known, steps: Sequence[Step], alarms: Sequence[str]) -> str:
-    """Return why the memories to retire are only marked, so that a person decides, or ""."""
-    if plan.mode != "incremental" or not steps:
+def _retirements(
+    known: Known, found: Mapping[str, Sequence[Memory]], alarms: Mapping[str, str], why: str
+) -> Iterator[Step]:
+    """Yield a step per source that lost memories. Those are marked for `why`, or by its alarm."""
+    for path, members in sorted(found.items()):
+        marked = "; ".join(filter(None, (why, alarms.get(path, ""))))
+        is_there = bool(known.standing(path))
+        yield retiring(members, path, known.run, known.now, is_there, marked)
+
+
+def _why_marked(plan: RunPlan, known: Known, steps: Sequence[Step]) -> str:
+    """Return why all memories to retire are only marked, so that a person decides, or ""."""
+    if plan.mode != "incremental":
         return ""
     changes = (change for step in (*known.steps, *steps) for change in step.changes)
-    why = interlock(plan.state, changes, plan.config.run.max_change_pct)
-    return "; ".join(filter(None, (why, *alarms)))
+    return interlock(plan.state, changes, plan.config.run.max_change_pct)
 
 
 def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
@@ -182,11 +198,12 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
 
 
 def _without_places(
-    known: Known, gone: _Gone | None, spared: Collection[str]
+    known: Known, gone: _Gone | None, spared: Collection[str], alarms: Collection[str]
 ) -> Iterator[tuple[Memory, str]]:
     """Yield (memory, source that lost it) for each memory without any listed place left.
 
-    A promoted note counts as a place. A person's own wording has no line to lose.
+    A promoted note counts as a place, and so does a folder that imports follow. A person's own
+    wording has no line to lose.
     """
     suspects: Iterable[Memory] = known.state.active
     if gone is not None:
@@ -207,10 +224,12 @@ def _without_places(
             lost += [source.resource] if may_have_left else []
         lost = lost or sorted(_unlisted(memory, gone or {}))
         if lost and not any(
-            layout.is_memory(s.resource) or memory.wordings(s) & known.standing(s.resource)
+            layout.is_memory(s.resource)
+            or s.resource.startswith(f"{FOLLOWED_BY_IMPORT}://")
+            or memory.wordings(s) & known.standing(s.resource)
             for s in memory.sources
         ):
-            yield memory, lost[0]
+            yield memory, next((path for path in lost if path in alarms), lost[0])
 
 
 def _was_kept(memory: Memory) -> bool:
@@ -227,13 +246,17 @@ def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 
-def _retiring(known: Known, path: str, members: Sequence[Memory], why_marked: str = "") -> Step:
-    """Return the step that retires memories of one source, or marks them for the given reason."""
-    still_there = bool(known.standing(path))
-    reason = "text_removed" if still_there else "source_removed"
-    resting = {"status": "archived", "archived_at": known.now}
-    retired = Retired(run=known.run, reason=f"{reason}: {path}")
-    what = f"{'line removed from' if still_there else 'file removed:'} {path}"
+def retiring(
+    members: Sequence[Memory], path: str, run: str, now: datetime, is_there: bool, why_marked: str
+) -> Step:
+    """Return the step that retires memories of one source, or marks them for the given reason.
+
+    `is_there` is whether the source still exists.
+    """
+    reason = "text_removed" if is_there else "source_removed"
+    resting = {"status": "archived", "archived_at": now}
+    retired = Retired(run=run, reason=f"{reason}: {path}")
+    what = f"{'line removed from' if is_there else 'file removed:'} {path}"
     marked = f"; marked for a person to decide: {why_marked}" if why_marked else ""
     return Step(
         op="retire",

@@ -124,8 +124,8 @@ def _is_fixed(memory: Memory) -> bool:
 
 
 def _members(change: Change, shown: Mapping[str, Memory]) -> list[Memory]:
-    found = (shown[id_] for id_ in dict.fromkeys(change.ids) if id_ in shown)
-    return [memory for memory in found if not _is_fixed(memory)]
+    found = [shown[id_] for id_ in dict.fromkeys(change.ids) if id_ in shown]
+    return [m for m in found if not _is_fixed(m) and m.scope == found[0].scope]
 
 
 def _propose(

@@ -170,20 +170,15 @@ LONG = f"The staging server in Porto {'and its cold spare in the cellar ' * 3}ru
     ("old", "new", "shown"),
     [
         (
-            "Mara prefers tea.",
-            "Mara drinks tea only, and never before ten.",
-            "edited Mara prefers tea. → Mara drinks tea only, and never before ten.",
-        ),
-        (
             "Mara prefers tea in the morning.",
             "We decided that Mara owns the billing contract.",
             "archived Mara prefers tea in the morning.",
         ),
         (f"{LONG} 11.", f"{LONG} 12.", "edited … Debian 11. → … Debian 12."),
     ],
-    ids=["edited", "unrelated", "long"],
+    ids=["unrelated", "edited"],
 )
-def test_a_line_in_the_place_of_another_is_an_edit_where_both_are_about_the_same(
+def test_an_edited_line_is_shown_with_both_texts_and_another_line_is_no_edit(
     tmp_path: Path, client_of: Callable[..., TestClient], old: str, new: str, shown: str
 ) -> None:
     begun(tmp_path, f"# Memory\n\n- The wiki is read only.\n- {old}\n", now=MORNING)

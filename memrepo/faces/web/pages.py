@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from difflib import SequenceMatcher
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
@@ -28,7 +27,6 @@ from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.faces.text.changes import phrases_of
-from memrepo.text.words import content_words
 from memrepo.views.hot import condensed, plain, sections, unmarked
 from memrepo.views.html import Mark, rendered, rendered_line, shown, side
 from memrepo.views.report import LEFT_OUT, in_words
@@ -123,33 +121,23 @@ def _night(work: Work, found: status.Result, last: RunResult | None) -> Night:
         for group in review_of(work, span_of(work, (found.last_run.run,))).groups
         for change in group.changes
     ]
-    former = dict(_edited_lines(work, changes))
-    edited = {memory.id for memory in former.values()}
     for one in sorted(changes, key=lambda one: _shown_memory(one).is_note):  # notes are many
         if one.kind == "marked":
             marked += 1
         elif one.kind not in _CHANGES:
             small += 1
-        elif one.kind in LEAVING and one.difference.memory.id not in edited:
-            left.append(_night_row(one, None))
-        elif one.kind not in LEAVING:
-            landed.append(_night_row(one, former.get(one.difference.memory.id)))
+        else:
+            (left if one.kind in LEAVING else landed).append(_night_row(one))
     when = _when(datetime.fromisoformat(found.last_run.when), work)
     return Night(summary, False, found.last_run.run, when, landed, left, small, marked)
 
 
-def _night_row(change: Change, former: Memory | None) -> NightRow:
-    """Return the row of a change. `former` is the memory whose line a new memory replaced."""
-    word, why, memory = _CHANGES[change.kind], _sentence(change), _shown_memory(change)
-    match change.kind:
-        case "superseded":
-            former = change.difference.memory
-        case "reworded":
-            former = change.difference.before
-        case _ if former is not None:
-            word, why = _CHANGES["reworded"], ""
+def _night_row(change: Change) -> NightRow:
+    """Return the row of a change, with both texts if one took the place of the other."""
+    memory, found = _shown_memory(change), change.difference
+    former = {"superseded": found.memory, "reworded": found.before}.get(change.kind)
     text = cut(plain(memory), LABEL) if former is None else _both_texts(former, memory)
-    return NightRow(word, memory.id, text, why)
+    return NightRow(_CHANGES[change.kind], memory.id, text, _sentence(change))
 
 
 def _both_texts(old: Memory, new: Memory) -> str:
@@ -161,41 +149,6 @@ def _both_texts(old: Memory, new: Memory) -> str:
         start = max(0, same - 1)
         sides = [["…"] * (start > 0) + words[start:] for words in sides]
     return " → ".join(cut(" ".join(words), LABEL) for words in sides)
-
-
-def _edited_lines(work: Work, changes: Sequence[Change]) -> Iterator[tuple[str, Memory]]:
-    """Yield the id of each new memory whose line took the place of another's, and that memory.
-
-    The run took them for two statements: their lines have the same place in a file, and more than
-    half of the words of the shorter one in common.
-    """
-    gone = [change.difference.memory for change in changes if change.kind == "retired"]
-    fresh = [change.difference.memory for change in changes if change.kind == "added"]
-    for old in gone:
-        for new in fresh:
-            if _is_edited(work, old, new):
-                yield new.id, old
-                fresh.remove(new)
-                break
-
-
-def _is_edited(work: Work, old: Memory, new: Memory) -> bool:
-    """Return whether a memory's line replaced that of another in the last run in effect."""
-    path, words, others = new.first[0], content_words(old.body), content_words(new.body)
-    if old.first[0] != path or 2 * len(words & others) <= min(len(words), len(others)):
-        return False
-    runs = [one for one in work.landed() if one.in_effect]
-    trees = [work.store.snapshot(one.entry.commit).files for one in runs[:2]]
-    texts = [tree[path].decode().split("\n") for tree in reversed(trees) if path in tree]
-    if len(texts) < 2:
-        return False
-    before, after = texts
-    first = next((n for n, line in enumerate(before) if old.body in line), -1)
-    second = next((n for n, line in enumerate(after) if new.body in line), -1)
-    return any(
-        tag == "replace" and i <= first < end and first - i == second - j
-        for tag, i, end, j, _ in SequenceMatcher(None, before, after, False).get_opcodes()
-    )
 
 
 def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str, bool]:

@@ -2,8 +2,8 @@
 
 Questions are asked in order, and each sees the memories that the earlier ones made. Operations are
 settled in groups. A refused operation is asked for once more with the reasons, then its lines are
-quoted. A file counts as read when the group of its last question is settled, so a run that stops
-loses no file, and the next one asks the same questions.
+quoted, unless a later line overtakes them. A file counts as read when the group of its last
+question is settled, so a run that stops loses no file, and the next one asks the same questions.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from memrepo.core.errors import MemrepoError
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
 from memrepo.core.memory import Memory, Source
+from memrepo.core.patterns import regex
 from memrepo.judge.ask import CutOff, Desk
 from memrepo.judge.checks import (
     Cited,
@@ -35,6 +36,8 @@ from memrepo.judge.related import related
 MAX_GROUP = 60
 """Number of operations from which they are settled before the next question."""
 NOT_VERIFIED = "it was not verified"
+_LATER = regex(r"(?:text: )?F\d+:\d+\b")
+"""A reason that names a later line, by which what an operation states is over."""
 Refused = list[tuple[Proposed, Sequence[str]]]
 
 
@@ -200,7 +203,8 @@ class Reading:
             if attempt == 1 and bad:
                 good, bad = self._again(bad)
         for one, reasons in bad:
-            op = verbatim(one.op, one.cited, reasons) if not one.cited.fault else None
+            is_over = any(map(_LATER.match, reasons))
+            op = verbatim(one.op, one.cited, reasons) if not (one.cited.fault or is_over) else None
             if op is None or (op.op == "same" and one.old is None):
                 self._refuse(one.op, "; ".join(reasons))
             else:

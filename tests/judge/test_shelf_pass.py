@@ -361,6 +361,31 @@ def test_a_refused_operation_is_shown_with_all_its_lines_and_their_numbers(
     assert "=== F2 piers.md (page)\n1 # Piers\n3 - The west pier is closed to cars." in first
 
 
+@pytest.mark.parametrize(("reason", "is_quoted"), [("F2:1 says cards too", False), ("no", True)])
+def test_lines_that_a_later_one_overtakes_are_not_quoted(
+    service: Service, tmp_path: Path, reason: str, is_quoted: bool
+) -> None:
+    repo = begin(tmp_path)
+    (tmp_path / "ws/memory").mkdir()
+    log = b"The fuel dock in Brevik takes cards too.\n"
+    (tmp_path / "ws/memory/2026-03-01.md").write_bytes(log)
+
+    def answer(question: str) -> str:
+        if '{"items"' in shown(question):
+            (row,) = (row for row in json.loads(shown(question))["items"] if "id" in row)
+            assert row["later"] == ["F2:1 The fuel dock in Brevik takes cards too."]
+            said = {"id": row["id"], "stated": False, "reason": reason}
+            return json.dumps({"assessments": [said]})
+        if "=== F" not in shown(question):
+            return good(question)
+        op = {"op": "add", "lines": "F1:6", "text": "Brevik's fuel dock takes cash only."}
+        return json.dumps({"operations": [op]})
+
+    service.default = Act(answer=answer)
+    assert run(repo).exit == 0
+    assert [*active(repo)] == [CASH] * is_quoted
+
+
 def test_a_denied_wording_may_be_given_again_with_more_lines(
     service: Service, tmp_path: Path
 ) -> None:

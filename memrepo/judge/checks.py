@@ -47,7 +47,7 @@ MIN_STATED = 3
 NEAR_LINES = 3
 """Distance in lines up to which a line that was shown may support a wording."""
 SPARE = 1.1
-"""How much longer a text may be than a model was told, because models count badly."""
+"""How much longer a text may be than its limit, because models count badly."""
 MAX_VERBATIM = 600
 """Maximum characters of lines that are quoted together."""
 SAME = 0.9

@@ -489,7 +489,7 @@ def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
 def name_in(data: bytes) -> str:
     """Return the name that a profile file gives in a field or title, or an empty string.
 
-    The value of a field may stand below its key.
+    The value of a field may be on the line below its key.
     """
     table = patterns()
     lines = list(with_values(data.decode("utf-8", "replace").splitlines()))

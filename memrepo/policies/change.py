@@ -162,8 +162,8 @@ def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementCha
     """Return the change if the newer statement replaces a value in the older one, else None.
 
     It replaces the value if it repeats half of what else the older one names, and more than its
-    subject: whoever moved from Berlin to Paris may still have studied in Berlin. Numbers are of one
-    thing only.
+    subject: whoever moved from Berlin to Paris may still have studied in Berlin. Its subject is
+    enough if the older one says what that uses, or where it is. Numbers are of one thing only.
     """
     value, instead = part.old, part.new
     fresh = tuple(word for word in instead if word not in value)[:1]
@@ -175,9 +175,14 @@ def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementCha
     if (one.names - two.names - left) and (two.names - one.names - left):
         return None  # the statements have different subjects
     known = one.content - left
+    who, thing = one.used
+    is_used = thing == value and two.words[: len(who)] == who
+    others = one.names - left - frozenset(map(stem, who))
     shared = two.content & known
     is_same = len(shared) > 1 or shared == known or any(map(str.isdigit, "".join(value)))
-    if shared and is_same and len(shared) >= MIN_COVER * len(known):
+    if (is_used and not others and part.limits <= one.content) or (
+        shared and is_same and len(shared) >= MIN_COVER * len(known)
+    ):
         reason = "a newer line says that the old value was replaced"
         return StatementChange(reason=reason, stated=True)
     return None

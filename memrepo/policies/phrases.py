@@ -51,6 +51,8 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     """The words of each phrase, and its pattern."""
     open: re.Pattern[str]
     always: frozenset[str]
+    using: frozenset[str]
+    """Verbs of what somebody uses, or where somebody is, at present."""
     negation: frozenset[str]
     articles: frozenset[str]
     times: frozenset[str]
@@ -62,10 +64,14 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
 
 class Replaced(msgspec.Struct, frozen=True, gc=False):
-    """A value that a statement says was replaced, and its replacement."""
+    """A value that a statement says was replaced, and its replacement.
+
+    `limits` has the content words after the replacement: `to Linear for the mobile app`.
+    """
 
     old: tuple[str, ...]
     new: tuple[str, ...]
+    limits: frozenset[str] = frozenset()
 
 
 class Clause(msgspec.Struct, frozen=True, gc=False):
@@ -84,8 +90,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
     `demanded` has the content words of a statement with a word such as always, without that word,
-    and `forbidden` those of one with a negation. `is_news` is whether it says that something is new
-    or over.
+    and `forbidden` those of one with a negation. `used` has the words of who uses something, and of
+    what: `The team uses Jira.` `is_news` is whether it says that something is new or over.
     """
 
     words: tuple[str, ...]
@@ -99,6 +105,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     forbidden: frozenset[str]
     clauses: tuple[Clause, ...]
     replaced: tuple[Replaced, ...]
+    used: tuple[tuple[str, ...], tuple[str, ...]]
     is_open: bool
     is_news: bool
 
@@ -137,7 +144,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
     negations=0, demanded=frozenset(), forbidden=frozenset(), clauses=(), replaced=(),
-    is_open=True, is_news=False,
+    used=((), ()), is_open=True, is_news=False,
 )  # fmt: skip
 
 
@@ -160,7 +167,7 @@ def table(language: str) -> Table:
 
 
 _PHRASES = ("now", "ended", "open")
-_WORDS = ("always", "articles", "times", "labels")
+_WORDS = ("always", "using", "articles", "times", "labels")
 
 
 def _any_of(phrases: Collection[str]) -> re.Pattern[str]:
@@ -242,6 +249,7 @@ def read(text: str) -> Reading:
         else frozenset(),
         clauses=clauses,
         replaced=replaced,
+        used=_used_in(words, of),
         is_open="?" in plain
         or "？" in plain
         or bool(_QUOTED.search(plain) or of.open.search(joined)),
@@ -349,7 +357,19 @@ def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
             groups, before = found.groupdict(), joined[: found.start()].split()
             old, new = _bare(groups["old"], of), groups.get("new")
             if new is not None:
-                yield Replaced(old, _bare(new, of))
+                given = _bare(new, of)
+                at = next((n for n, word in enumerate(given) if bare(word) in of.small), len(given))
+                yield Replaced(old, given, _content(given[at:], of))
             elif before:
                 last = _bare(before[-1], of)
                 yield from (Replaced(old[:size], last) for size in range(len(old), 0, -1))
+
+
+def _used_in(words: tuple[str, ...], of: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words before a verb of present use, and those of the thing after it."""
+    at = next((n for n, word in enumerate(words) if word in of.using), 0)
+    rest = list(words[at + 1 :])
+    if rest and bare(rest[0]) in of.small:
+        rest.pop(0)  # the preposition in `works on Atlas`
+    end = next((n for n, word in enumerate(rest) if bare(word) in of.small), len(rest))
+    return (words[:at], tuple(rest[:end])) if at else ((), ())

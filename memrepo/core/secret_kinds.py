@@ -504,7 +504,7 @@ def _around(
 def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
     """Return how much a word looks like a value of a sort: 0 (not at all) to 4.
 
-    `beside` tells that it is right beside its label.
+    `beside` is true if it is right beside its label.
     """
     value = text[at.start : at.end]
     if sort in _DIGITS:

@@ -52,19 +52,12 @@ CHANGES = [
     ("Siempre firma las cartas con Ada.", "Nunca firma las cartas con Ada.", RULE),
     ("Unterschreibe immer mit Ada.", "Unterschreibe nie mit Ada.", RULE),
     ("Toujours signer les lettres d'Ada.", "Ne jamais signer les lettres d'Ada.", RULE),
-<<<<<<< HEAD
     ("Noor may not eat sesame, ask the cook first.", "Noor eats sesame.", None),
     ("Noor fears geese, so walk by the old canal at noon.", "Noor no longer fears geese.", PART),
     ("Noor keeps bees; her five hives are in Alta.", "Noor no longer keeps bees, she left.", PART),
     ("Noor hat Angst vor Gänsen, geht am Kanal.", "Noor hat keine Angst vor Gänsen mehr.", OVER),
     ("Piet raucht Pfeife, im großen Saal zweimal lüften.", "Piet raucht nicht mehr Pfeife.", PART),
     ("The loft seats 40.", "Our loft seats 60.", NEXT),
-    # Look-alikes.
-    ("Noor does not fear geese; it was Ada.", "Noor no longer fears geese, that was Ada.", None),
-    ("Noor does not keep bees.", "Noor no longer keeps bees.", None),
-    ("Noor is afraid of geese, walk by the canal.", "Ada is no longer afraid of swans.", None),
-    ("The loft seats 40.", "The loft for choirs seats 60.", None),
-=======
     ("The guild uses Slack for rotas.", "The guild switched from Slack to Matrix.", OVER),
     ("Kim works on Project Kite.", "Kim was moved from Project Kite to Project Falcon.", OVER),
     ("Kim lives in Narvik.", "Kim moved from Narvik to Aarhus in May.", OVER),
@@ -72,10 +65,13 @@ CHANGES = [
     ("Die Gilde nutzt Slack.", "Die Gilde ist von Slack zu Matrix gewechselt.", OVER),
     ("La guilde utilise Slack.", "La guilde est passée de Slack à Matrix.", OVER),
     ("El gremio usa Slack.", "El gremio cambió de Slack a Matrix.", OVER),
-    ("Il coro usa Slack nella scuola.", "Il coro è passato da Slack a Matrix, lo usiamo.", OVER),
     ("O coro usa Slack para os turnos.", "O coro migrou de Slack para Matrix em maio.", OVER),
     ("Команда использует Slack.", "Команда перешла с Slack на Matrix.", OVER),
     # Look-alikes.
+    ("Noor does not fear geese; it was Ada.", "Noor no longer fears geese, that was Ada.", None),
+    ("Noor does not keep bees.", "Noor no longer keeps bees.", None),
+    ("Noor is afraid of geese, walk by the canal.", "Ada is no longer afraid of swans.", None),
+    ("The loft seats 40.", "The loft for choirs seats 60.", None),
     ("The guild uses Slack for rotas.", "We considered switching from Slack to Matrix.", None),
     ("The guild uses Slack for rotas.", "The guild may have switched from Slack to Matrix?", None),
     ("The guild uses Slack for rotas.", "Tomas switched from Slack to Matrix.", None),
@@ -83,7 +79,6 @@ CHANGES = [
     ("The guild uses Slack and Trello.", "The guild switched from Slack to Matrix.", None),
     ("The guild uses Slack bots for rotas.", "The guild switched from Slack to Matrix.", None),
     ("The guild used Slack in Narvik.", "The guild switched from Slack to Matrix.", None),
->>>>>>> 1f50b347 (Replace what a subject uses when a later line says it switched)
     ("Always sign letters with Ada.", "Never sign letters with Ada on Fridays.", None),
     ("Always ask Ada about letters.", "Never ask Bea about letters.", None),
     ("Sea Otter has a mast of 11 m.", "Blue Whale has a mast of 14 m.", None),

@@ -250,12 +250,14 @@ def _span(unit: Unit) -> range:
 
 MEMORY_TOKENS = 45
 """Typical tokens of a memory in a list."""
-TOKENS_PER_MEMORY = 300
+TOKENS_PER_MEMORY = 220
 """Typical tokens of shown text that give one memory."""
-CHECKED_TOKENS = 130
-"""Typical tokens of one item of a verification: its lines, what is above them, and the text."""
-CHECKED_SHARE = 0.85
-"""Typical share of operations whose wording is verified."""
+CHECKED_TOKENS, AGAIN_TOKENS = 165, 280
+"""Typical tokens of one item of a verification: its lines, what is above them, and the text; and of
+one that is asked for once more, with the lines around it."""
+CHECKED_SHARE, AGAIN_SHARE, ARRANGED_SHARE = 0.9, 0.1, 0.1
+"""Typical shares of operations whose wording is verified, and that are asked for once more, and of
+memories that an arrangement joins or replaces."""
 
 
 def estimate_of(work: Work, choice: JudgeChoice) -> Result:
@@ -307,11 +309,15 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
             for n in range(len(batches))
         )
         add("read", len(batches), shown, made)
-        add("verify", -(-checked // MAX_GROUP), checked * CHECKED_TOKENS, checked)
+        again = round(made * AGAIN_SHARE)
+        add("again", min(again, len(batches)), again * AGAIN_TOKENS, again)
         is_arranged = any(m.receipt.arranged for m in plan.manifests)
         is_due = made >= MIN_CHANGED if is_arranged else known + made >= MIN_NEW
         memories = min(known + made, plan.config.judge.context // MEMORY_TOKENS) if is_due else 0
         add("shelf", int(is_due), memories * MEMORY_TOKENS, memories // 2)
+        checked += again + round(memories * ARRANGED_SHARE)
+        count = -(-checked // MAX_GROUP) + bool(again) + is_due
+        add("verify", count, checked * CHECKED_TOKENS, checked)
     price = price_of(work, work.config.judge.model) if kind in SERVICES else None
     usage = Usage(
         prompt=read_tokens,

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.manifest import Consumed, Manifest
-from memrepo.core.memory import Source
+from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -32,8 +32,9 @@ from memrepo.merge.tombstones import (
     forgotten_in,
     tombstones_in,
 )
-from memrepo.policies.claims import SHORT
+from memrepo.policies.claims import SHORT, is_held_by_person
 from memrepo.policies.rules import Size
+from memrepo.policies.standing import RETIRED
 from memrepo.read.kinds import (
     OTHER_AGENT,
     FileKind,
@@ -228,14 +229,16 @@ def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) ->
     return Revision(edited=edited, gone=frozenset(gone), before=len(old), boxes=frozenset(boxes))
 
 
-def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str, str]:
+def _pairs(
+    old: Sequence[Unit], new: Sequence[Unit], gone: Collection[str], reach: int = MAX_UNITS_MOVED
+) -> dict[str, str]:
     """Pair old and new units at the same place, most similar first. Earlier units win ties."""
     before = [(i, content_words(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
     after = [content_words(u.text) for u in new]
     scored = [
         (-score, i, j)
         for i, one in before
-        for j in range(max(0, i - MAX_UNITS_MOVED), min(len(new), i + MAX_UNITS_MOVED + 1))
+        for j in range(max(0, i - reach), min(len(new), i + reach + 1))
         if (score := _shared(one, after[j])) >= MIN_SHARED_WORDS
     ]
     pairs: dict[str, str] = {}
@@ -458,6 +461,39 @@ class Reader:
             units = self.claims(text.name, blob).units
             self._held[resource, blob] = frozenset(u.text_hash for u in units)
         return self._held[resource, blob]
+
+    def unstated(self, resource: str, last: str) -> tuple[Unit, ...]:
+        """Return the memories of a source that no line of its last version states, as units.
+
+        They stay because their removal was reverted. A line that resembles one is its new wording,
+        except of one that a person stated or confirmed.
+        """
+        read = self.held(resource, last) | self.standing(resource)
+        return tuple(
+            Unit(resource=resource, kind="item", text=m.body, lines=s.lines, text_hash=s.text_hash)
+            for m in self._of_file.get(resource, ())
+            for s in m.sources
+            if s.resource == resource and s.text_hash and read.isdisjoint(m.wordings(s))
+            if m.standing != RETIRED and not is_held_by_person(m) and not self.is_stated(m)
+        )
+
+    @cached_property
+    def _of_file(self) -> Mapping[str, Sequence[Memory]]:
+        """Return the active memories, except notes, by the files that they list."""
+        found: dict[str, list[Memory]] = {}
+        for memory in self._state.active if self._state is not None else ():
+            for resource in () if memory.is_note else memory.files:
+                found.setdefault(resource, []).append(memory)
+        return found
+
+    def is_stated(self, memory: Memory) -> bool:
+        """Return whether a source that a memory lists contains its text, or cannot be compared."""
+        return any(
+            not source.text_hash
+            or source.resource not in self._current
+            or memory.wordings(source) & self.standing(source.resource)
+            for source in memory.sources
+        )
 
     def units(self, resource: str) -> tuple[Unit, ...]:
         """Return the units in the current version of a source file."""
@@ -685,6 +721,9 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
             pairs = revise(older, units).edited if lost else {}
             edited.update({h: t for h, t in pairs.items() if t in lost})
             again |= lost
+    if not is_log and at.last and (left_over := reader.unstated(text.resource, at.last)):
+        came = [unit for unit in units if unit.hash in open_ and unit.hash not in revision.edited]
+        edited.update(_pairs(left_over, came, {u.text_hash for u in left_over}, len(units)))
     if edited or again:
         again = frozenset() if is_log else again - revision.gone
         revision = replace(revision, edited={**edited, **revision.edited}, again=again)

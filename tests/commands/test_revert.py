@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import workspaces
@@ -50,6 +51,62 @@ def test_whatever_kind_of_decision_was_reverted_is_left_out_and_named(
     assert tree(small_repo, "HEAD:memories") == tree(small_repo, f"{base}:memories")
     assert done(small_repo, "run", now="2026-03-01T11:20:00Z")["status"] == "skipped"
     assert branches(small_repo) == []
+
+
+HENS = "The keeper of the hens is Frau Maurer in the lower house."
+PARTNER = HENS.replace("Maurer", "Dold")
+
+
+@pytest.mark.parametrize("between", [True, False], ids=["a night between", "no night between"])
+@pytest.mark.parametrize(
+    ("back", "after"),
+    [
+        (HENS, {}),  # restored, and later deleted: a change of its own
+        (PARTNER, {PARTNER: "active"}),  # it comes back with other words
+        ("", {HENS: "active"}),  # it never comes back
+    ],
+)
+def test_a_revert_bars_the_change_until_the_source_states_something_else(
+    tmp_path: Path, back: str, after: dict[str, str], between: bool
+) -> None:
+    nights = iter(f"2026-04-{day:02}T04:00:00Z" for day in range(1, 20))
+    rest = ["Tax papers are in the grey box.", "The pump hangs in the shed.", "Ana has a boat."]
+    source = tmp_path / "workspace" / "MEMORY.md"
+    source.parent.mkdir()
+
+    def night(*lines: str) -> Any:
+        rows = "\n".join(f"- {line}" for line in (*lines, *rest) if line)
+        source.write_text(f"# Memory\n\n{rows}\n", encoding="utf-8")
+        return done(repo, "run", now=next(nights))
+
+    def stated() -> dict[str, str]:
+        found = memories(repo).values()
+        return {m.body.strip(): m.status for m in found if "hens" in m.body}
+
+    repo = tmp_path / "repo"
+    source.write_text("# Memory\n", encoding="utf-8")
+    done(tmp_path, "init", "repo", "--from", "workspace", now=next(nights))
+    night(HENS)
+    night("")
+    assert stated() == {HENS: "archived"}
+    done(repo, "revert", now=next(nights))
+    assert stated() == {HENS: "active"}
+    rules = {"reverted-left-out", "kept-unstated"}
+    for extra in ("Bo has a kayak.", "Bo has a canoe.") if between else ():
+        rest.insert(1, extra)  # the same source, whatever else it says
+        answer = night("")
+        assert rules & {w["rule"] for w in answer["warnings"]}
+        assert [p["rule"] for p in done(repo, "status")["problems"]] == ["kept-unstated"]
+    night(back)
+    if back == HENS:
+        assert stated() == {HENS: "active"}
+        assert done(repo, "status")["problems"] == []
+        night("")
+        assert stated() == {HENS: "archived"}
+    else:
+        assert stated() == after
+    last = [p["rule"] for p in done(repo, "status")["problems"]]
+    assert last == ([] if back else ["kept-unstated"])
 
 
 @pytest.mark.parametrize("new", ["memory/alpha.md", "memory/zeta.md"])

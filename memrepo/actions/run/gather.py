@@ -7,8 +7,9 @@ turns it into `Answers`, `decide` into `Decisions`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 
 import msgspec
@@ -35,7 +36,7 @@ from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE
 from memrepo.merge.statements import leave_out, statements, text_key
-from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.tombstones import path_of, tombstones_in
 from memrepo.policies.ageing import SKILLS, Nomination, nominated
 from memrepo.policies.rules import RunMode
 from memrepo.read.choice import NOTHING, Candidate, ShelfChoice, candidates_of, choose, shelf_size
@@ -80,6 +81,8 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Problems in the files of the commit."""
     decided: frozenset[str] = frozenset()
     """What a person reverted or discarded (`core.changes.traits`)."""
+    since: Callable[[Collection[str], str], Sequence[str]] = lambda _traits, _resource: ()
+    """Returns the versions of a source since a person decided against some changes."""
     edited: frozenset[str] = frozenset()
     """The active memories that anybody changed since the last run."""
 
@@ -275,6 +278,22 @@ def decided_in(work: Work) -> frozenset[str]:
     return frozenset(found)
 
 
+def versions_since(work: Work, traits: Collection[str], resource: str) -> Sequence[str]:
+    """Return the blobs of a source since the last decision against some changes, oldest first.
+
+    The first is that of the decision. A version without the file is an empty string.
+    """
+    repo, head, layout = work.store.repo, work.tree.commit, work.tree.layout
+    stones = tombstones_in(work.tree.state()).found.values()
+    paths = [path_of(layout, s.key) for s in stones if not {*traits}.isdisjoint(s.changes)]
+    last = next(iter(history.commits_touching(repo, head, paths, "-1")), None) if paths else None
+    if last is None:
+        return ()
+    later = history.commits_touching(repo, f"{last.commit}..{head}", [f":(literal){resource}"])
+    blobs = [file.new for entry in later for file in entry.files]
+    return (work.store.snapshot(last.commit).blobs.get(resource, ""), *reversed(blobs))
+
+
 def edited_since(work: Work, manifests: Sequence[Manifest]) -> frozenset[str]:
     """Return the active memories changed since the last run was computed, or all of them."""
     state, layout, files = work.tree.state(), work.tree.layout, work.tree.files
@@ -304,6 +323,7 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         problems=(*state.problems, *damaged),
         config=work.config,
         decided=decided_in(work),
+        since=partial(versions_since, work),
         edited=edited_since(work, manifests),
     )
 
@@ -345,7 +365,7 @@ def gather(
         moved=moved,
         nominees=without_repeats(state, nominees),
         cursor=cursor,
-        known=Known(state, plan.now, reader, decided=plan.decided, whole=whole),
+        known=Known(state, plan.now, reader, decided=plan.decided, since=plan.since, whole=whole),
         warnings=tuple(intake.problems),
     )
     if not (intake.consumed or intake.placed or nominees):

@@ -31,6 +31,7 @@ from memrepo.core.changes import (
 from memrepo.core.codec import changed_keys
 from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import MemrepoError
+from memrepo.core.ids import digest
 from memrepo.core.memory import (
     MAX_LISTED,
     Memory,
@@ -52,6 +53,7 @@ from memrepo.policies.claims import (
     storage_fault,
 )
 from memrepo.policies.matching import texts_of
+from memrepo.policies.standing import RETIRED
 from memrepo.read.intake import Reader
 
 _Value = TypeVar("_Value")
@@ -89,12 +91,14 @@ class Known:
         reader: Reader | None = None,
         *,
         decided: Collection[str] = (),
+        since: Callable[[Collection[str], str], Sequence[str]] = lambda _traits, _resource: (),
         whole: bool = False,
     ) -> None:
         """Start without changes.
 
-        `decided` is what was reverted or discarded (`core.changes.traits`). If `whole`, the run
-        also reads corrected statements that are still in their sources.
+        `decided` is what was reverted or discarded (`core.changes.traits`), and `since` returns the
+        versions of a source since then. If `whole`, the run also reads corrected statements that
+        are still in their sources.
         """
         self.state, self.now, self.run = state, now, ""
         self.steps: list[Step] = []
@@ -105,7 +109,7 @@ class Known:
         self.faults: dict[str, str] = {}
         self.barred: list[Problem] = []
         self._reverted: dict[Op, list[str]] = {}
-        self._decided, self._whole = decided, whole
+        self._decided, self._since, self._whole = decided, since, whole
         self._changed: dict[str, Memory] = {}
         self._undo: list[tuple[str, Memory | None, Op | None]] = []
         self._paths: set[str] = set()
@@ -298,11 +302,48 @@ class Known:
             if memory is not None and (stone := self._barring(memory)) is not None:
                 self.barred.append(_why_barred(memory, *stone))
                 return True
-        if is_decided(traits_of(self.state.memories, changes), self._decided):
+        words, traits = self._reverted_words(changes), traits_of(self.state.memories, changes)
+        is_against = bool(words) or is_decided(traits, self._decided)
+        if is_against and not self._is_over(words | traits, changes):
             ids = Step(op=op, changes=tuple(changes)).memory_ids
             self._reverted.setdefault(op, []).extend(ids)
             return True
         return False
+
+    def _reverted_words(self, changes: Sequence[Change]) -> frozenset[str]:
+        """Return the reverted wordings that changes repeat, as texts of `traits`.
+
+        A new memory can state one again, and a memory that got its former words back has no line.
+        """
+        found = set[str]()
+        for one in changes:
+            if isinstance(one, Create):
+                end = f":{digest([one.memory.body])[:12]}"
+                found |= {trait for trait in self._decided if trait.endswith(end)}
+            elif isinstance(one, Update) and one.fields.get("standing") == RETIRED:
+                found |= {trait for trait in self._decided if trait.startswith(f"{one.id}:")}
+        return frozenset(found)
+
+    def _is_over(self, traits: Collection[str], changes: Sequence[Change]) -> bool:
+        """Return whether a decision against changes is over.
+
+        It holds for the state of the sources that it was made on. If a line left since and came
+        back, or came back and left, this is another change.
+        """
+        for change in changes:
+            old = self.state.memories.get(change.id) if isinstance(change, Update) else None
+            sides = (old, self._stated_by(change))
+            for memory in filter(None, sides):
+                for source in memory.sources:
+                    blobs = self._since(traits, source.resource) if self._reader else ()
+                    for hash_ in memory.wordings(source) if blobs[2:] else ():
+                        there = [hash_ in self._held(source.resource, blob) for blob in blobs]
+                        if there[0] == there[-1] and len({*there}) > 1:
+                            return True
+        return False
+
+    def _held(self, resource: str, blob: str) -> frozenset[str]:
+        return self._reader.held(resource, blob) if self._reader is not None else frozenset()
 
     def _stated_by(self, change: Change) -> Memory | None:
         """Return the memory to which a change gives a new statement, after the change, or None."""
@@ -352,6 +393,13 @@ class Known:
                 fix="if it is right after all, revert the revert or make the change by hand",
             )
 
+    def kept(self) -> Iterator[Problem]:
+        """Yield a warning for each memory that stays without a line, unless `left_out` names it."""
+        named = {id_ for ids in self._reverted.values() for id_ in ids}
+        now = (self.current(one.id) for one in self.state.active if one.id not in named)
+        if self._reader is not None:
+            yield from kept_unstated(now, self._decided, self._reader)
+
     # -- steps -------------------------------------------------------------------------------
 
     def add(self, *steps: Step) -> None:
@@ -391,6 +439,25 @@ class Known:
             fields["sources"] = memory.sources
         changes = {key: fields.get(key) for key in changed_keys(old, memory.fields)}
         return Update(id=id_, fields=changes, body=memory.body if op == "reword" else None)
+
+
+def kept_unstated(
+    memories: Iterable[Memory], decided: Collection[str], reader: Reader
+) -> Iterator[Problem]:
+    """Yield a warning for each memory without a line whose removal or new words were reverted."""
+    end = f" standing {RETIRED}"
+    kept = {one.removesuffix(end).partition(":")[0] for one in decided}
+    found = (memory for memory in memories if memory.id in kept and memory.status == "active")
+    for memory in found:
+        if memory.standing != RETIRED and not reader.is_stated(memory):
+            yield Problem(
+                path=memory.path,
+                rule="kept-unstated",
+                severity="warning",
+                message=f"no source states {memory.id} any more; it stays because its removal or"
+                " its new words were reverted",
+                fix=f"`memrepo forget {memory.id}`, if it is no longer true",
+            )
 
 
 def _why_barred(memory: Memory, stone: Tombstone, rule: str) -> Problem:

@@ -24,6 +24,7 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
+from memrepo.actions.run.known import kept_unstated
 from memrepo.actions.run.record import timetable
 from memrepo.actions.work import Work, driver_notices, purge_notices
 from memrepo.assets import asset
@@ -200,7 +201,7 @@ def _survey(work: Work) -> _Survey:
     state = work.tree.state()
     cases = corrections_of(state)
     broken = (p for p in closure.closure(state) if p.rule != "memory-same-id")
-    sources, unread = _sources(work, work.tree.manifests[0])
+    sources, unread, reader = _sources(work, work.tree.manifests[0])
     # Without views, no run has made any yet.
     has_views = bool(work.tree.files.below(work.tree.layout.area("views")))
     found = _Survey(
@@ -215,6 +216,7 @@ def _survey(work: Work) -> _Survey:
             *tombstones_in(state).problems,
             *cases.problems,
             *(replace(p, severity="warning") for p in broken),
+            *kept_unstated(state.active, tombstones_in(state).changes, reader),
         ),
         stale=stale_pages(work) if has_views else (),
         requests=tuple(requests_waiting(work)),
@@ -236,14 +238,14 @@ def _problems(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
     yield from broken_branches(work)
 
 
-def _sources(work: Work, manifests: Sequence[Manifest]) -> tuple[int, tuple[str, ...]]:
-    """Return the number of sources, and the names of those with text that no run has read."""
+def _sources(work: Work, manifests: Sequence[Manifest]) -> tuple[int, tuple[str, ...], Reader]:
+    """Return the number of sources, the names of those with unread text, and their reader."""
     cursor = cursors(manifests)
     texts = texts_at(work, cursor)
     reader = Reader(texts, work.store.repo.read)
     unread = {entry.resource for entry in take_in(texts, cursor, reader, whole=False).consumed}
     open_ = tuple(t.name for t in texts if t.resource in unread)
-    return sum(bool(t.blob) for t in texts), open_
+    return sum(bool(t.blob) for t in texts), open_, reader
 
 
 def _moved_cache(work: Work) -> str:

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from memrepo.core.access import Accesses
+from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -175,7 +176,7 @@ def compose(
     for part, room in ROOM.items():
         mine = [one for one in found if one.line.part == part]
         page.add(mine, min(budget, len(page.lines) + room), least=MIN_SCORE)
-    news = _news(found, now)
+    news = _news(found, names, now)
     page.add(news, min(budget, len(page.lines) + MAX_NEWS), least=-9.0)
     page.add(found, min(budget, max(FEW, len(page.lines) + FEW - MAX_NEWS)), least=-9.0)
     rest = [one for one in found if one.line.part != "fact" or one.score >= MIN_FACT]
@@ -184,8 +185,8 @@ def compose(
     return [one.line for one in order]
 
 
-def _news(found: Iterable[_Candidate], now: datetime) -> list[_Candidate]:
-    """Return decisions and emphasised statements of the last days' logs, newest first.
+def _news(found: Iterable[_Candidate], names: Collection[str], now: datetime) -> list[_Candidate]:
+    """Return what the last days' logs decide, emphasise or tell as an owner's wish, newest first.
 
     Files that are kept up to date lag behind them.
     """
@@ -194,11 +195,23 @@ def _news(found: Iterable[_Candidate], now: datetime) -> list[_Candidate]:
         one
         for one in found
         if date_of_path(one.place[0]) >= first
-        and (one.line.part == "decision" or _EMPHASIS.search(one.line.memory.body))
+        and (
+            one.line.part == "decision"
+            or _EMPHASIS.search(one.line.memory.body)
+            or _is_wish(one.line.memory.body, names)
+        )
     ]
     return sorted(news, key=lambda one: one.day, reverse=True)
 
 
+def _is_wish(text: str, names: Collection[str]) -> bool:
+    """Return whether a text begins with an owner, and states a rule or a preference."""
+    first = normalise(text).split(" ", 1)[0].removesuffix("'s")
+    signs = patterns().sentences
+    return first in names and any(signs[sign].search(text) for sign in WISHES)
+
+
+WISHES = frozenset(("ban", "rule", "preference"))
 _EMPHASIS = regex(r"(\*\*|__)(?=\S)(?:[^\s*_]+\s+){3,}[^*_\n]*[^*_\n:：]\1(?!\s*[:：])")
 """Bold text of at least four words that is no label: what the author of a log wants found again."""
 
@@ -502,7 +515,9 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
     if kind == "memory" and gives_name(memory):
         return "person"
     is_news = kind == "day log" and _EMPHASIS.search(memory.body) is not None
-    passing = not is_news and (section in _PASSED or bool(signs & {"done", "now"}))
+    is_wish = kind == "day log" and section == "log" and WISHES & signs
+    passing = section in _PASSED and not is_wish
+    passing = not is_news and (passing or bool(signs & {"done", "now"}))
     match memory.type:
         case _ if memory.is_stored:
             return "stored"

@@ -138,10 +138,12 @@ def choose(
     own.sort(key=lambda c: -(c.rank + OWN_BONUS * _is_own(c)))
     taken = 0
     counts: Counter[str] = Counter()
-    covers = _Covers()
+    covers, curated = _Covers(), _Covers()
     for one in order:
         if one.candidate_id in shelf:
             covers.add(one)
+        if _is_kept(one):
+            curated.add(one)
     for fits, shares in (("good", 1), ("good", 2), ("fair", 1)):
         for one in own:
             is_strong = shares == 1 and one.rank >= STRONG and existing + taken < 2 * size
@@ -150,6 +152,8 @@ def choose(
             if size < math.inf and covers.holds(one):
                 continue
             place = _shared_place(one)
+            if size < math.inf and place == _DAY_LOG and curated.repeats(one):
+                continue
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
             if shares > 1 and not is_ruling:
                 continue
@@ -167,9 +171,11 @@ def choose(
     return ShelfChoice(shelf=frozenset(shelf), same=same)
 
 
-COVERED, MIN_COVERED = 0.7, 5
-"""The share of a statement's words in another from which that makes it superfluous, and the number
-of shared words that this takes."""
+COVERED, REPEATED, MIN_COVERED, MANY_COVERED = 0.7, 0.8, 5, 15
+"""The share of a statement's words in another from which that makes it superfluous, the same for a
+line of a log and one of a file that is kept for what lasts, either in the other, the number of
+shared words that this takes, and the number from which a word of time or negation is no difference.
+"""
 
 
 class _Covers(msgspec.Struct):
@@ -201,6 +207,25 @@ class _Covers(msgspec.Struct):
             if (known := self.chosen[at])
         )
 
+    def repeats(self, log: Candidate) -> bool:
+        """Return whether a line of a log says more or less what one of the statements says."""
+        from memrepo.policies.phrases import read  # most runs compare nothing
+
+        words, mine = content_words(log.text), read(log.text)
+        numbers = set(_NUMBERS.findall(log.text))
+        for at, count in Counter(at for w in words for at in self.holding.get(w, ())).most_common(
+            3
+        ):
+            known = self.chosen[at].text
+            least = REPEATED * min(len(words), len(content_words(known)))
+            if count < max(MIN_COVERED, least) or numbers - set(_NUMBERS.findall(known)):
+                continue
+            theirs = read(known)
+            is_alike = mine.negations % 2 == theirs.negations % 2 and mine.times <= theirs.times
+            if is_alike or count >= MANY_COVERED:
+                return True
+        return False
+
     def _is_told(self, text: str, known: str) -> bool:
         from memrepo.policies.phrases import read  # most runs compare nothing
 
@@ -215,6 +240,12 @@ class _Covers(msgspec.Struct):
 def _is_own(one: Candidate) -> bool:
     """Return whether a statement is in the agent's memory, or in a profile."""
     return "file_memory" in one.signs or any(is_profile(s.resource) for s in one.sources)
+
+
+def _is_kept(one: Candidate) -> bool:
+    """Return whether a statement is in a file that is kept for what lasts."""
+    kinds = (sign.removeprefix("file_").replace("_", " ") for sign in one.signs)
+    return any(is_in(kind, "kept") for kind in kinds)
 
 
 def _shared_place(one: Candidate) -> str:

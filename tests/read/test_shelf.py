@@ -216,6 +216,26 @@ def test_what_a_chosen_statement_says_already_has_no_place() -> None:
     assert again.shelf == choice_.shelf, "nor when the same statements are read again"
 
 
+@pytest.mark.parametrize(
+    ("log", "is_chosen"),
+    [
+        (
+            "Ruth asked me to keep a list of used riddles and lost keys, as guests repeat them.",
+            False,
+        ),
+        ("Ruth asked me not to keep a list of used riddles and lost keys.", True),
+        ("Ruth asked me to keep a list of used riddles and lost keys for 30 days.", True),
+        ("Ruth asked me to keep a list of guests.", True),
+    ],
+)
+def test_a_line_of_a_log_that_a_kept_file_states_has_no_place(log: str, is_chosen: bool) -> None:
+    rule, told = some(-9.0, 5.0)  # the rule has no place itself
+    rule = replace(rule, text="Keep a list of used riddles and lost keys.", signs=("file_rules",))
+    told = replace(told, text=log, signs=("file_day_log",))
+    shelf = choose([replace(rule, fits=""), told], size=40, existing=0).shelf
+    assert (told.candidate_id in shelf) == is_chosen
+
+
 def test_a_handbook_in_a_folder_of_its_own_has_the_places_of_one_file() -> None:
     for folder, count in (("memory", 30), ("memory/sales", 3)):
         found = [

@@ -31,13 +31,4 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     def as_json(self) -> dict[str, object]:
         """Return the problem as a mapping for the output of `--json`."""
-        return {
-            "path": self.path,
-            "line": self.line,
-            "column": self.column,
-            "key": self.key,
-            "rule": self.rule,
-            "message": self.message,
-            "fix": self.fix,
-            "severity": self.severity,
-        }
+        return msgspec.structs.asdict(self)

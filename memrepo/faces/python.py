@@ -139,7 +139,7 @@ class OpenRepository:
 
         An entry that repeats an active memory is not written again and gets the id of that memory.
         A repetition has an equal text and the same scope. If the entry names a subject, the subject
-        must match too. Raise Rejected, SecretInText, NothingSaid, BadValue, NotOneOf, NoSuchClass
+        must match too. Raise Rejected, SecretInText, NothingSaid, UsageError, NotOneOf, NoSuchClass
         or OtherFormat without writing anything. The error gives the number of an unusable entry,
         from 1. With `skip_secrets`, an entry with a possible secret is skipped and its id is empty.
         """

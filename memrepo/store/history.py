@@ -107,21 +107,6 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
         """Return whether this commit is the merge that landed a run."""
         return self.op == "run" and len(self.parents) == 2
 
-    def as_json(self) -> dict[str, object]:
-        """Return the entry as a JSON object."""
-        return {
-            "commit": self.commit,
-            "when": self.when.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "op": self.op,
-            "run": self.run,
-            "subject": self.subject,
-            "author": self.author,
-            "actor": self.trailer("Actor"),
-            "reason": self.trailer("Reason"),
-            "memories": list(self.trailers.get("Memory", ())),
-            "reverts": list(self.trailers.get("Reverts", ())),
-        }
-
 
 def entries(
     git: Git,

@@ -18,7 +18,7 @@ import msgspec
 
 from memrepo.assets import asset, own_text
 from memrepo.core.changes import Change, Delete, Write
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import UsageError
 from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.layout import below, stamped
 from memrepo.core.memory import Memory
@@ -47,16 +47,6 @@ _MARK = b"memrepo writes this page from the files"
 _HEAD_LINES = 8
 """The first lines, in which a sentence identifies a page as written by memrepo."""
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
-
-
-class WrongTemplate(MemrepoError):
-    """Raised when a template of the repository cannot be rendered."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, place: str, why: str) -> None:
-        fix = "correct the template, or delete the file to use the one that is shipped"
-        super().__init__(f"{place}: {why}", fix=fix)
 
 
 _Key = tuple[object, ...]
@@ -228,7 +218,10 @@ def _rendered(state: State, template: str, **shown: object) -> bytes:
     except TemplateError as error:
         place = f"templates/{getattr(error, 'name', None) or template}"
         line = getattr(error, "lineno", None)
-        raise WrongTemplate(f"{place}:{line}" if line else place, str(error)) from error
+        raise UsageError(
+            f"{place}:{line}: {error}" if line else f"{place}: {error}",
+            fix="correct the template, or delete the file to use the one that is shipped",
+        ) from error
 
 
 _OTHER = "Other"

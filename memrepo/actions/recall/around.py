@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from memrepo.actions.recall.lookup import NotYetSetUp, as_json, find, work_at
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import UsageError
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import cut
@@ -141,15 +141,6 @@ class Threads(VerbResult, frozen=True, kw_only=True):
     """The time zone for showing times to a reader."""
 
 
-class NoSuchThread(MemrepoError):
-    """Raised when no thread has the given id, and no memory with that name is in a thread."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str) -> None:
-        super().__init__(f"no thread is called {word!r}", fix="`memrepo thread` lists them")
-
-
 def thread(work: Work, request: ThreadRequest) -> Threads:
     """Return one thread with its members in order and its linked threads, or the newest threads."""
     state, zone = work.tree.state(), work.config.zone
@@ -163,7 +154,7 @@ def thread(work: Work, request: ThreadRequest) -> Threads:
         memory = find(state, request.id)
         asked = next((one for one in found.values() if memory.id in one.members), None)
     if asked is None:
-        raise NoSuchThread(request.id)
+        raise UsageError(f"no thread is called {request.id!r}", fix="`memrepo thread` lists them")
     return Threads(
         threads=(asked, *(found[id_] for id_ in asked.linked)),
         count=len(found),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.work import Work
 from memrepo.core.access import RETRIEVAL, SESSION, Event, seconds
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.fields import bare, node_of
 from memrepo.core.memory import FIELDS, Memory
 from memrepo.core.times import asked as moment_asked
@@ -139,18 +139,6 @@ class NotYetSetUp(MemrepoError):
         )
 
 
-class NotADate(MemrepoError):
-    """Raised when the value of `--valid-at` is not a date."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str) -> None:
-        super().__init__(
-            f"--valid-at {word!r} is not a date",
-            fix="write a date as 2026-01-31 or a time as 2026-01-31T09:00:00Z",
-        )
-
-
 def work_at(work: Work, word: str) -> Work:
     """Return a Work on the commit that `REV|DATE` names, with that commit's configuration.
 
@@ -180,11 +168,14 @@ def work_at(work: Work, word: str) -> Work:
 
 
 def moment_of(work: Work, word: str) -> datetime:
-    """Return the time that `--valid-at` specifies. Raises NotADate."""
+    """Return the time that `--valid-at` specifies. Raises UsageError."""
     try:
         return moment_asked(word, work.config.zone)
     except ValueError as error:
-        raise NotADate(word) from error
+        raise UsageError(
+            f"--valid-at {word!r} is not a date",
+            fix="write a date as 2026-01-31 or a time as 2026-01-31T09:00:00Z",
+        ) from error
 
 
 def true_then(work: Work, state: State, word: str) -> Mapping[str, Memory]:

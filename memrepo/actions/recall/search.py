@@ -21,7 +21,7 @@ from memrepo.actions.recall.recall import (
 )
 from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, UsageError
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
@@ -272,25 +272,11 @@ def _filter(work: Work, request: Request) -> Filter:
 # ----------------------------------------------------------------------------------
 
 
-class WordCount(MemrepoError):
-    """Raised when a layered search has too few or too many words."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, count: int) -> None:
-        super().__init__(
-            f"found {counted(count, 'distinctive word', 'distinctive words')} in the query,"
-            f" expected {LAYERED_WORDS[0]} to {LAYERED_WORDS[1]}",
-            fix="name the words that matter most, from the question and the conversation",
-        )
-
-
 def _layered(work: Work, request: Request) -> LayeredResult:
     """Search notes tier by tier: hot, warm, gist, forgotten. Stop at the first tier that matches.
 
     A note matches if it contains every word, in any inflection. Function words are ignored. In the
-    gist tier, tags are searched before texts. Lineage: context-clear, layered search. Raises
-    WordCount.
+    gist tier, tags are searched before texts. Lineage: context-clear, layered search.
     """
     others = {
         "--type": request.types,
@@ -306,7 +292,11 @@ def _layered(work: Work, request: Request) -> LayeredResult:
     query = " ".join(request.words)
     telling = len(telling_words(query))
     if not LAYERED_WORDS[0] <= telling <= LAYERED_WORDS[1]:
-        raise WordCount(telling)
+        raise UsageError(
+            f"found {counted(telling, 'distinctive word', 'distinctive words')} in the query,"
+            f" expected {LAYERED_WORDS[0]} to {LAYERED_WORDS[1]}",
+            fix="name the words that matter most, from the question and the conversation",
+        )
     index, only = index_of(work, tick=work.call.tick), _filter(work, request)
     notes, recall = replace(only, types=("note",)), Recall(work, work.call.now, index)
     asked, tier, found, best = query.split(), "", list[Memory](), list[Hit]()

@@ -12,7 +12,7 @@ from memrepo.actions.past.log import NoSuchRun, landing_of, run_merge
 from memrepo.actions.pending import NothingWaits, the_waiting
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY, ChangeKind, differences
 from memrepo.store import history
@@ -77,15 +77,6 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
-class NothingToCompare(MemrepoError):
-    """Raised when a word names neither a run nor a commit, or when a range is malformed."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, what: str, fix: str = "") -> None:
-        super().__init__(what, fix=fix or "`memrepo log` lists runs and commits")
-
-
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two commits to compare, and the commits between them, oldest first.
 
@@ -111,13 +102,16 @@ def span_of(work: Work, words: Sequence[str]) -> Comparison:
     Without words, return the comparison of the pending run, or else of the last landed run.
     """
     if len(words) > 2:
-        raise NothingToCompare(f"found {len(words)} words, expected a run or two revisions")
+        raise UsageError(
+            f"found {len(words)} words, expected a run or two revisions",
+            fix="`memrepo log` lists runs and commits",
+        )
     if len(words) == 2:
         return _range(work, words[0], words[1])
     word = words[0] if words else ""
     if "..." in word:
-        raise NothingToCompare(
-            f"found {word!r}, expected two dots", "A..B compares the two commits themselves"
+        raise UsageError(
+            f"found {word!r}, expected two dots", fix="A..B compares the two commits themselves"
         )
     if ".." in word:
         first, _, second = word.partition("..")
@@ -178,7 +172,9 @@ def _commit(work: Work, word: str) -> str:
     try:
         return run_merge(work, word).commit
     except NoSuchRun:
-        raise NothingToCompare(f"no run and no commit is called {word!r}") from None
+        raise UsageError(
+            f"no run and no commit is called {word!r}", fix="`memrepo log` lists runs and commits"
+        ) from None
 
 
 def review_of(work: Work, span: Comparison) -> Review:

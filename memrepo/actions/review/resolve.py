@@ -32,19 +32,6 @@ from memrepo.policies.standing import (
 HOW = "--keep MEMORY or --both"
 
 
-class SeveralContradictions(MemrepoError):
-    """Raised when a word matches several contradictions."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, word: str, found: list[str]) -> None:
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-        super().__init__(
-            f"{word!r} fits {len(found)} contradictions: {', '.join(found[:5])}{more}",
-            fix="name one of them",
-        )
-
-
 class DecidedBefore(MemrepoError):
     """Raised when a contradiction is already decided and the losing memory is no longer active."""
 
@@ -161,7 +148,12 @@ def the_dispute(state: State, word: str) -> Conflict:
             fix="`memrepo resolve --list` lists them",
         )
     if len(fits) > 1:
-        raise SeveralContradictions(word, [c.id for c in fits])
+        more = f" and {len(fits) - 5} more" if len(fits) > 5 else ""
+        raise MemrepoError(
+            f"{word!r} fits {len(fits)} contradictions: {', '.join(c.id for c in fits[:5])}{more}",
+            fix="name one of them",
+            exit_code=Exit.DECIDE,
+        )
     return fits[0]
 
 

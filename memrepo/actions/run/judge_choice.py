@@ -13,7 +13,7 @@ import msgspec
 from memrepo.actions.work import Work, outside
 from memrepo.assets import own_text
 from memrepo.config import DEFAULTS
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.judge import Usage
 
 if TYPE_CHECKING:
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 SERVICES = ("anthropic", "openai")
 """Judges with a price per token."""
-
-
-class CannotJudge(MemrepoError):
-    """Raised when the chosen judge lacks something that only a person can provide."""
-
-    exit_code = Exit.USAGE
 
 
 class JudgeChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +41,7 @@ class JudgeChoice(msgspec.Struct, frozen=True, kw_only=True):
 def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
     """Return where the model of a run is asked, or None if rules judge.
 
-    Raises CannotJudge or CommandNotFound. Modules are imported on demand, so the offline judge
+    Raises UsageError or CommandNotFound. Modules are imported on demand, so the offline judge
     loads no other.
     """
     name = kind_of(work, choice)
@@ -60,7 +54,7 @@ def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
         return Desk(Session(), prompts=prompts)
     backend, limits = _backend(work, name), limits_of(work, choice)
     if backend.price is None and any(limit.usd is not None for limit in limits):
-        raise CannotJudge(
+        raise UsageError(
             f"no price is known for {backend.name}, so a limit in US dollars cannot be enforced",
             fix="limit tokens instead (--max-tokens), or give its price in [judge.prices]",
         )
@@ -115,7 +109,7 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
     if name == "anthropic":
         return Claude(**shared)
     if not model:
-        raise CannotJudge(
+        raise UsageError(
             "the openai judge has no model: judge.model is not set",
             fix="set judge.model in memrepo.toml to the model name on your server (qwen3:8b)",
         )
@@ -146,14 +140,14 @@ def _command(work: Work) -> tuple[str, ...]:
 
     setting = outside(work).get("judge.command")
     if setting is None:
-        raise CannotJudge(
+        raise UsageError(
             "the command judge has no command configured",
             fix=f"`git config memrepo.judge.command claude` ({', '.join(READY)}, or a command)",
         )
     try:
         words = tuple(shlex.split(setting.value))
     except ValueError as error:
-        raise CannotJudge(f"{setting.origin}: judge.command: {error}: {setting.value}") from error
+        raise UsageError(f"{setting.origin}: judge.command: {error}: {setting.value}") from error
     return READY.get(setting.value.strip(), words)
 
 

@@ -20,17 +20,8 @@ from memrepo.config import (
     line_of,
     nearest_key,
 )
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import UsageError
 from memrepo.store import settings
-
-
-class NoSuchKey(MemrepoError):
-    """Raised when no configuration key has the given name."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"{name} is not a configuration key", fix=nearest_key(name))
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +55,7 @@ def do(work: Work, request: Request) -> Result:
     if not request.key:
         rows = [row for row in rows if row.from_ != "not set"]
     if not rows:
-        raise NoSuchKey(request.key)
+        raise UsageError(f"{request.key} is not a configuration key", fix=nearest_key(request.key))
     return Result(keys=tuple(rows))
 
 

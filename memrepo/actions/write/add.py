@@ -19,7 +19,7 @@ from memrepo.actions.write.commit import Unchanged, Written, clean_text, unchang
 from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants
 from memrepo.core.changes import Create, Step
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import UsageError
 from memrepo.core.fields import ValueMismatch, defaults_of
 from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
 from memrepo.core.memory import BY_NAME, LAYERS, TYPES, Memory, Source, Stamp
@@ -30,15 +30,6 @@ from memrepo.policies.matching import akin
 
 BY_HAND = TYPES[:-1]
 """The types that may be added by hand. Only runs create chunks."""
-
-
-class BadValue(MemrepoError):
-    """Raised when a field value given by hand has the wrong kind."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, key: str, mismatch: ValueMismatch) -> None:
-        super().__init__(f"{key}: {mismatch}", fix="docs/files.md lists every field")
 
 
 class EntryFields(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +83,7 @@ class Drafts:
     def take(self, entry: Entry) -> tuple[Memory, bool]:
         """Return the memory for an entry, and whether that memory is new.
 
-        Raises UsageError, BadValue or SecretInText.
+        Raises UsageError or SecretInText.
         """
         entry = self._within(entry)
         for what, found, known in (("type", entry.type, BY_HAND), ("layer", entry.layer, LAYERS)):
@@ -106,7 +97,7 @@ class Drafts:
     def make(self, entry: Entry) -> Memory:
         """Return a new memory for an entry, even if an equal one exists.
 
-        Raises BadValue or SecretInText.
+        Raises UsageError or SecretInText.
         """
         memory = self._memory(self._within(entry))
         memory = replace(memory, path=free_path(self._state, self._paths, memory))
@@ -180,7 +171,7 @@ _STORED = (
 
 
 def _value(key: str, value: object) -> object:
-    """Return a given value as the kind of its field, or None. Raises BadValue."""
+    """Return a given value as the kind of its field, or None. Raises UsageError."""
     return checked(key, list(value) if isinstance(value, tuple) else value) if value else None
 
 
@@ -208,11 +199,11 @@ def _decay(work: Work, name: str) -> dict[str, object]:
 
 
 def checked(key: str, value: Any) -> Any:
-    """Return a value parsed as the kind of its field. Raises BadValue."""
+    """Return a value parsed as the kind of its field. Raises UsageError."""
     try:
         return BY_NAME[key].read(value)
     except ValueMismatch as mismatch:
-        raise BadValue(key, mismatch) from mismatch
+        raise UsageError(f"{key}: {mismatch}", fix="docs/files.md lists every field") from mismatch
 
 
 class Request(EntryFields, frozen=True, kw_only=True):

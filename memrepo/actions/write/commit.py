@@ -16,7 +16,7 @@ from memrepo.actions.landing import hot_rules, prepare, retried
 from memrepo.actions.request import VerbResult, Wish, Writes
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Step, Update
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import subject_of
 from memrepo.core.problems import Problem
@@ -25,15 +25,6 @@ from memrepo.policies.claims import is_by_person
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import is_retired
 from memrepo.views.hot import hot_changes
-
-
-class EmptyText(MemrepoError):
-    """Raised when a text that must be given is empty."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} is empty", fix="give a text")
 
 
 class Written(VerbResult, frozen=True, kw_only=True):
@@ -198,10 +189,10 @@ def _refuse_secret_fields(step: Step) -> None:
 
 
 def clean_text(text: str, what: str) -> str:
-    """Return a text normalised for storage. Raises EmptyText or SecretInText."""
+    """Return a text normalised for storage. Raises UsageError or SecretInText."""
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
-        raise EmptyText(what)
+        raise UsageError(f"{what} is empty", fix="give a text")
     refuse_secret(text, what)
     return text
 

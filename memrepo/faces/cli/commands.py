@@ -21,7 +21,7 @@ from memrepo.actions.setup.agent import Request as AgentRequest
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Call, Work, uncollected
 from memrepo.assets import asset
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import UsageError
 from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals, run_line
 
 PAUSE_S = 1.5
@@ -142,22 +142,13 @@ class _Guide:
         return data
 
 
-class NotInstalled(MemrepoError):
-    """Raised when the packages of an extra of memrepo are missing."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, package: str, command: str, extra: str) -> None:
-        super().__init__(
+def require(package: str, command: str, extra: str) -> None:
+    """Raise UsageError if the package of an extra cannot be imported."""
+    if find_spec(package) is None:
+        raise UsageError(
             f"the package `{package}` is not installed; `memrepo {command}` needs it",
             fix=f"`pip install '.[{extra}]'` in memrepo's checkout",
         )
-
-
-def require(package: str, command: str, extra: str) -> None:
-    """Raise NotInstalled if the package of an extra cannot be imported."""
-    if find_spec(package) is None:
-        raise NotInstalled(package, command, extra)
 
 
 class ServeRequest(msgspec.Struct, frozen=True, kw_only=True):

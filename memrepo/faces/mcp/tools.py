@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from memrepo.actions.request import VerbResult, choices_of
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work, as_program, nothing
-from memrepo.actions.write.commit import EmptyText
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import STATUSES
 from memrepo.core.messages import REASON_LENGTH, fold
 from memrepo.core.patterns import regex
@@ -100,7 +99,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
             return reply_of(self.verb, request, perform(work, self.verb, request), limit)
         reason = fold(str(fields.pop("reason")), REASON_LENGTH)
         if not reason:
-            raise EmptyText("the reason")
+            raise UsageError("the reason is empty", fix="give a text")
         request = kind(reason=reason, **fields)
         with Work(replace(work.call, expect=arguments.get("expected_commit", ""))) as there:
             return reply_of(self.verb, request, perform(there, self.verb, request), limit)

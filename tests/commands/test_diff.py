@@ -15,10 +15,10 @@ LINES = [
     "- The backup job must never run while the choir rehearses.",
 ]
 EDITED = [
+    "- The invoice </style><script src=x></script> was paid\u202e.",
     "- **Editor:** helix",
     "- The operator lives in Porto since 2019.",
     LINES[2],
-    "- The invoice </style><script src=x></script> was paid\u202e.",
 ]
 
 

@@ -168,6 +168,10 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules) -> byt
 def sections(kept: Sequence[Memory], *, short: bool) -> Iterator[tuple[str, list[Memory]]]:
     """Yield the sections of the page in order, each with its memories in order."""
     section = {memory.id: _section(memory, stored=short) for memory in kept}
+    agents = {memory.subject for memory in kept if part_of(memory) == "agent"} - {""}
+    for memory in kept if agents else ():
+        if section[memory.id] == "identity" and memory.subject not in agents | {""}:
+            section[memory.id] = "user"  # a log says who the person is
     layers = [*_ORDER, *sorted({*section.values()} - {*_ORDER})]
     first: dict[str, int] = {}
     for memory in sorted(filter(place_of, kept), key=place_of):

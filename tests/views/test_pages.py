@@ -170,6 +170,11 @@ def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_f
         said(3, "The agent is Ben.", "IDENTITY.md", 1),
         said(4, "Boats are red.", "MEMORY.md", 1),
     ]
+    names = {1: "Ada", 2: "Ada", 3: "Ben", 5: "Ada"}
+    log = Source(resource="sources/memory/2026-05-04.md", lines=(2, 2))
+    moved = memory("Ada moves to Kiel.", 5, type="identity", sources=(log,))
+    moved = Memory.of("memories/identity/m-5.md", dict(moved.fields), body=moved.body)
+    found = [m.with_fields({"subject": names.get(n, "")}) for n, m in enumerate((*found, moved), 1)]
     page = hot_page(State(memories={m.id: m for m in found}, files=Files({}, {})), HotRules())
     assert page is not None
     lines = [line.partition(" ←")[0] for line in page.decode().splitlines()]
@@ -177,6 +182,7 @@ def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_f
         "## User",
         "- Ada is the person.",
         "- Lives in Kiel.",
+        "- Ada moves to Kiel. (2026-05-04)",
         "## Identity",
         "- The agent is Ben.",
         "## Knowledge",

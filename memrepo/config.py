@@ -276,6 +276,11 @@ class Config(General, frozen=True, kw_only=True):
         return self.profile == "personal"
 
     @property
+    def tag_pattern(self) -> str:
+        """Return the pattern for tags that the file sets, or an empty string."""
+        return self.tags.pattern if "tags.pattern" in self.given else ""
+
+    @property
     def is_classic(self) -> bool:
         """Return whether the rules are those of the programs before memrepo."""
         return self.lifecycle.profile == "classic"

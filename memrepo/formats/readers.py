@@ -35,6 +35,7 @@ from memrepo.formats.records import (
     refused,
     texts,
 )
+from memrepo.read.documents import DATE_KEYS, HOUSEKEEPING
 from memrepo.read.thoughts import scan
 from memrepo.text.dates import is_date_heading
 
@@ -447,8 +448,7 @@ def _claude_memory(page: Page) -> ImportRecord:
 
 # -- Obsidian --------------------------------------------------------------------------------------
 
-_DATES = ("modified", "updated", "created", "date")
-_KNOWN = {*_DATES, "title", "description", "tags", "tag", "aliases", "type", "cssclasses"}
+_KNOWN = {*HOUSEKEEPING, "description", "aliases"}
 
 
 def read_obsidian(files: Files) -> Iterator[Found]:
@@ -465,7 +465,7 @@ def read_obsidian(files: Files) -> Iterator[Found]:
 def _note(page: Page) -> ImportRecord:
     tags = (*page.texts("tags"), *page.texts("tag"), *page.hashtags())
     type_ = page.text("type") if page.text("type") in CLAIM_TYPES else "fact"
-    written = next((key for key in _DATES if page.values.get(key)), "")
+    written = next((key for key in DATE_KEYS if page.values.get(key)), "")
     return ImportRecord(
         path=page.path,
         text="\n\n".join(filter(None, (page.body, page.properties(_KNOWN)))),

@@ -409,7 +409,7 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return what a text contains of the question, by its terms and the score of its words.
 
         The more phrasings a question has, the likelier a text contains enough of one by chance. So
-        its score must grow with them.
+        its score must grow with them, unless the text has nearly all words of one.
         """
         question = self.question
         mine = {t for t, forms in question.terms.items() if any(f in text for f in (t, *forms))}
@@ -418,7 +418,8 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         best = max(every, key=lambda one: (one.answers, one.share), default=Held())
         count = min(len(question.phrasings), _PHRASINGS)
         bar = _BAR * count * math.log(1 + self.size)
-        if count < 2 or words >= 1.6 * bar:
+        is_whole = best.answers and best.share >= SURE and best.count > 1
+        if count < 2 or is_whole or words >= 1.6 * bar:
             return best
         return Held(min(best.share, _UNSURE), best.answers and words >= bar, best.count)
 

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from memrepo.core import header as headers
 from memrepo.core.fields import Node
+from memrepo.core.ids import as_tag
 from memrepo.core.lines import split_lines
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -328,6 +330,49 @@ def read_head(text: str, path: str) -> ForeignHeader:
         body=body,
         body_line=found.body_line + _blank_lines(body),
     )
+
+
+class NoteHeader(NamedTuple):
+    """What the header of a note states: its numbered lines, and its tags."""
+
+    lines: tuple[tuple[int, str], ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+def note_header(path: str, data: bytes) -> NoteHeader:
+    """Return the properties of a note that a search finds, and its tags.
+
+    Properties that only sort or display notes are left out, and so are those of a file with a
+    memory's header, whose description is a statement.
+    """
+    if not data.removeprefix(b"\xef\xbb\xbf").startswith(b"---"):
+        return NoteHeader()
+    text = data.decode("utf-8-sig", "replace")
+    head = read_head(text, path)
+    tags = (tag for key in _TAG_KEYS for tag in _words_in(head.values.get(key)))
+    rows = text.split("\n")
+    starts = [*sorted((line, key) for key, line in head.at.items()), (head.last, "")]
+    lines = tuple(
+        (number, rows[number - 1].rstrip())
+        for (first, key), (end, _) in pairwise(starts)
+        if key.lower() not in HOUSEKEEPING and not isinstance(head.values.get("description"), str)
+        if any(map(str.isalnum, "\n".join(rows[first - 1 : end - 1]).partition(":")[2]))
+        for number in range(first, end)
+    )
+    return NoteHeader(lines, tuple(dict.fromkeys(filter(None, map(as_tag, tags)))))
+
+
+_TAG_KEYS = ("tags", "tag")
+DATE_KEYS = ("modified", "updated", "created", "date")
+HOUSEKEEPING = frozenset((*DATE_KEYS, *_TAG_KEYS, "title", "type", "cssclasses"))
+"""Properties that sort or display notes, or repeat what the note states elsewhere."""
+
+
+def _words_in(value: Node | None) -> list[str]:
+    """Return the items of a list, or the words of a text: `a, b` or `#a #b`."""
+    if isinstance(value, list):
+        return [one for one in value if isinstance(one, str)]
+    return re.split(r"[,\s]+", value) if isinstance(value, str) else []
 
 
 def _blank_lines(text: str) -> int:

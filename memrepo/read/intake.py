@@ -35,6 +35,7 @@ from memrepo.merge.tombstones import (
 from memrepo.policies.claims import SHORT, is_held_by_person
 from memrepo.policies.rules import Size
 from memrepo.policies.standing import RETIRED
+from memrepo.read.documents import note_header
 from memrepo.read.kinds import (
     OTHER_AGENT,
     FileKind,
@@ -499,6 +500,11 @@ class Reader:
         """Return the units in the current version of a source file."""
         text = self._current.get(resource)
         return self.claims(text.name, text.blob).units if text is not None and text.blob else ()
+
+    def tags(self, resource: str) -> tuple[str, ...]:
+        """Return the tags in the header of the current version of a source file."""
+        text = self._current.get(resource)
+        return note_header(text.name, self.data(text.blob)).tags if text and text.blob else ()
 
     def holding(self, hashes: frozenset[str]) -> tuple[Source, ...]:
         """Return the places that contain any of the given texts, sorted by path.

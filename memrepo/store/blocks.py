@@ -197,7 +197,7 @@ def _memory_rows(
         subject = _folded(memory.subject)
         about = (
             *(memory.id, memory.type, status, memory.scope),
-            "".join(f"\n{tag}\n" for tag in memory.tags),
+            _listed(memory.tags),
             " ".join(memory.superseded_by),
             *(last_confirmed(memory), importance, thread, place, subject, day),
         )
@@ -211,6 +211,11 @@ def _memory_rows(
             cues = cues_of(one.text) + role + SELF * of_self(terms)
             own = (cues, " ".join(above), " ".join(terms), context, one.text, 0)
             yield (memory.path, part, blob, *about, *own), language, hashes
+
+
+def _listed(tags: Iterable[str]) -> str:
+    """Return tags in the form in which a search compares them."""
+    return "".join(f"\n{tag}\n" for tag in tags)
 
 
 def last_confirmed(memory: Memory) -> int:
@@ -394,6 +399,7 @@ def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_Sou
     """
     if wanted.sources is None or not any(found.files.values()):
         return
+    from memrepo.read.documents import note_header
     from memrepo.read.intake import Reader, SourceText
     from memrepo.read.kinds import kinds, path_kind
     from memrepo.read.sources import kind_of
@@ -419,10 +425,13 @@ def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_Sou
         for text in some:
             wanted.tick("sources indexed")
             units: list[Unit | NoteUnit] = [*reader.claims(text.name, text.blob).units]
-            lines = _shown_lines(reader, text, units, found.state)
+            header = note_header(text.name, reader.data(text.blob))
+            lines = _shown_lines(reader, text, units, found.state, header.lines)
             if text.kind == "notes":
                 units += reader.notes(text.name, text.blob)[0]
-            blocks = [_source_block(text, n, one, units) for n, one in enumerate(cut(lines))]
+            blocks = [
+                _source_block(text, n, one, units, header.tags) for n, one in enumerate(cut(lines))
+            ]
             if blocks:
                 yield blocks
         reader.forget()
@@ -433,14 +442,18 @@ def _bytes(data: Mapping[str, bytes | None], blob: str) -> bytes:
 
 
 def _shown_lines(
-    reader: Reader, text: SourceText, units: Iterable[Unit | NoteUnit], state: State | None
+    reader: Reader,
+    text: SourceText,
+    units: Iterable[Unit | NoteUnit],
+    state: State | None,
+    properties: Iterable[tuple[int, str]],
 ) -> list[tuple[int, str]]:
-    """Return the numbered lines of a source that a search may show."""
+    """Return the numbered lines of a source that a search may show, its properties first."""
     from memrepo.merge.tombstones import forgotten_in
     from memrepo.read.documents import read_lines
 
     source = read_lines(text.name, reader.data(text.blob))
-    lines = dict(source.visible(1, source.count))
+    lines = dict(properties) | dict(source.visible(1, source.count))
     for unit in units if state is not None else ():
         shown = ""
         if state is not None and _may_show(state, reader, text, unit):
@@ -489,7 +502,11 @@ def _context(text: SourceText, headings: Sequence[str], unit: Unit | NoteUnit | 
 
 
 def _source_block(
-    text: SourceText, part: int, one: Paragraph, units: Sequence[Unit | NoteUnit]
+    text: SourceText,
+    part: int,
+    one: Paragraph,
+    units: Sequence[Unit | NoteUnit],
+    tags: Iterable[str],
 ) -> _SourceBlock:
     first, last = one.lines
     here = [unit for unit in units if unit.lines[0] <= last and first <= unit.lines[1]]
@@ -500,7 +517,7 @@ def _source_block(
     terms, language = index_terms(f"{one.text} {date_words(stated)}")
     row = (
         *(text.resource, part, text.blob, "", "", SOURCE),
-        *("", "", "", _seconds_of(stated), None, ""),
+        *("", _listed(tags), "", _seconds_of(stated), None, ""),
         *(first, "", day, cues_of(one.text), " ".join(above), " ".join(terms)),
         *(context, one.text, last),
     )

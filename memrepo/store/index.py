@@ -87,7 +87,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     def condition(self, *, sources: bool = False) -> tuple[str, list[str]]:
         """Return an SQL condition on rows of table `block`, and the values of its placeholders.
 
-        With `sources`, blocks of sources match too.
+        With `sources`, blocks of sources match too, if their file has the tags.
         """
         limits = (
             ("status", self.statuses),
@@ -99,12 +99,13 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         parts += [
             f"m.{column} IN ({','.join('?' * len(found))})" for column, found in limits if found
         ]
-        parts += ["instr(m.tags, char(10) || ? || char(10))"] * len(self.tags)
         if self.paths is not None:
             parts.append(f"m.path IN (SELECT path FROM {PATHS})")  # noqa: S608 - a constant
         values = [value for _, found in limits for value in found]
         every = " AND ".join(parts)
-        return f"(m.id = '' OR ({every}))" if sources else every, [*values, *self.tags]
+        tagged = ["instr(m.tags, char(10) || ? || char(10))"] * len(self.tags)
+        every = f"(m.id = '' OR ({every}))" if sources else every
+        return " AND ".join((every, *tagged)), [*values, *self.tags]
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):

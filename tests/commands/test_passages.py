@@ -111,6 +111,14 @@ def test_several_phrasings_need_more_than_a_chance_word_in_common(repo: Path) ->
     assert answer_.data["why"]
 
 
+@pytest.mark.parametrize("also", [("launch ramp",), ("pink llama", "launch ramp", "green moon")])
+def test_a_text_with_all_words_of_one_phrasing_answers(repo: Path, also: tuple[str, ...]) -> None:
+    phrasings = [word for text in also for word in ("--also", text)]
+    answer_ = done(repo, "search", "quark zebra", *phrasings)
+    assert "The launch ramp" in answer_["hits"][0]["text"]
+    assert not answer_["why"]
+
+
 def test_a_text_with_one_of_many_words_of_a_question_is_no_answer(repo: Path) -> None:
     answer_ = memrepo(repo, "search", "which dentist of the town keeps a boat in winter")
     assert answer_.exit == 1

@@ -97,7 +97,7 @@ def configured(git: Git, known: StagedConfig) -> Wants:
     configure(config.secrets.off, config.secrets.patterns)
     return Wants(
         tags=config.tags.vocabulary,
-        tag_pattern=config.tags.pattern if "tags.pattern" in config.given else "",
+        tag_pattern=config.tag_pattern,
         decay_classes=tuple(config.decay.ttl),
     )
 

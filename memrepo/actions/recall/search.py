@@ -43,7 +43,7 @@ _BY_MEANING = "`pip install '.[dense]'` in memrepo's checkout adds search by mea
 _NEAREST = "nothing contains most of these words: only the closest texts are listed"
 LAYERED_WORDS, MAX_LAYERED = (2, 5), 3
 """Minimum and maximum words of a layered search, and the maximum notes it shows."""
-_LIMITS = ("types", "tags", "scopes", "statuses", "valid_at")
+_LIMITS = ("types", "scopes", "statuses", "valid_at")
 """Options that restrict a search to memories, because passages have none of these properties."""
 
 
@@ -58,7 +58,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
     types: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
     tags: Annotated[
-        tuple[str, ...], option("only memories with this tag", "--tag", metavar="TAG")
+        tuple[str, ...], option("only memories and notes with this tag", "--tag", metavar="TAG")
     ] = ()
     scopes: Annotated[
         tuple[str, ...],
@@ -161,7 +161,7 @@ def do(work: Work, request: Request) -> Result:
 
     answer, archived = index.together(find)
     query, every, kind = " ".join(request.words), answer.hits, ""
-    if is_unrestricted and not request.at:  # all languages are slow to read
+    if is_unrestricted and not (request.at or request.tags):  # all languages are slow to read
         kind = kind_asked(query, answer.languages) or ("" if every else kind_asked(query))
     if kind:
         first = recall.of_kind(kind, request.limit)

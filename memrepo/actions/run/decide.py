@@ -25,6 +25,8 @@ from memrepo.actions.run.settle import (
     settle,
 )
 from memrepo.actions.run.shelf import arrange
+from memrepo.checks.memories import is_known_tag
+from memrepo.checks.rules import Wants
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import as_tag, claim_id, note_id, text_hash
@@ -202,6 +204,9 @@ def _take(plan: RunPlan, known: Known, one: Statement) -> tuple[str, str, str]:
     if old is not None:
         known.replaced[one.id] = old.id
     twin = probable_duplicate(claim, known.find(claim_keys, claim_keys(claim)))
+    wants = Wants(tags=plan.config.tags.vocabulary, tag_pattern=plan.config.tag_pattern)
+    noted = (tag for tag in known.tags_of(sources) if is_known_tag(tag, wants))
+    claim = claim.with_fields({"tags": tuple(dict.fromkeys((*claim.tags, *noted))) or None})
     known.create(_memory(known, one, claim, id_, sources, twin))
     if twin:
         return id_, "probable_duplicate", twin.reason

@@ -174,6 +174,12 @@ class Known:
         """Return the text hashes in the current version of a source."""
         return self._reader.standing(resource) if self._reader is not None else frozenset()
 
+    def tags_of(self, sources: Iterable[Source]) -> tuple[str, ...]:
+        """Return the tags of the notes that state something."""
+        reader = self._reader
+        found = (tag for s in sources if reader is not None for tag in reader.tags(s.resource))
+        return tuple(dict.fromkeys(found))
+
     def other_places(self, memory: Memory) -> tuple[Source, ...]:
         """Return the current places of a memory that may have more sources than it lists."""
         if self._reader is None or len(memory.sources) < MAX_LISTED:

@@ -177,9 +177,7 @@ def _value(key: str, value: object) -> object:
 
 def refuse_tags(work: Work, tags: Iterable[str]) -> None:
     """Raise UsageError if the configuration does not allow a tag."""
-    vocabulary = work.config.tags.vocabulary
-    pattern = work.config.tags.pattern if "tags.pattern" in work.config.given else ""
-    wants = Wants(tags=vocabulary, tag_pattern=pattern)
+    wants = Wants(tags=work.config.tags.vocabulary, tag_pattern=work.config.tag_pattern)
     for tag in tags:
         refuse_secret(tag, "tags")
         if not is_known_tag(tag, wants):

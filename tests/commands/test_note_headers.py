@@ -1,0 +1,84 @@
+"""Properties and tags of notes: search finds them, and memories have the tags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from driving import LATER, begin, done, git, memories
+
+NOTE = """---
+type: person
+phone: 0555-010-377
+aliases: [The Baker]
+tags:
+  - person
+  - "#guild/bakers"
+partners:
+  - "[[Rasmus Holt]]"
+empty:
+created: 2026-02-11
+---
+# Vera Lind
+
+- Vera prefers rye from the mill in Lom.
+- The oven of Vera is lit at four.
+"""
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return the repository of a small vault after its first run."""
+    vault = tmp_path / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    (vault / "Vera Lind.md").write_text(NOTE)
+    (vault / "Mill.md").write_text("# Mill\n\n- The mill in Lom grinds rye on Mondays.\n")
+    return begin(tmp_path, vault)
+
+
+def passages(repo: Path, *words: str) -> list[str]:
+    """Return the texts of the passages that a search finds."""
+    return [p["text"] for p in done(repo, "search", "--no-touch", *words)["passages"]]
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "lines"),
+    [
+        ("0555-010-377", "phone: 0555-010-377\naliases: [The Baker]", [3, 4]),
+        ("baker", "phone: 0555-010-377\naliases: [The Baker]", [3, 4]),
+        ("holt", 'partners:\n  - "[[Rasmus Holt]]"', [8, 9]),
+    ],
+)
+def test_the_properties_of_a_note_are_passages_below_its_title(
+    repo: Path, word: str, text: str, lines: list[int]
+) -> None:
+    (found,) = done(repo, "search", "--no-touch", word)["passages"]
+    assert (found["text"], found["lines"], found["context"]) == (text, lines, "Vera Lind")
+
+
+@pytest.mark.parametrize("word", ["empty", "created"])
+def test_what_only_sorts_notes_is_no_passage(repo: Path, word: str) -> None:
+    assert passages(repo, word) == []
+
+
+def test_the_tags_of_a_note_are_those_of_its_memories_and_passages(repo: Path) -> None:
+    found = [m for m in memories(repo).values() if "Vera" in m.body]
+    assert found
+    assert {m.tags for m in found} == {("person", "guild/bakers")}
+    answer = done(repo, "search", "--no-touch", "--tag", "guild/bakers", "rye", "oven", "mill")
+    places = [h["sources"][0]["resource"] for h in answer["hits"]]
+    places += [p["resource"] for p in answer["passages"]]
+    assert {*places} == {"sources/Vera Lind.md"}
+    assert passages(repo, "--tag", "guild/bakers", "0555-010-377")
+    assert not passages(repo, "--tag", "guild", "0555-010-377")
+
+
+def test_a_tag_that_the_vocabulary_lacks_is_left_out(repo: Path) -> None:
+    config = repo / "memrepo.toml"
+    config.write_text(config.read_text() + '\n[tags]\nvocabulary = ["guild/*"]\n')
+    git(repo, "commit", "-qam", "Allow few tags")
+    note = repo.parent / "vault" / "Vera Lind.md"
+    note.write_text(f"{NOTE}- Vera built the oven in 1911 with her brother.\n")
+    done(repo, "run", now=LATER)
+    (new,) = (m for m in memories(repo).values() if "1911" in m.body)
+    assert new.tags == ("guild/bakers",)

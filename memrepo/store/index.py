@@ -205,6 +205,22 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         every = Filter(statuses=())
         return {b.id: b for b in self._within(every, lambda q: q.of_ids(ids))} if ids else {}
 
+    def lines(self, path: str) -> dict[tuple[str, str], list[tuple[int, int]]]:
+        """Return {(source, text hash): lines} of the statements that a memory is based on.
+
+        The memory's file has the lines at which a run read them, and the source may have grown.
+        """
+        if self.wanted.sources is None:
+            return {}
+        found: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        by_path = """SELECT m.path, s.hash, s.first, s.last FROM evidence AS e
+            JOIN statement AS s ON s.hash = e.hash JOIN block AS m ON m.number = s.number
+            WHERE e.path = ? ORDER BY s.first"""
+        rows = self._ask(lambda base: base.execute(by_path, (path,)).fetchall())
+        for resource, hash_, first, last in rows:
+            found[resource, hash_].append((first, last))
+        return found
+
     def holding(self, asked: Sequence[str], only: Filter) -> list[Block]:
         """Return every memory that contains all of the given words, sorted by path, not scored."""
 

@@ -177,14 +177,15 @@ def date_of_path(path: str) -> str:
 def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateBasis]:
     """Return the date of a unit: from its text, the nearest dated heading, or the file name.
 
-    `headings` are ordered from the outermost. A heading that only mentions a date dates its own
-    section, and nothing in a file whose name has a date. Return two empty strings if none has a
+    A day after that of the file's name is what a text speaks of. `headings` are ordered from the
+    outermost. A heading that only mentions a date dates its own section, and nothing in a file
+    whose name has a date. Return two empty strings if none has a
     date. The caller then uses the date of the commit. A month stands for its first day: that of a
     heading, or one with which the text begins ("As of March 2026").
     """
-    if day := find_date(text) or opening_date(text)[0]:
-        return day, "unit"
-    of_file = date_of_path(path)
+    of_file, stated = date_of_path(path), find_date(text) or opening_date(text)[0]
+    if stated and not (of_file and stated > of_file):
+        return stated, "unit"
     for depth, heading in enumerate(reversed(tuple(headings))):
         day, is_entry = _date_of_heading(heading, months=not of_file)
         if day and (is_entry or not (depth or of_file)):

@@ -322,3 +322,15 @@ def test_the_old_line_of_a_memory_that_a_person_edited_is_no_passage(tmp_path: P
     for words in ("bread oven 230 degrees", "pantry key door"):
         shown = memrepo(repo, "search", words, "--no-touch", as_json=False).out
         assert "230" not in shown
+
+
+def test_a_hit_has_the_lines_that_its_source_has_now(tmp_path: Path) -> None:
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    lines = "## Kitchen\n\n- The bread oven is heated to 230 degrees.\n"
+    (folder / "MEMORY.md").write_text(lines, encoding="utf-8")
+    repo = begin(tmp_path, folder)
+    (folder / "MEMORY.md").write_text(f"# Memory\n\nFor all.\n\n{lines}", encoding="utf-8")
+    done(repo, "run")
+    (hit,) = done(repo, "search", "bread oven degrees", "--no-touch")["hits"]
+    assert hit["sources"] == [{**hit["sources"][0], "lines": [7, 7]}]

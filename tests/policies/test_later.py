@@ -6,7 +6,10 @@ import pytest
 
 from memrepo.policies.later import Text, Topic, later_line, newer_first
 
-OLD = "- Devon drives the children at eight.\n- Our wiki runs on Quartz-2.\n- Soup is on Mondays."
+OLD = (
+    "- Devon drives the children at eight.\n- Our wiki runs on Quartz-2.\n- Soup is on Mondays.\n"
+    "The wiki moved from Flint to Quartz-2."
+)
 CASES = [
     ("who drives the children", "Late shift. From May on Ruth drives the children.", True),
     ("which host runs the wiki", "The wiki moved off Quartz-2 last night.", True),
@@ -17,6 +20,7 @@ CASES = [
     ("which host runs the wiki", "Bought hooks for the hall.", False),
     ("which host runs the wiki", "Our wiki runs on Quartz-2.", False),
     ("is Ines fond of soup", "Ines has moved to a new desk now.", False),
+    ("which host runs the wiki", "* The wiki moved from Flint to Quartz-2.", False),  # said already
 ]
 
 

@@ -92,6 +92,8 @@ def test_the_date_of_a_path_is_in_its_name(path: str, day: str) -> None:
         ("x", ("2026-01-02", "2026-01-04", "y"), "2026-01-03.md", ("2026-01-04", "heading")),
         ("x", ("y",), "2026-01-03.md", ("2026-01-03", "file")),
         ("x", ("y",), "z.md", ("", "")),
+        ("ferry on 2026-07-14", ("y",), "2026-01-03.md", ("2026-01-03", "file")),  # yet to come
+        ("ferry on 2026-07-14", ("y",), "z.md", ("2026-07-14", "unit")),
     ],
 )
 def test_a_unit_is_dated_by_text_then_heading_then_file(

@@ -359,7 +359,7 @@ class Recall:
         ]
         found.sort(key=lambda m: (m.captured, m.id), reverse=True)
         others = self._contesting(found[:limit])
-        return [self.hit(memory, others.get) for memory in found[:limit]]
+        return self.index.together(lambda: [self.hit(m, others.get) for m in found[:limit]])
 
     def holding(self, words: Sequence[str], only: Filter) -> list[tuple[Memory, str]]:
         """Return every memory that contains all the words, in path order, with its tier."""
@@ -392,6 +392,10 @@ class Recall:
         tree, held = self.work.tree, found.held if found else Held()
         reasons = doubts(memory, find, stale_since, tree.files.id_of)
         trusted = "low" if is_retired(memory) else "medium" if reasons else "high"
+        now_at = self.index.lines(memory.path)
+        sources = [
+            _at(one, now_at.get((one.resource, one.text_hash), ())) for one in memory.sources
+        ]
         return Hit(
             id=memory.id,
             path=memory.path,
@@ -420,7 +424,7 @@ class Recall:
                     lines=_lines_of(part, memory.body, one) if part and is_part else one.lines,
                     captured=one.captured,
                 )
-                for one in memory.sources
+                for one in sources
             ),
         )
 
@@ -459,6 +463,14 @@ def _shown_text(memory: Memory, tier: str, part: Paragraph | None) -> str:
         gist = gist_of(memory)
     tags = f"tags: {', '.join(gist.tags)}" if gist.tags else ""
     return "\n".join(filter(None, (gist.title, tags, gist.summary)))
+
+
+def _at(source: Source, places: Collection[tuple[int, int]]) -> Source:
+    """Return a source with the nearest of the lines that now have its text."""
+    if not places or source.lines in places:
+        return source
+    first = source.lines[0]
+    return replace(source, lines=min(places, key=lambda place: abs(place[0] - first)))
 
 
 def _lines_of(part: Paragraph, body: str, source: Source) -> tuple[int, int]:

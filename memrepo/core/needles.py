@@ -131,11 +131,9 @@ def _needle(value: str) -> Needle:
 
 def _shown(text: str) -> str:
     """Remove combining marks and invisible characters, because these do not break a word."""
-    return "".join(c for c in text if not _is_unseen(c))
-
-
-def _is_unseen(char: str) -> bool:
-    return char > "\x7f" and unicodedata.category(char) in ("Mn", "Me", "Cf")
+    return "".join(
+        c for c in text if c <= "\x7f" or unicodedata.category(c) not in ("Mn", "Me", "Cf")
+    )
 
 
 # -- finding ---------------------------------------------------------------------------------

@@ -183,7 +183,8 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
             )
         if not self.age or self.ttl is None or self.confirmed is None:
             return self.stored
-        return self.stored * 0.5 ** _halvings(self.now - self.confirmed, self.ttl)
+        beyond = self.now - self.confirmed - _SOFT * self.ttl
+        return self.stored * 0.5 ** max(0, math.ceil(beyond / _step(self.ttl)))
 
     @property
     def expired(self) -> bool:
@@ -310,11 +311,6 @@ def held_until(memory: Memory) -> datetime | None:
 
 def _step(ttl: timedelta) -> timedelta:
     return max(_LEAST_STEP, ttl / _STEPS)
-
-
-def _halvings(age: timedelta, ttl: timedelta) -> int:
-    """Count how often confidence has been halved."""
-    return max(0, math.ceil((age - _SOFT * ttl) / _step(ttl)))
 
 
 def is_protected(memory: Memory, cls: str) -> bool:

@@ -94,16 +94,13 @@ def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Sc
     reasons = dict.fromkeys(p.code for p in points if p.code != "length" or p.weight > least)
     return Scored(
         score=round(exact, 2),
-        level="trivial" if _is_nothing(points) else level_of(exact),
+        level="trivial"
+        if _is_nothing(points)
+        else next(level for level, low in LEVELS.items() if exact >= low),
         reasons=tuple(reasons)[:MAX_REASONS],
         points=points,
         rule=lexicon.rule,
     )
-
-
-def level_of(exact: float) -> str:
-    """Return the importance level of a score, such as `high`."""
-    return next(level for level, least in LEVELS.items() if exact >= least)
 
 
 def _is_nothing(points: Sequence[Point]) -> bool:

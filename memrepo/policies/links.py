@@ -74,18 +74,10 @@ class Names:
 
 def body_references(memory: Memory, names: Names) -> tuple[str, ...]:
     """Return the distinct ids of the memories that another memory's body refers to, in order."""
-    found = [names.find(name) for name in (*wikilinks(memory), *file_links(memory))]
+    wikilinks = (match["name"] for match in _WIKILINK.finditer(memory.body))
+    paths = (_target_of(match, memory.path) for match in _FILE_LINK.finditer(memory.body))
+    found = [names.find(name) for name in (*wikilinks, *paths)]
     return tuple(id_ for id_ in dict.fromkeys(found) if id_ and id_ != memory.id)
-
-
-def wikilinks(memory: Memory) -> Iterator[str]:
-    """Yield the target name of each wikilink in a memory's body."""
-    return (match["name"] for match in _WIKILINK.finditer(memory.body))
-
-
-def file_links(memory: Memory) -> Iterator[str]:
-    """Yield the target path of each link to a markdown file in a memory's body."""
-    return (_target_of(match, memory.path) for match in _FILE_LINK.finditer(memory.body))
 
 
 def _target_of(match: re.Match[str], here: str) -> str:
@@ -93,11 +85,6 @@ def _target_of(match: re.Match[str], here: str) -> str:
     path = unquote(match["path"])
     folder = "" if path.startswith("/") else posixpath.dirname(here)
     return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))
-
-
-def without_code(text: str) -> str:
-    """Replace all code in a text with blanks."""
-    return _CODE.sub(" ", text)
 
 
 def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
@@ -152,7 +139,7 @@ class Directive(msgspec.Struct, frozen=True, kw_only=True):
 def find_directives(text: str) -> tuple[Directive, ...]:
     """Return the distinct directives in a text, in order. Directives in code are ignored."""
     found: list[Directive] = []
-    for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(without_code(text)):
+    for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(_CODE.sub(" ", text)):
         if verb:
             found.append(Directive(verb=verb, target=f"{layer}:{slug}"))
         elif keyword:

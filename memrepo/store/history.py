@@ -166,11 +166,6 @@ def _entry(fields: Sequence[str], files: Sequence[FileChange]) -> LogEntry:
     )
 
 
-def entry_of(git: Git, commit: str) -> LogEntry:
-    """Return the entry of one commit."""
-    return next(entries(git, "-1", commit))
-
-
 def commits_with_files(git: Git, *arguments: str, lines: Iterable[str] = ()) -> Iterator[LogEntry]:
     """Yield the commits listed by `git log` with their changed files, newest first."""
     yield from entries(git, *_RAW, *arguments, lines=lines)
@@ -278,7 +273,7 @@ def last_change(git: Git, tip: str, bases: Iterable[str], paths: Iterable[str]) 
 
 def chain_of(repo: Repo, commit: str) -> list[LogEntry]:
     """Return the commits that a run's merge added, oldest first, or just the given commit."""
-    tip = entry_of(repo, commit)
+    tip = next(entries(repo, "-1", commit))
     if len(tip.parents) < 2:
         return [tip]
     return list(entries(repo, "--reverse", f"{tip.parents[0]}..{tip.parents[1]}"))

@@ -39,11 +39,6 @@ def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
     ]
 
 
-def event_name(status: str) -> str:
-    """Return the telemetry event of a run that ended with a status."""
-    return str(WORDS["events"].get(status, "run_failed"))
-
-
 _GONE = regex(
     r"(text_removed|source_removed|all_sources_removed): ([^;,\n]{1,400}?)"
     r"(?: no longer holds what they rested on)?(?=[;,\n]|$)"

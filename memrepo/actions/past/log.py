@@ -287,11 +287,6 @@ def landing_of(
     return found[0]
 
 
-def run_merge(work: Work, run: str) -> history.LogEntry:
-    """Return the commit that landed the run with an id or unique id prefix."""
-    return landing_of(work, run).entry
-
-
 def fields_of(entry: history.LogEntry) -> dict[str, Any]:
     """Return the values for the fields of `Commit`, to fill a record that extends it."""
     return {

@@ -6,7 +6,7 @@ hits of a query count. Retrievals are recorded in the ledger by session.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.fields import bare, node_of
 from memrepo.core.memory import FIELDS, Memory
 from memrepo.core.times import asked as moment_asked
-from memrepo.policies.standing import true_at
 from memrepo.store.errors import Locked
 from memrepo.store.ledger import ledger_of
 
@@ -176,11 +175,6 @@ def moment_of(work: Work, word: str) -> datetime:
             f"--valid-at {word!r} is not a date",
             fix="write a date as 2026-01-31 or a time as 2026-01-31T09:00:00Z",
         ) from error
-
-
-def true_then(work: Work, state: State, word: str) -> Mapping[str, Memory]:
-    """Return the memories that were true in the world at a date, by id, whatever their status."""
-    return true_at(state.memories, moment_of(work, word), work.config.zone)
 
 
 def heading(work: Work, word: str, valid_at: str = "") -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.lookup import HITS, heading, touch, true_then, work_at
+from memrepo.actions.recall.lookup import HITS, heading, moment_of, touch, work_at
 from memrepo.actions.recall.recall import (
     EXCERPT,
     EXPIRED,
@@ -29,6 +29,7 @@ from memrepo.policies.ageing import TIERS
 from memrepo.policies.questions import kind_asked
 from memrepo.policies.ranking import Found
 from memrepo.policies.rules import Weights
+from memrepo.policies.standing import true_at
 from memrepo.store.index import Filter, Index
 from memrepo.text.languages import ENGLISH
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
@@ -257,7 +258,8 @@ def _filter(work: Work, request: Request) -> Filter:
     )
     if not request.valid_at:
         return only
-    held = true_then(work, work.tree.state(), request.valid_at)
+    memories, when = work.tree.state().memories, moment_of(work, request.valid_at)
+    held = true_at(memories, when, work.config.zone)
     statuses = request.statuses or ("active", "superseded", "archived")
     # An expired memory was not expired at that time.
     then = (EXPIRED,) if "active" in statuses else ()

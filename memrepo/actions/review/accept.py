@@ -117,7 +117,7 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
 def _is_in_effect(before: Memory | None, tip: Memory | None, after: Memory | None) -> bool:
     """Return whether a merge did what a run proposed for a memory.
 
-    What was rejected meanwhile is forgotten or does not come, and what it would have replaced stays
+    What was rejected since is forgotten or does not come, and what it would have replaced stays
     active.
     """
     statuses = [memory.status if memory is not None else "forgotten" for memory in (tip, after)]
@@ -249,7 +249,10 @@ def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> De
     result = Decided(verdict="kept" if is_kept else "archived", memories=ids)
     if request.dry_run:
         return result
-    changes: list[Change] = [_keeping(work, m) if is_kept else _archiving(work, m) for m in found]
+    archived = {"status": "archived", "archived_at": work.call.now}
+    changes: list[Change] = [
+        _keeping(work, m) if is_kept else Update(id=m.id, fields=archived) for m in found
+    ]
     reason = (
         f"their lines are gone, and a person decided to {'keep' if is_kept else 'archive'} them"
     )
@@ -265,7 +268,3 @@ def _keeping(work: Work, memory: Memory) -> Update:
     stamp = Stamp(by=work.actor, at=work.call.now)
     verified = (*memory.verified, stamp)
     return Update(id=memory.id, fields={"standing": None, "verified": verified})
-
-
-def _archiving(work: Work, memory: Memory) -> Update:
-    return Update(id=memory.id, fields={"status": "archived", "archived_at": work.call.now})

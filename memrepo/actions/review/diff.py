@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from memrepo.actions.past.log import NoSuchRun, landing_of, run_merge
+from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.pending import NothingWaits, the_waiting
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
@@ -170,7 +170,7 @@ def _commit(work: Work, word: str) -> str:
     except NothingWaits:
         pass
     try:
-        return run_merge(work, word).commit
+        return landing_of(work, word).entry.commit
     except NoSuchRun:
         raise UsageError(
             f"no run and no commit is called {word!r}", fix="`memrepo log` lists runs and commits"

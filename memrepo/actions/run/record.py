@@ -40,7 +40,7 @@ from memrepo.store import run_files, settings
 from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
 from memrepo.views.hot import plain
-from memrepo.views.report import count_lines, counts_in_words, event_name
+from memrepo.views.report import WORDS, count_lines, counts_in_words
 
 Report: TypeAlias = Literal["silent", "summary", "full"]
 REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
@@ -118,7 +118,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     @property
     def event(self) -> str:
         """Return the name of the telemetry event for the run's end, which depends on the status."""
-        return event_name(self.status)
+        return str(WORDS["events"].get(self.status, "run_failed"))
 
     @property
     def summary(self) -> str:

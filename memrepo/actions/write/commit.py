@@ -233,7 +233,8 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
 
     Losing a mark that keeps a memory on the first page counts too: sessions start with that page.
     """
-    if is_agent(work) and work.config.agents.removals == "refuse":
+    actor = work.call.actor
+    if actor and not actor.startswith("human:") and work.config.agents.removals == "refuse":
         taken = [
             memory
             for memory in before.active
@@ -242,11 +243,6 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
         ]
         if taken:
             raise PersonDecides(work.actor, taken)
-
-
-def is_agent(work: Work) -> bool:
-    """Return whether the caller is a program rather than a person."""
-    return bool(work.call.actor) and not work.call.actor.startswith("human:")
 
 
 def _is_taken(old: Memory, new: Memory | None) -> bool:

@@ -8,6 +8,7 @@ and is fenced as data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
@@ -338,11 +339,10 @@ def _names(memory: Memory, headings: Sequence[str], name: str, owner: str) -> li
     """Return the headings above a memory that name a thing, outermost first, each short enough.
 
     The title of the agent's own file, or of a log, names nothing. Of files about a person or an
-    agent, and of instructions, only the nearest heading counts.
+    agent, and of instructions, only the nearest heading counts. Without one, the file of one person
+    or project has its name.
     """
     path, kind = memory.first[0], path_kind(memory.first[0])
-    if not headings and kind == "profile":
-        return [name.replace("-", " ").replace("_", " ").title()]  # a page about one person
     if part_of(memory) == "project" and kind == "project":
         headings = headings[:1] or [name]
     is_titled = bool(headings) and _is_title(headings, name)
@@ -360,6 +360,12 @@ def _names(memory: Memory, headings: Sequence[str], name: str, owner: str) -> li
         is_bare = not owner and len(_WORD.findall(headings[-1] if headings else "")) < MANY
         near = headings[-2:] if is_bare else headings[-1:]  # above a mere `Rules`
         return [one for one in found[-1:] if one in near]
+    is_of_one = kind == "profile" and not headings
+    if kind in ("profile", "project") and not is_own:
+        is_of_one |= not _is_generic(name, is_title=False)
+    if is_of_one and not found:
+        spelled = re.sub("[-_]+", " ", name)
+        return [spelled if spelled != spelled.lower() else spelled.title()]
     return found
 
 

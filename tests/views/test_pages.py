@@ -158,6 +158,24 @@ def test_a_text_that_a_judge_worded_is_labelled_with_a_subject_that_it_does_not_
     assert condensed(one) == f"{label}Hulls dry for a week."
 
 
+@pytest.mark.parametrize(
+    ("file", "context", "label"),
+    [
+        ("Projects/Red Sloop.md", "Red Sloop › Decisions", "Red Sloop: "),
+        ("projects/red-sloop.md", "red-sloop › Decisions", "Red Sloop: "),
+        ("People/Ada Holm.md", "Ada Holm › Preferences", "Ada Holm: "),
+        ("projects/projects.md", "projects › Decisions", ""),
+        ("Projects/2026-05-09.md", "2026-05-09 › Decisions", ""),
+    ],
+)
+def test_a_line_below_a_common_heading_begins_with_the_one_thing_of_its_page(
+    file: str, context: str, label: str
+) -> None:
+    place = Source(resource=f"sources/{file}", lines=(5, 5))
+    said = condensed(memory("Hulls dry for a week.", context=context, sources=(place,)))
+    assert said.partition("Hulls")[0] == label
+
+
 def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_file() -> None:
     def said(number: int, body: str, file: str, line: int) -> Memory:
         return memory(

@@ -136,19 +136,19 @@ def later_line(
 ) -> tuple[Text, str] | None:
     """Return the latest line about the same as a hit, with its text, or None.
 
-    `weights` has the terms that tell something (`Topic.weights`). A line has one of them, unless it
+    `weights` has the distinctive terms (`Topic.weights`). A line has one of them, unless it
     belongs to the next dated state of the hit. No line of the hit itself is later.
     """
     starts = {re.escape(form[:_START]) for form in topic.forms(weights)}
     telling = re.compile("|".join(sorted(starts)) or "(?!)")
-    said = {tuple(words(line)) for line in topic.hit.text.splitlines()}
+    own = {tuple(words(line)) for line in topic.hit.text.splitlines()}
     found: list[tuple[float, Text, str]] = []
     for text in newer:
         is_next = _is_next_state(topic.hit, text)
         is_apart = are_apart(topic.hit.context, text.context)
         is_same = text.path == topic.hit.path and is_time_heading(text.context.split(" › ")[-1])
         for line in text.text.splitlines()[:MAX_LINES]:
-            if line.startswith((">", "#")) or tuple(words(line)) in said:
+            if line.startswith((">", "#")) or tuple(words(line)) in own:
                 continue
             score = 0.0
             if telling.search(fold(line)):

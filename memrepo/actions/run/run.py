@@ -216,7 +216,7 @@ def run_once(first: Work, request: Request) -> Result:
 def _run(first: Work, request: Request, plan: RunPlan) -> Result:
     """Record edits by hand, copy the sources, then propose changes and commit them.
 
-    Each of the three lands by itself. Retry the proposal if another commit landed meanwhile.
+    Each of the three lands by itself. Retry the proposal if another commit landed first.
     """
     if not request.dry_run:
         claim_edits(first)

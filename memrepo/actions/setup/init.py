@@ -319,16 +319,16 @@ _NAMING = ("AGENTS.md", "CLAUDE.md", "MEMORY.md", "SOUL.md", "TOOLS.md", "USER.m
 def _named_folders(folder: Path) -> tuple[str, ...]:
     """Return the folders of pages that the files at the top of an agent's workspace name.
 
-    They say where its notes are, in any language: "people stand in `personen/`".
+    They say where its notes are, in any language: "people are in `personen/`".
     """
     text = ""
     for file in (folder / name for name in _NAMING):
         with suppress(OSError):
             text += file.read_text("utf-8", "replace") if file.is_file() else ""
-    said = set(regex(r"(?<![\w/.-])([\w-]+)/").findall(text))
+    named = set(regex(r"(?<![\w/.-])([\w-]+)/").findall(text))
     return tuple(
         name
-        for name in sorted(said)
+        for name in sorted(named)
         if kind_of(f"{name}/page.md", SourceRules()) == "text"
         and not AGENT_FOLDER.search(name)
         and (folder / name).is_dir()

@@ -122,11 +122,19 @@ def _holders(memories: Sequence[Memory]) -> Mapping[str, list[str]]:
     """Map each name to the ids of the memories that mention it.
 
     A possible name counts if another text or a field `entities` has it as a certain one. Words
-    that claims have in lower case are none: `DO NOT` is emphasis, and labels have a capital.
+    that claims have in lower case are none: `DO NOT` is emphasis, and labels have a capital. A word
+    in backticks is one if more claims have it there than in plain text.
     """
     read = [(memory, _named(memory)) for memory in without_chunks(memories)]
-    bodies = (_CODE.sub("", memory.body) for memory in of_types(memories, CLAIM_TYPES))
-    words = {_fold(word) for body in bodies for word in _LOWER.findall(body)}
+    bodies = [memory.body for memory in of_types(memories, CLAIM_TYPES)]
+    plain, coded = (
+        Counter(_fold(word) for words in found for word in set(words))
+        for found in (
+            [_LOWER.findall(_CODE.sub("", body)) for body in bodies],
+            [_CODE.findall(body) for body in bodies],
+        )
+    )
+    words = {word for word, count in plain.items() if count >= coded[word]}
     known = {_fold(n) for memory, (sure, _) in read for n in (*sure, *memory.entities)}
     found: dict[str, list[str]] = defaultdict(list)
     for memory, (sure, maybe) in read:

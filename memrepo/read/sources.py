@@ -55,8 +55,9 @@ def _read_kinds(found: Any) -> tuple[str, ...]:
     rows = msgspec.convert(found, tuple[str, ...])
     from difflib import get_close_matches
 
-    table = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text("utf-8"))
-    known = tuple(dict.fromkeys(str(kind["name"]) for kind in table["kind"]))
+    from memrepo.read.kinds import kinds  # few configurations name kinds
+
+    known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
     for row in rows:
         pattern, _, kind = (part.strip() for part in row.rpartition("="))
         if not pattern or kind not in known:

@@ -378,6 +378,17 @@ def test_settings_that_cannot_be_edited_are_left_alone(
     assert path.read_text(encoding="utf-8") == text
 
 
+def test_line_ends_of_the_settings_stay(repo: Path, project: Path) -> None:
+    path = project / ".claude" / "settings.json"
+    path.write_bytes(b'{\r\n    "model": "opus"\r\n}\r\n')
+    done(repo, "agent", "install", "claude-code", "--into", project)
+    installed = path.read_bytes()
+    assert b"hooks" in installed
+    assert installed.count(b"\r\n") == installed.count(b"\n")
+    done(repo, "agent", "uninstall", "claude-code", "--into", project)
+    assert path.read_bytes() == b'{\r\n    "model": "opus"\r\n}\r\n'
+
+
 def test_half_a_surrogate_pair_in_the_settings_stays(repo: Path, project: Path) -> None:
     path = project / ".claude" / "settings.json"
     path.write_text('{\n  "env": "\\ud83d, \\ud83d\\ude00"\n}\n', encoding="utf-8")

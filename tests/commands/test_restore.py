@@ -48,6 +48,20 @@ def test_a_memory_that_left_the_tree_comes_back_as_it_last_was(two_runs: Path) -
     assert_sound(two_runs)
 
 
+def test_a_version_that_cannot_be_read_is_passed_over_and_named(two_runs: Path) -> None:
+    id_ = by_word(two_runs, "alpha")
+    known = memories(two_runs)[id_]
+    took = git(two_runs, "log", "-1", "--format=%H", "--", known.path)[:10]
+    (two_runs / known.path).write_text("---\nid: [\n---\nbroken\n")
+    git(two_runs, "commit", "-qam", "break it", "--no-verify")
+    last = git(two_runs, "rev-parse", "HEAD")[:10]
+    git(two_runs, "rm", "-q", known.path)
+    git(two_runs, "commit", "-qm", "prune by hand", "--no-verify")
+    said = memrepo(two_runs, "restore", id_, now=THIRD, as_json=False).err
+    assert f"its version of {last} cannot be read: that of {took} was restored" in said
+    assert memories(two_runs)[id_].body == known.body
+
+
 def test_a_note_comes_back_warm_and_marked(two_runs: Path) -> None:
     id_ = done(two_runs, "add", "The boiler was read.", "--type", "note")["id"]
     prune(two_runs, id_)

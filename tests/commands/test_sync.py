@@ -124,6 +124,8 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     assert "the newer version is used" in answer.err
     command = answer.err.split("`git ")[1].split("`")[0].split(" ")
     assert "The spare key lies on the shelf." in git(laptop, *command)
+    told = memrepo(desk, "sync", now=LATER, as_json=False).err
+    assert "has one clone's version" in told
     converge(laptop, desk, now=LATER)
 
 
@@ -277,6 +279,19 @@ def test_other_files_that_clash_are_a_persons_to_decide(machines: tuple[Path, Pa
     done(laptop, "sync", "--ours")
     converge(laptop, desk)
     assert (desk / "README.txt").read_text() == "laptop\n"
+
+
+def test_a_side_that_a_person_chose_is_no_choice_of_the_merge(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    for repo, zone in ((desk, "Atlantic/Azores"), (laptop, "Europe/Oslo")):
+        text = (repo / "memrepo.toml").read_text()
+        write(repo, "memrepo.toml", re.sub("(?m)^timezone = .*", f'timezone = "{zone}"', text))
+        commit_all(repo, "the time zone")
+    done(desk, "sync")
+    assert memrepo(laptop, "sync").exit == 3
+    done(laptop, "sync", "--ours")
+    assert "sync-gave-way" not in memrepo(desk, "sync", as_json=False).err
+    assert "Europe/Oslo" in (desk / "memrepo.toml").read_text()
 
 
 def test_a_reference_that_a_merge_by_git_broke_is_repaired_by_check(

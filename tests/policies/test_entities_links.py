@@ -84,5 +84,10 @@ def test_a_word_in_capitals_or_a_label_in_another_script_links_nothing() -> None
         memory(4, "- **גיל:** 10\n- **טלפון:** 2"),
     ]
     assert added([*shouted, *labels]) == {}
+    coded = [memory(7, "The `larder` job is slow."), memory(8, "Ask Bo before `larder` runs.")]
+    assert added(coded) != {}
+    assert added([*coded, memory(9, "The larder was slow.")]) == added(coded)
+    plain = [memory(n, f"The larder was slow on day {n}.") for n in (10, 11)]
+    assert added([*coded, *plain]) == {}
     named = [memory(5, "The lift is made by ACME Lifts."), memory(6, "Call ACME Lifts at noon.")]
     assert added(named) != {}

@@ -446,10 +446,14 @@ def _edit(part: FilePart, *, out: bool) -> tuple[str | None, str | None]:
         raise Unreadable(part.path, f"found a byte that is not UTF-8 at {error.start}") from error
     if out and before is None:
         return None, None
+    text = before or ""
+    is_crlf = "\n" in text and text.count("\r\n") == text.count("\n")
+    text = text.replace("\r\n", "\n") if is_crlf else text
     try:
-        after = part.take(before or "") if out else part.put(before or "")
+        after = part.take(text) if out else part.put(text)
     except (ValueError, RecursionError) as error:
         raise Unreadable(part.path, str(error)) from error
+    after = after.replace("\n", "\r\n") if is_crlf else after
     is_bare = out and after != before and "".join(after.split()) in ("", "{}")
     return before, None if is_bare else after
 

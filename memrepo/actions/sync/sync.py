@@ -345,24 +345,40 @@ def _clashes_elsewhere(at: Work, head: str, tip: str) -> Iterator[Problem]:
     """
     pairs = ("--merges", "--max-parents=2", f"-{MAX_TOLD}", f"{head}..{tip}")
     found = history.entries(at.store.repo, f"--grep=^{PREFIX}Op: sync$", *pairs)
-    for here, there in reversed([entry.parents for entry in found]):
+    for commit, (here, there) in reversed([(entry.commit, entry.parents) for entry in found]):
         bases = sorted(at.store.common_ancestors([here, there]))[:1]
         if not bases:
             continue  # a shallow clone
         states = [at.store.snapshot(commit).state() for commit in (*bases, here, there)]
         changed = frozenset(at.store.work.changed(bases[0], there))
-        yield from _notices(merge_states(*states, changed=changed), states, here, there)
+        result, actual = merge_states(*states, changed=changed), at.store.snapshot(commit).state()
+        # Where the commit differs, a person chose a side.
+        lost = {
+            path: advantage
+            for path, advantage in result.lost.items()
+            if actual.files.get(path) == result.state.files.get(path)
+        }
+        sides = "one clone's", "the other's"
+        yield from _notices(replace(result, lost=lost, state=actual), states, here, there, sides)
 
 
 def _notices(
-    result: MergeResult, states: Sequence[State], here: str, hub: str
+    result: MergeResult,
+    states: Sequence[State],
+    here: str,
+    hub: str,
+    sides: tuple[str, str] = ("this clone's", "the hub's"),
 ) -> Iterator[Problem]:
     """Yield what a merge decided between two sides. `states` are those of the base and the sides.
 
-    `here` and `hub` are the commits of this clone and of the hub.
+    `here` and `hub` are the commits of this clone and of the hub, which messages call by `sides`.
     """
     for path, advantage in result.lost.items():
-        yield problem("sync-gave-way", path, advantage, name=path, here=here[:10], hub=hub[:10])
+        one, other = sides
+        yield problem(
+            "sync-gave-way", path, advantage,
+            name=path, here=here[:10], hub=hub[:10], one=one, other=other,
+        )  # fmt: skip
     for id_ in result.both:
         known = [state.memories.get(id_) for state in states]
         old, *new = ({*memory.superseded_by} if memory else set() for memory in known)

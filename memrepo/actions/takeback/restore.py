@@ -20,10 +20,12 @@ from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Change, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.standing import RETIRED
+from memrepo.store.errors import problem
 
 
 class Replaced(MemrepoError):
@@ -61,12 +63,14 @@ def do(work: Work, request: Request) -> Written | Unchanged:
     """Restore a memory from the tree, or from the last commit that contained it."""
     actor, personal = work.actor, work.config.is_personal
     gone: list[str] = []
+    passed: list[Problem] = []
 
     def lay(at: Work, state: State) -> State:
         try:
             find(state, request.id)
         except NoSuchMemory as error:
-            back = _from_history(at, state, request.id)
+            passed.clear()
+            back = _from_history(at, state, request.id, passed)
             if back is None:
                 raise error from None
             gone[:] = [request.id]
@@ -91,15 +95,25 @@ def do(work: Work, request: Request) -> Written | Unchanged:
     done = write(work, request, draft, lay)
     if done.commit:
         count_retrieval(work, [done.id])
-    return done
+    return done.after(tuple(passed))
 
 
-def _from_history(work: Work, state: State, word: str) -> State | None:
-    """Return the state with the last version of a removed memory added, marked as forgotten."""
+def _from_history(work: Work, state: State, word: str, passed: list[Problem]) -> State | None:
+    """Return the state with the last version of a removed memory added, marked as forgotten.
+
+    `passed` receives a notice if later versions cannot be read.
+    """
     past = find_removed(work, word)
-    known = (v for v in past.versions if not v.unreadable) if past is not None else ()
-    for commit, memory in ((v.entry.commit, v.memory) for v in known):
-        if memory is not None:
+    broken = None
+    for version in past.versions if past is not None else ():
+        commit, memory = version.entry.commit, version.memory
+        if version.unreadable:
+            broken = broken or version
+        elif memory is not None:
+            if broken:
+                last = broken.entry.commit[:10]
+                name, took = broken.unreadable, commit[:10]
+                passed += [problem("restored-earlier", name, took=took, last=last, name=name)]
             data = work.store.repo.read(f"{commit}:{memory.path}")
             memory = replace(memory, path=state.free_path(memory))
             # A memory outside the tree is not active. The restore step activates it.

@@ -362,7 +362,7 @@ def _names(memory: Memory, headings: Sequence[str], name: str, owner: str) -> li
         return [one for one in found[-1:] if one in near]
     is_of_one = kind == "profile" and not headings
     if kind in ("profile", "project") and not is_own:
-        is_of_one |= not _is_generic(name, is_title=False)
+        is_of_one |= len(_WORD.findall(name)) > 1 or not section_kind([name])
     if is_of_one and not found:
         spelled = re.sub("[-_]+", " ", name)
         return [spelled if spelled != spelled.lower() else spelled.title()]

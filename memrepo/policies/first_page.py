@@ -36,7 +36,7 @@ from memrepo.read.kinds import (
 )
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, are_of_two_things, field_of
-from memrepo.text.dates import date_of_path, find_clock, find_date, is_date_heading
+from memrepo.text.dates import date_of_path, find_clock, find_date, is_date_heading, is_time_heading
 from memrepo.text.languages import patterns
 from memrepo.text.words import content_words, stems
 
@@ -78,8 +78,9 @@ MIN_SCORE, MIN_FACT = 2.0, 2.4
 """Minimum scores of a line of a part, and of a fact that only fills the page."""
 AGAIN = 0.15
 """How much each chosen line lowers the scores of later lines under its heading."""
-MAX_NEWS, NEWS_DAYS = 6, 14
-"""The lines for news that come before any rest, and the days in which a log has news."""
+MAX_NEWS, MAX_STATES, NEWS_DAYS = 6, 4, 14
+"""The lines for news that come before any rest, those for other statements of new logs that come
+behind it, and the days in which a log is new."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
 DUE_DAYS, FRESH_DAYS = 14, 90
@@ -181,6 +182,8 @@ def compose(
     page.add(found, min(budget, max(FEW, len(page.lines) + FEW - MAX_NEWS)), least=-9.0)
     rest = [one for one in found if one.line.part != "fact" or one.score >= MIN_FACT]
     page.add(_spread(rest, page.passed), budget, least=MIN_SCORE)
+    states = sorted((one for one in found if _is_recent(one, now)), key=_newest)
+    page.add(states, min(budget, len(page.lines) + MAX_STATES), least=-9.0)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
 
@@ -190,18 +193,27 @@ def _news(found: Iterable[_Candidate], names: Collection[str], now: datetime) ->
 
     Files that are kept up to date lag behind them.
     """
-    first = f"{now - timedelta(days=NEWS_DAYS):%Y-%m-%d}"
     news = [
         one
         for one in found
-        if date_of_path(one.place[0]) >= first
+        if _is_recent(one, now)
         and (
             one.line.part == "decision"
             or _EMPHASIS.search(one.line.memory.body)
             or _is_wish(one.line.memory.body, names)
         )
     ]
-    return sorted(news, key=lambda one: one.day, reverse=True)
+    return sorted(news, key=_newest)
+
+
+def _is_recent(one: _Candidate, now: datetime) -> bool:
+    """Return whether a statement is from a log of the last days."""
+    return date_of_path(one.place[0]) >= f"{now - timedelta(days=NEWS_DAYS):%Y-%m-%d}"
+
+
+def _newest(one: _Candidate) -> int:
+    """Return a sort key that puts newer statements first and keeps the order of one day."""
+    return -int(date_of_path(one.place[0]).replace("-", "") or 0)
 
 
 def _is_wish(text: str, names: Collection[str]) -> bool:
@@ -399,6 +411,8 @@ def _traits_of(memory: Memory) -> _Traits:
     if memory.type == "identity":
         signs -= {"template"}  # a completed form
     kind = _kind_of(memory, path) or ("day log" if date_of_path(path) else "")
+    if kind == "day log" and section == "log" and is_time_heading(headings[-1]):
+        section = ""  # all of the file is a log: its title or a time says nothing of a line
     part = _part(memory, kind, section, _thing(headings), signs)
     if part == "project" and kind == "project" and not _is_of_project(unit):
         part = "fact"
@@ -515,9 +529,7 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
     if kind == "memory" and gives_name(memory):
         return "person"
     is_news = kind == "day log" and _EMPHASIS.search(memory.body) is not None
-    is_wish = kind == "day log" and section == "log" and WISHES & signs
-    passing = section in _PASSED and not is_wish
-    passing = not is_news and (passing or bool(signs & {"done", "now"}))
+    passing = not is_news and (section in _PASSED or bool(signs & {"done", "now"}))
     match memory.type:
         case _ if memory.is_stored:
             return "stored"

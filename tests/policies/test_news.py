@@ -8,7 +8,7 @@ import pytest
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, Source
-from memrepo.policies.first_page import FEW, compose
+from memrepo.policies.first_page import FEW, MAX_STATES, compose
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 TOLD = (
@@ -61,3 +61,20 @@ def test_news_of_the_last_days_comes_before_other_facts(
 ) -> None:
     news = memory(90, text, f"memory/{day}.md", type=type_, context=day)
     assert (text in page(*KNOWN[1:], ROSA, news, budget=FEW)) == is_shown
+
+
+def test_new_states_of_logs_fill_a_page_that_has_room() -> None:
+    words = "anvil birch copper delta ember fjord gravel harbour island jetty".split()
+
+    def shown(month: str) -> int:
+        states = []
+        for n, word in enumerate(words):
+            file = f"memory/{month}-{n + 18}.md"
+            states.append(
+                memory(
+                    90 + n, f"The {word} mill sells {word}wood in {word}town.", file, context=file
+                )
+            )
+        return len(page(*KNOWN, *states, budget=30))
+
+    assert shown("2026-02") == shown("2026-01") + MAX_STATES

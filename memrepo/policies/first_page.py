@@ -433,7 +433,7 @@ def _traits_of(memory: Memory) -> _Traits:
         sure=sure,
         hard=hard,
         place=(resource, "" if is_project else headings[-1]),
-        subject=path if is_project else _thing(headings),
+        subject=path if is_project else _subject(headings),
         depth=(resource.count("/"), line),
         score=_score(memory, unit, kind, section, signs) + _SURE[sure] + 0.8 * hard,
     )
@@ -476,6 +476,16 @@ def _thing(headings: Sequence[str]) -> str:
     last = headings[-1]
     is_kind = section_kind([last]) or is_date_heading(last) or find_clock(last)
     return "" if is_kind or len(headings) < 2 else last
+
+
+def _subject(headings: Sequence[str]) -> str:
+    """Return the innermost heading if it names a thing, also one with a word such as `setup`."""
+    is_topic = section_kind(headings[-1:]) in TOPICS and len(_WORD.findall(headings[-1])) >= MANY
+    return headings[-1] if is_topic else _thing(headings)
+
+
+TOPICS, MANY = ("reference", "project", "person"), 3
+"""Kinds of headings that name a thing if they have at least so many words."""
 
 
 def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collection[str]) -> float:

@@ -23,7 +23,9 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.first_page import (
     HOME_FILES,
+    MANY,
     SEPARATOR,
+    TOPICS,
     WHOLE_LENGTH,
     agent_of,
     before_code,
@@ -378,7 +380,7 @@ def _label(heading: str) -> str:
 def _is_generic(heading: str, *, is_title: bool) -> bool:
     """Return whether a heading says when its lines were written, or only what they are."""
     kind = section_kind([heading])
-    is_topic = is_title or kind in ("reference", "project", "person")
+    is_topic = is_title or kind in TOPICS
     is_named = is_topic and len(_WORD.findall(heading)) >= MANY
     return bool(is_date_heading(heading) or find_clock(heading) or (kind and not is_named))
 
@@ -404,9 +406,8 @@ def _says(text: str, label: str) -> bool:
     return label.lower() in known or 2 * sum(word in known for word in words) > len(words)
 
 
-LINE_LENGTH, LABEL_LENGTH, MANY = 320, 40, 3
-"""Maximum characters of a line of the page that is no list or rule, and of the label in front; and
-the words from which a heading such as `Winter Storage Setup` names a thing."""
+LINE_LENGTH, LABEL_LENGTH = 320, 40
+"""Maximum characters of a line of the page that is no list or rule, and of the label in front."""
 _PART = regex(r"\s[—–-]\s|[:：(（]")
 _BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")

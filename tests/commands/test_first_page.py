@@ -123,6 +123,8 @@ def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) ->
     other = "# IDENTITY.md\n\n- **Name:** Mox\n- **Vibe:** loud and quick\n"
     mill = "# Memory\n\n## Hollow Mill\n\n### Rules\n\n- Orders go out by fax before noon only.\n"
     mill += "\n### Stones\n\n- Made of basalt and turned by the miller each spring.\n"
+    mill += "\n### Wheel Tool Repair\n\n- Jona keeps spare paddles of larch under the stair.\n"
+    mill += "- Old grease comes off with warm ash water.\n- Every axle takes one pound of tallow.\n"
     soul = "# SOUL.md\n\n## Vibe\n\n### Strict policy of the till\n\n- Never open it to guests.\n"
     more = {"OVEN_RULES.md": bans, "helpers/mox/IDENTITY.md": other, "SOUL.md": soul}
     repo, _ = bakery(tmp_path, **more, **{"MEMORY.md": mill})
@@ -131,6 +133,8 @@ def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) ->
     assert "Never do: Open it before the bell rings, or the crust tears." in found
     assert "Hollow Mill: Orders go out by fax before noon only." in found, "a rule names its thing"
     assert "Hollow Mill › Stones: Made of basalt and turned by the miller each spring." in found
+    repair = [text for text in found if text.startswith("Hollow Mill › Wheel Tool Repair: ")]
+    assert len(repair) == 2, "two lines of a subject"
     assert "Never open it to guests." in found, "what stands further out is about something else"
     assert not any("Mox" in text for text in found), "another agent's profile"
     assert "Name: Pim · Vibe: calm" in found

@@ -58,6 +58,8 @@ def test_who_confirms_or_pins_a_marked_memory_keeps_it(depots: Path, verb: str) 
     marked = done(depots, "run", now=LATER)["marked"][0]
     done(depots, verb, marked, now=LATER)
     assert memories(depots)[marked].standing == "resolved"
+    tried = memrepo(depots, "accept", "removals", "--dry-run", now=LATER, as_json=False)
+    assert tried.out.startswith("would be archived: ")
     done(depots, "accept", "removals", now=LATER)
     assert memories(depots)[marked].status == "active"
     assert_sound(depots)

@@ -71,6 +71,17 @@ def fault_of(error: Exception) -> str:
     return f"an internal error ({type(error).__name__}: {error}); please report it"
 
 
+_BY_HAND: Mapping[Op, str] = {
+    "create": "`memrepo add TEXT` with the line of the source",
+    "reword": "`memrepo edit {id} --text TEXT` with the line of the source",
+    "supersede": "`memrepo supersede {id} TEXT`",
+    "retire": "`memrepo archive {id}`",
+    "archive": "`memrepo archive {id}`",
+    "confirm": "`memrepo confirm {id}`",
+}
+"""How a person makes one of the changes of a run that were reverted."""
+
+
 class DecidedAgainst(MemrepoError):
     """Raised when a run would make a change that a person decided against."""
 
@@ -388,7 +399,7 @@ class Known:
         yield from self.barred
         for op, ids in self._reverted.items():
             first, *others = dict.fromkeys(ids)
-            memory = self.memory(first)
+            memory, how = self.memory(first), _BY_HAND.get(op, "make the change by hand")
             more = f" and {counted(len(others), 'other', 'others')}" if others else ""
             yield Problem(
                 path=memory.path if memory else first,
@@ -396,7 +407,7 @@ class Known:
                 severity="warning",
                 message=f"{op} {first}{more}: the same change was reverted or discarded before,"
                 " so it is left out",
-                fix="if it is right after all, revert the revert or make the change by hand",
+                fix=f"if it is right after all, {how.format(id=first)}",
             )
 
     def kept(self) -> Iterator[Problem]:

@@ -191,7 +191,8 @@ def accept(request: accepting.AcceptRequest, result: accepting.Decided, colour: 
         case "discarded":
             lines = [f"discarded {result.run}: changes to {count} not proposed again {commit}"]
         case _:
-            lines = [f"{result.verdict} {count} marked for removal {commit}"]
+            verdict = result.verdict if result.commits else f"would be {result.verdict}:"
+            lines = [f"{verdict} {count} marked for removal {commit}"]
     if result.left_out:
         lines.append(f"left out, and not proposed again: {', '.join(result.left_out)}")
     lines += [f"conflict: {c.kind} {c.id or c.path}" for c in result.conflicts]

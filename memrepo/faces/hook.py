@@ -7,6 +7,8 @@ import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,11 +31,13 @@ from memrepo.actions.work import Call, Work, as_program
 from memrepo.actions.write import add
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import digest
+from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, redact
 from memrepo.core.times import format_time, parse_time
 from memrepo.faces.text.recall import hit_text
+from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.importance import Lexicon, lexicon
 from memrepo.policies.standing import SESSION_TAG, is_of_project, is_of_session
 from memrepo.store.index import Filter, Index, no_model
@@ -128,10 +132,26 @@ def _offer(work: Work, prompt: str) -> str:
         best = max((hit.score for hit in fit), default=0.0)
         known = {hit.id for hit in near}
         near += [hit for hit in fit if hit.score >= best / 2 and hit.id not in known]
-    near = near[:OFFERS]
+    near = [*islice(filter(None, map(partial(_allowed, work, answer.memories), near)), OFFERS)]
     asked = query_terms(words)
     hits, _ = bounded(near, OFFER_TOKENS // 2, asked)
     return f"{HEAD}\n{fenced(chr(10).join(hit_text(hit, asked) for hit in hits))}" if hits else ""
+
+
+def _allowed(work: Work, memories: Mapping[str, Memory], hit: Hit) -> Hit | None:
+    """Return a hit without what a person rejected, in other words too, or None if nothing else.
+
+    That concerns notes and sources. A memory may resemble what was rejected if a person wrote it.
+    """
+
+    def rest(text: str) -> str:
+        draft = Memory.of("", {"scope": work.call.scope}, body=text)
+        return next((m.body for m in without_rejected(work.tree.state(), (draft,))), "")
+
+    memory = memories.get(hit.id)
+    text = rest(hit.text) if memory is not None and memory.is_note else hit.text
+    later = hit.later if hit.later is not None and rest(hit.later.text) else None
+    return replace(hit, text=text, nearby=rest(hit.nearby), later=later) if text else None
 
 
 def _rules_about(index: Index, prompt: str) -> set[str]:

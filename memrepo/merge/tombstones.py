@@ -389,6 +389,21 @@ class Forgotten:
         return [s for s in every if not self.keys.isdisjoint((*s.keys, text_hash(s.text)))]
 
 
+def without_rejected(state: State, notes: Iterable[Memory]) -> Iterator[Memory]:
+    """Yield notes without the statements that were rejected, or that resemble what was.
+
+    A log is the record of its day, so its note keeps them; but they are not offered to an agent.
+    """
+    stones = tombstones_in(state)
+    for note in notes:
+        found = [one for one in statements(note.body) if not one.is_run] if stones else []
+        drafts = ((one, Memory.of("", {"scope": note.scope}, body=one.text)) for one in found)
+        left = [one for one, draft in drafts if stones.near(draft) or stones.find_barring(draft)]
+        rest = leave_out(note.body, left) if left else note.body
+        if rest:
+            yield note.with_fields({"gist": None}, rest) if left else note
+
+
 def forgotten_in(state: State) -> Forgotten:
     """Return the texts of a state whose memory was forgotten."""
     return state.once(Forgotten)

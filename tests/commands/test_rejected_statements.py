@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -198,3 +199,33 @@ def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
     done(repo, "edit", id_, "--text", card, now=NEXT_DAY)
     assert stating(repo, "Ilse")
     assert_sound(repo)
+
+
+@pytest.mark.parametrize("words", ["On Wednesdays we always send the newsletter out.", "{}"])
+def test_what_was_rejected_is_offered_to_no_agent_in_other_words(
+    tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "We always send the newsletter on Wednesdays."
+    kept = "The newsletter is set in Garamond by Ove."
+    place(tmp_path, "MEMORY.md", f"# Memory\n\n- {said}\n- {kept}\n- Ove rows.\n")
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    (id_,) = [i for i, m in memories(repo).items() if m.body.strip() == said]
+    done(repo, "reject", id_, "--reason", "never", now=LATER)
+    line = words.format(said)
+    log = f"# 2026-03-02\n\n## Post\n\nBo has sent 40 copies of the newsletter today.\n- {line}\n"
+    place(tmp_path, "memory/2026-03-02.md", log)
+    done(repo, "run", now=NEXT_DAY)
+    (note,) = [m for m in memories(repo).values() if m.is_note]
+    assert line in note.body or line == said  # a log is the record of its day
+    begun = done(repo, "session", "show", now=NEXT_DAY)["context"]
+    given = json.dumps(
+        {"event": "prompt", "session": "s", "prompt": "newsletter Wednesdays copies"}
+    )
+    monkeypatch.setattr("sys.stdin.read", lambda: given, raising=False)
+    offered = memrepo(repo, "agent", "hook", "generic", as_json=False, now=NEXT_DAY).out
+    page = (repo / "MEMORY.md").read_text()
+    assert [("Wednesdays" in text) for text in (begun, offered, page)] == [False] * 3
+    assert "40 copies" in begun
+    assert "40 copies" in offered

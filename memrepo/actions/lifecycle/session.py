@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -29,6 +30,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
+from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.ageing import SKILLS, Nomination, effective, nominated
 from memrepo.policies.hotcache import session_page
 from memrepo.policies.standing import disputed, is_of_project, is_retired
@@ -193,8 +195,9 @@ def context(
         return (last, note.captured, max((s.lines[0] for s in note.sources), default=0), note.id)
 
     notes.sort(key=newest, reverse=True)
-    notes = [n for n in _spread(notes, accesses) if len(content_words(n.body)) >= MIN_WORDS]
-    notes = notes[:MAX_NOTES]
+    allowed = without_rejected(state, _spread(notes, accesses))
+    telling = (note for note in allowed if len(content_words(note.body)) >= MIN_WORDS)
+    notes = [*islice(telling, MAX_NOTES)]
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
         # Requests come from source texts, so their wording must not enter a context.

@@ -288,6 +288,38 @@ def test_a_change_that_fails_is_left_out_and_named(
     assert OLD in active(repo)
 
 
+@pytest.mark.parametrize("scope", ["", "project:harbour"])
+def test_what_a_person_stored_stays_and_the_answer_says_so(
+    service: Service, tmp_path: Path, scope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = begin(tmp_path)
+    mine = "The fuel dock in Brevik takes no cards at all."
+    if scope:  # what a bound program takes in
+        own = write(tmp_path / "project", {"memory/dock.md": f"# Dock\n\n- {mine}\n".encode()})
+        event = {"hook_event_name": "SessionEnd", "transcript_path": str(own / "s.jsonl")}
+        monkeypatch.setattr("sys.stdin.read", lambda: json.dumps(event), raising=False)
+        memrepo(repo, "agent", "hook", "claude-code", "--scope", scope, as_json=False)
+    else:
+        done(repo, "add", mine)
+    (mem,) = memories(repo)
+
+    def change(ids: dict[str, str]) -> dict[str, Any]:
+        rows = [
+            {"change": "join", "ids": [ids[CARDS], ids[mine]], "text": mine, "type": "fact"},
+            {"change": "drop", "ids": [ids[mine]]},
+        ]
+        return {"changes": rows[: 1 if scope else 2]}
+
+    service.default = Act(answer=arranging(change))
+    found = run(repo)
+    left = {one["id"]: one["reason"] for one in found.data["quarantined"]}
+    why = "another scope" if scope else "stored or confirmed"
+    names = ["join"] if scope else ["join", "drop"]
+    assert sorted(left) == sorted(f"shelf: {name} {mem}" for name in names)
+    assert all(why in reason for reason in left.values())
+    assert {mine, CARDS} <= active(repo).keys()
+
+
 @pytest.mark.parametrize("where", ["_memory", "_replace"])
 def test_a_statement_that_fails_is_left_out_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str

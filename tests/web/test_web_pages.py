@@ -15,8 +15,13 @@ from driving import assert_sound, configure, done, git, memories, memrepo, opera
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN
 from starlette.testclient import TestClient
 
+from memrepo.actions.run.decide import EDITED
 from memrepo.actions.setup import status
+from memrepo.core.memory import Memory, Source
+from memrepo.core.state import Difference
+from memrepo.faces.web import pages
 from memrepo.policies.cadence import Fire, Timetable
+from memrepo.views.review import Change, Reason
 
 HOME = "/"
 
@@ -151,6 +156,23 @@ def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: T
         assert words in seen
 
 
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (EDITED, "The line was edited: MEMORY.md, line 4."),
+        ("a newer statement replaced a part of it: Mara prefers tea.", "A newer statement repl"),
+    ],
+)
+def test_a_new_wording_is_explained_by_what_made_it(reason: str, said: str) -> None:
+    fields = {"id": "mem-1", "sources": (Source(resource="sources/MEMORY.md", lines=(4, 4)),)}
+    old = Memory.of("a.md", fields, body="Mara prefers tea and rye bread.")
+    new = old.with_fields({}, "Mara prefers rye bread.")
+    found = Difference(kind="reworded", before=old, after=new)
+    why = Reason(op="reword", reason=reason, actor="process:memrepo", commit="c")
+    sentence = pages._card(Change(difference=found, decisions=(why,)))["said"]
+    assert sentence.startswith(said)
+
+
 def test_what_came_last_night_names_notes_after_the_rest(
     tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:
@@ -174,16 +196,18 @@ LONG = f"The staging server in Porto {'and its cold spare in the cellar ' * 3}ru
             "We decided that Mara owns the billing contract.",
             "archived Mara prefers tea in the morning.",
         ),
+        ("Mara prefers tea.", "Never deploy on Fridays.", "edited Mara prefers tea. →"),
         (f"{LONG} 11.", f"{LONG} 12.", "edited … Debian 11. → … Debian 12."),
     ],
-    ids=["unrelated", "edited"],
+    ids=["elsewhere", "same place", "edited"],
 )
 def test_an_edited_line_is_shown_with_both_texts_and_another_line_is_no_edit(
     tmp_path: Path, client_of: Callable[..., TestClient], old: str, new: str, shown: str
 ) -> None:
-    begun(tmp_path, f"# Memory\n\n- The wiki is read only.\n- {old}\n", now=MORNING)
-    source = tmp_path / "ws/MEMORY.md"
-    source.write_text(source.read_text().replace(old, new))
+    wiki = "The wiki is read only."
+    begun(tmp_path, f"# Memory\n\n- {wiki}\n- {old}\n", now=MORNING)
+    lines = (wiki, new) if shown.startswith("edited") else (new, wiki)
+    (tmp_path / "ws/MEMORY.md").write_text("# Memory\n\n- {}\n- {}\n".format(*lines))
     done(tmp_path / "repo", "run", now="2026-03-04T10:00:00Z")
     page = text(client_of(tmp_path / "repo").get(f"{HOME}morning").text)
     assert shown in page

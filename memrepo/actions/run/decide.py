@@ -56,6 +56,8 @@ from memrepo.read.notes import PlacedNote
 from memrepo.text.dates import date_until
 from memrepo.text.words import content_words
 
+EDITED = "line edited in the source"
+"""Reason of the commit that gives memories the new words of their lines."""
 KEPT = "stated in the source, and worth keeping"
 """Reason of the commit that adds memories in a run."""
 ALIKE = 0.3
@@ -107,7 +109,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers, run: str = "") -> Deci
     known.add_bulk("create", KEPT)
     known.add_bulk("create", "written in a daily log", notes=True)
     known.add_bulk("reword", "text was added to its section of the daily log", notes=True)
-    known.add_bulk("reword", "line edited in the source")
+    known.add_bulk("reword", EDITED)
     known.add_bulk("confirm", "the sources state it in another place too")
     settle(plan, known, answers.statements)
     touched = frozenset((*known.made.values(), *known.changed, *known.settled))

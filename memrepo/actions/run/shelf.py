@@ -79,6 +79,9 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
         return replace(receipt, arranged=True)  # the memories stay as they were worded
     except (JudgeFailed, BudgetReached) as error:
         return replace(receipt, partial=why_stopped(error))
+    for name, why in _left(given, shown):
+        known.faults[name] = why
+        desk.refusals.append(f"{name}: left out: {why}")
     survivors = _change(known, given, shown, confirmed, answers.names)
     page = [shown[id_].id for id_ in dict.fromkeys(answer.page) if id_ in shown]
     if page and plan.config.rules.hot.composed:
@@ -260,6 +263,17 @@ def _change(
             for id_ in ids:
                 survivors[id_] = next(iter(known.current(id_).superseded_by[-1:]), id_)
     return survivors
+
+
+def _left(given: Sequence[Change], shown: Mapping[str, Memory]) -> Iterator[tuple[str, str]]:
+    """Yield the memories that changes name and that stay as they are, and why."""
+    for change in given:
+        members = _members(change, shown)
+        named = (shown[id_] for id_ in dict.fromkeys(change.ids) if id_ in shown)
+        for memory in (one for one in named if one not in members):
+            why = "a person or an agent stored or confirmed it"
+            why = why if _is_fixed(memory) else "it is of another scope"
+            yield f"shelf: {change.change} {memory.id}", why
 
 
 def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:

@@ -17,6 +17,7 @@ from memrepo.actions.recall import show as showing
 from memrepo.actions.request import checked
 from memrepo.actions.review import resolve
 from memrepo.actions.review.diff import review_of, span_of
+from memrepo.actions.run.decide import EDITED
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import last_record
 from memrepo.actions.setup import status
@@ -359,7 +360,8 @@ def _sentence(change: Change) -> str:
     fresh = change.new_sources or change.difference.memory.sources
     if own and own[-1].reason:
         return _sentence_of(own[-1].reason)
-    if change.kind in (*LEAVING, "marked", "standing") or not fresh:
+    is_edit = change.kind != "reworded" or EDITED in change.why
+    if change.kind in (*LEAVING, "marked", "standing") or not fresh or not is_edit:
         return _sentence_of(change.why)
     source = fresh[0]
     place = source.resource.removeprefix("sources/")

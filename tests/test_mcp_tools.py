@@ -15,6 +15,7 @@ from hostile_files import SECRETS
 from memrepo.actions.setup import status
 from memrepo.actions.work import Call, as_program
 from memrepo.faces.mcp.tools import TOOLS, Tool, ToolReply, answer
+from memrepo.views.hot import HEAD
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BOUNDS = {"additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern"}
@@ -262,3 +263,17 @@ def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPa
     reply = answer(session(repo), TOOLS["memory_status"], {})
     assert reply.failed
     assert_inside(reply.text, reply.data, told=False)
+
+
+def test_a_reply_has_one_fence_and_advises_nothing_that_only_a_terminal_can_do(repo: Path) -> None:
+    stored = good(repo, "memory_store", text="The kiln has four doors.", reason="counted")
+    twin = good(repo, "memory_store", text="The kiln has four red doors.", reason="seen")
+    hot = good(repo, "memory_hot")
+    nothing = good(repo, "memory_search", query="zeppelin")
+    for reply in (stored, twin, hot, nothing):
+        assert "`memrepo " not in reply.text + json.dumps(reply.data)
+        assert "pip install" not in reply.text + json.dumps(reply.data)
+    assert "four doors" in hot.text
+    assert hot.text.count(HEAD) == 1
+    assert hot.text.count("````") == 0
+    assert HEAD not in hot.data["context"]

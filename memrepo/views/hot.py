@@ -447,6 +447,12 @@ def fenced(text: str) -> str:
     return f"{fence}{FENCE}\n{body}\n{fence}"
 
 
+def unfenced(text: str) -> str:
+    """Return the pieces of a packed context without its notice and its fence, or another text."""
+    notice, _, block = text.partition("\n")
+    return "\n".join(block.split("\n")[1:-1]) if notice == HEAD else text
+
+
 def pack(
     hot: Sequence[Memory],
     notes: Sequence[Memory],

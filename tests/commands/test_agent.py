@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -90,6 +91,17 @@ def test_what_was_installed_goes_without_a_trace(repo: Path, project: Path, host
     install(repo, host, project, "uninstall")
     assert everything(project) == before
     assert git(repo, "status", "--porcelain") == ""
+
+
+def test_what_is_removed_is_known_without_the_repository(repo: Path, project: Path) -> None:
+    before = everything(project)
+    install(repo, "claude-code", project)
+    git(project, "init", "-q")
+    there = ("claude-code", "--into", project)
+    assert memrepo(project, "agent", "install", *there).exit != 0
+    done(project, "agent", "uninstall", *there)
+    shutil.rmtree(project / ".git")
+    assert everything(project) == before
 
 
 def test_hooks_stand_beside_those_of_others(repo: Path, project: Path) -> None:
@@ -305,7 +317,13 @@ def test_a_session_or_a_folder_is_left_out_by_one_key(
 
 
 def test_small_talk_leaves_no_note(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for prompt in ("OK, thanks!", "Yes.", "Danke!"):
+    for prompt in (
+        "OK, thanks!",
+        "Yes.",
+        "Danke!",
+        "hi, good morning",
+        "Good evening, many thanks",
+    ):
         hook(repo, monkeypatch, "UserPromptSubmit", prompt=prompt)
     hook(repo, monkeypatch, "Stop", last_assistant_message="You are welcome.")
     hook(repo, monkeypatch, "SessionEnd")

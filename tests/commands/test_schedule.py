@@ -121,7 +121,23 @@ def test_a_crontab_that_cannot_be_read_is_not_overwritten(
     assert fake_crontab.read_text() == FOREIGN
 
 
+def test_a_machine_without_crontab_is_shown_what_would_be_written(
+    small_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memrepo.store.crontab.shutil.which", lambda _: None)
+    assert schedule(small_repo, "install").exit != 0
+    shown = done(small_repo, "schedule", "install", "--dry-run", now=SATURDAY)
+    assert shown["changed"]
+    assert "run --scheduled" in shown["crontab"][0]
+
+
 # -- an agent's own cron ---------------------------------------------------------------------------
+
+
+def test_status_promises_no_run_of_a_cron_that_it_cannot_see(small_repo: Path) -> None:
+    schedule(small_repo, "install", "--launcher")
+    said = memrepo(small_repo, "status", now=SATURDAY, as_json=False).out
+    assert re.search(r"schedule +next run .*, if your agent's cron has the jobs", said)
 
 
 @pytest.mark.parametrize(

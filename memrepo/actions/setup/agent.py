@@ -30,6 +30,7 @@ from memrepo.core.ids import slugify
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.store import crontab
+from memrepo.store.errors import NotARepository
 
 
 class AgentPrompt(VerbResult, frozen=True, kw_only=True):
@@ -366,7 +367,13 @@ def do(work: Work, request: Request) -> Result:
     if request.host not in INSTALLED:
         return _printed(work, request)
     into = Path(work.call.where, request.into).resolve() if request.into else Path.home()
-    root, out = work.store.root, request.what == "uninstall"
+    out = request.what == "uninstall"
+    try:
+        root = work.store.root
+    except NotARepository:  # what is removed is known without one
+        if not out:
+            raise
+        root = into
     scope = request.scope or EVERYWHERE
     if request.into and not request.scope:  # a repository inside the project needs no scope
         is_apart = not root.resolve().is_relative_to(into)

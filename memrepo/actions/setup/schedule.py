@@ -188,8 +188,16 @@ def _remove(work: Work, *, dry_run: bool) -> Removed:
 
 
 def _write(work: Work, entries: Sequence[str], *, dry_run: bool) -> bool:
-    """Replace or remove the repository's entries, and return whether the crontab changed."""
-    table = crontab.read()
+    """Replace or remove the repository's entries, and return whether the crontab changed.
+
+    A dry run without the program `crontab` compares with an empty table.
+    """
+    try:
+        table = crontab.read()
+    except NoCrontab:
+        if not dry_run:
+            raise
+        table = b""
     new = crontab.with_entries(table, str(work.store.root), entries)
     if new != table and not dry_run:
         crontab.write(new)

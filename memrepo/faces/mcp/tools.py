@@ -23,7 +23,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, harmless, harmless_data
 from memrepo.faces.text import text_of
 from memrepo.text.sentences import token_count
-from memrepo.views.hot import HEAD, fenced
+from memrepo.views.hot import HEAD, fenced, unfenced
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -274,6 +274,8 @@ _CODES = frozenset(
 """Keys of records whose values are numbers, ids, words of memrepo, or records with such keys."""
 _SHOWN = frozenset(("text", "context"))
 """Keys of the texts that a verb is about. Data that has them needs no report."""
+_ADVICE = regex(r"(?m)^(?:its type is|to link them:|try:) [^\n]*`(?:memrepo|pip) [^\n]*\n?")
+"""A line that advises a command, which a client of tools cannot run."""
 _CODE = regex(r"[\w:./+-]{0,200}")
 
 
@@ -299,7 +301,8 @@ class _Text(str):
 def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) -> ToolReply:
     """Return the reply for the result of a verb, cut to a number of tokens."""
     warnings = [str(problem) for problem in result.notices[:NOTICES]]
-    whole = "\n".join(filter(None, [text_of(verb, request, result), *warnings]))
+    told = _ADVICE.sub("", unfenced(text_of(verb, request, result)))
+    whole = "\n".join(filter(None, [told.rstrip(), *warnings]))
     record = {"exit": int(result.exit), "truncated": False, **_known_keys(result.as_json())}
     is_told = _has_text(record)
     room = max_tokens * 3 // 5 if is_told else max_tokens // 4  # a report needs the rest
@@ -329,6 +332,7 @@ def _known_keys(value: Any) -> Any:
         case dict():
             record = {key: _known_keys(part) for key, part in value.items() if key in _CODES}
             texts = {key: _text(part) for key, part in value.items() if key in _TEXTS and part}
+            texts = {key: part for key, part in texts.items() if not _ADVICE.match(f"try: {part}")}
             return {key: part for key, part in record.items() if part is not None} | texts
         case list() | tuple():
             return [_known_keys(part) for part in value]
@@ -339,7 +343,7 @@ def _known_keys(value: Any) -> Any:
 
 
 def _text(value: Any) -> _Text:
-    return _Text(value if isinstance(value, str) else "\n".join(map(str, value)))
+    return _Text(unfenced(value) if isinstance(value, str) else "\n".join(map(str, value)))
 
 
 def _fenced(value: Any) -> Any:

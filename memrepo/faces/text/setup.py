@@ -239,7 +239,9 @@ def _noted(result: standing.Result) -> Iterator[str]:
 def _scheduled(result: standing.Result) -> Iterator[str]:
     times = result.schedule
     if times.by and times.next:
-        yield f"schedule   next run {times.next.describe(result.timezone)}"
+        cron = ", if your agent's cron has the jobs (`memrepo schedule show`)"
+        when = times.next.describe(result.timezone)
+        yield f"schedule   next run {when}{cron if times.by == 'launcher' else ''}"
     else:
         yield "schedule   no run is scheduled (`memrepo schedule install`)"
     yield from (f"           {visible(text)}" for text in times.complaints)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -262,8 +263,11 @@ def _insert(base: sqlite3.Connection, rows: Sequence[Row], languages: Iterable[s
         " WHERE number > ?",
         (last,),
     )
-    names = [(name,) for name in sorted({*languages})]
-    base.executemany("INSERT OR IGNORE INTO language VALUES (?)", names)
+    base.executemany(
+        "INSERT INTO language VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET blocks = blocks + excluded.blocks",
+        sorted(Counter(languages).items()),
+    )
     return int(last)
 
 

@@ -69,6 +69,10 @@ def no_model() -> None:
     """Return None, meaning that no embedding model is available. Default for `Index.model`."""
 
 
+FEW_BLOCKS, SHARE_OF_LANGUAGE = 3, 0.02
+"""A language counts from this many blocks of it, or from this share of all."""
+
+
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a search. Empty limits match everything, and `paths` None matches all files.
 
@@ -388,8 +392,10 @@ class Queries:
         self._of_memories = only.condition()
 
     def languages(self) -> list[str]:
-        """Return the languages of the indexed texts."""
-        return [name for (name,) in self.base.execute("SELECT name FROM language ORDER BY name")]
+        """Return the languages of the texts. One text of many may only have a foreign name."""
+        found = self.base.execute("SELECT name, blocks FROM language ORDER BY name").fetchall()
+        least = min(FEW_BLOCKS, SHARE_OF_LANGUAGE * sum(count for _, count in found))
+        return [name for name, count in found if count >= least]
 
     def size(self) -> int:
         """Return the number of blocks."""

@@ -28,8 +28,8 @@ CREATE TABLE statement (
 ) WITHOUT ROWID;
 CREATE INDEX statement_hash ON statement (hash);
 
--- The languages whose rules made the terms.
-CREATE TABLE language (name TEXT PRIMARY KEY) WITHOUT ROWID;
+-- The languages whose rules made the terms, with the number of blocks written so far.
+CREATE TABLE language (name TEXT PRIMARY KEY, blocks INTEGER) WITHOUT ROWID;
 
 -- Decoded memories with values derived from them.
 CREATE TABLE parsed (blob TEXT PRIMARY KEY, memory BLOB);

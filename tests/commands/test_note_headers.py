@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driving import LATER, begin, done, git, memories
+from driving import LATER, begin, done, git, memories, memrepo
 
 NOTE = """---
 type: person
@@ -82,3 +82,16 @@ def test_a_tag_that_the_vocabulary_lacks_is_left_out(repo: Path) -> None:
     done(repo, "run", now=LATER)
     (new,) = (m for m in memories(repo).values() if "1911" in m.body)
     assert new.tags == ("guild/bakers",)
+
+
+def test_one_line_with_a_foreign_word_names_no_language_of_the_notes(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    lines = "".join(f"## Shelf {n}\n\n- Row {n} of the mill is full.\n\n" for n in range(60))
+    (vault / "Mill.md").write_text(f"# Mill\n\n{lines}- Fair in Markneukirchen, met a miller.\n")
+    repo = begin(tmp_path, vault)
+    (vault / "Öfen.md").write_text("# Öfen\n\n- Der Ofen ist für die Gäste.\n" * 3)
+    advice = memrepo(repo, "search", "--no-touch", "zebra").out
+    assert "Dutch" not in advice
+    done(repo, "run", now=LATER)
+    assert "German" in memrepo(repo, "search", "--no-touch", "zebra").out

@@ -105,7 +105,7 @@ class Bench:
         # A repository that is kept goes on: what was said and taken back is not said again.
         done = int(self.out("rev-list", "--count", "HEAD"))
         self.now, self.lines = NOW + timedelta(days=done), 10**9 + 1000 * done
-        self._file = where / "ws" / "memory" / "topic-0003.md"
+        self._file = where / "ws" / "memory" / "topic-0001.md"
         self._file_before = self._file.read_bytes()
         self._told = where / "told"
         self.start = min(self._cpu([sys.executable, "-c", "pass"]) for _ in range(9))

@@ -153,12 +153,16 @@ def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
     return contents
 
 
-def stale_pages(work: Work) -> tuple[str, ...]:
-    """Return the derived files that do not match this commit's memories. The answer is stored."""
-    kind = f"pages {hot_rules(work).path}"
-    return work.answer(
-        kind, tuple[str, ...], lambda: tuple(sorted(derived_contents(work, work.tree.state())))
-    )
+def stale_pages(work: Work, *, rendered: bool = False) -> tuple[str, ...]:
+    """Return the derived files that do not match this commit's memories. The answer is stored.
+
+    `rendered` is true for a commit with all of its pages rendered: none is stale.
+    """
+
+    def stale() -> tuple[str, ...]:
+        return () if rendered else tuple(sorted(derived_contents(work, work.tree.state())))
+
+    return work.answer(f"pages {hot_rules(work).path}", tuple[str, ...], stale)
 
 
 def hot_rules(work: Work) -> HotRules:

@@ -192,7 +192,8 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 
 def land(work: Work, made: Decisions, reason: str) -> None:
     """Commit a run. Raise BranchMoved if another commit landed in the meantime."""
-    work.store.land(_landing(work, made, reason).chain, made.run)
+    tip = work.store.land(_landing(work, made, reason).chain, made.run)
+    stale_pages(work.at(work.store.snapshot(tip), work.config), rendered=True)
 
 
 def _landing(work: Work, found: Decisions, reason: str = "") -> Landing:

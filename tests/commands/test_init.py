@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -163,6 +164,23 @@ def test_init_recognises_the_folder(
     workspaces.write(tmp_path / "given", dict.fromkeys(names, b"The lamp hangs in the hall.\n"))
     assert done(tmp_path, "init", "repo", "--from", "given")["recognised"] == what
     assert done(tmp_path / "repo", "config", "sources.profile")["keys"][0]["value"] == profile
+
+
+def test_init_names_the_folder_of_claude_codes_own_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    project = tmp_path / "code" / "kiln.app"
+    project.mkdir(parents=True)
+    (project / "CLAUDE.md").write_text("# Kiln\n\nAsk Ana before you add a dependency.\n")
+    name = re.sub("[^A-Za-z0-9]", "-", str(project.resolve()))
+    own = tmp_path / ".claude" / "projects" / name / "memory"
+    told = done(tmp_path, "init", "one", "--from", project)["warnings"]
+    assert not [warning for warning in told if name in warning]
+    own.mkdir(parents=True)
+    told = done(tmp_path, "init", "two", "--from", project)["warnings"]
+    (named,) = [warning for warning in told if name in warning]
+    assert f"`memrepo import claude-code {own}`" in named
 
 
 def test_a_code_repository_has_all_of_memrepos_files_in_one_folder(tmp_path: Path) -> None:

@@ -80,7 +80,8 @@ def test_a_renamed_file_that_was_edited_loses_and_gains_only_the_edited_lines(re
     move(repo, ("memory/people.md", "memory/team.md"))
     path = workspace(repo) / "memory/team.md"
     path.write_text(path.read_text().replace("- Oskar keeps the key of the workshop.\n", ""))
-    append(repo, "memory/team.md", "- Paula paints the doors each May.\n")
+    new = "- Paula paints the doors each May."
+    path.write_text(path.read_text().replace("\n- ", f"\n{new}\n- ", 1))
     done(repo, "run", now=NEXT_DAY)
     after = said(repo)
     (gone,) = (after[id_] for id_ in before if before[id_] != after[id_])
@@ -104,12 +105,14 @@ def test_the_revert_of_a_run_that_followed_a_move_is_followed_again(repo: Path) 
 
 def test_lines_that_were_copied_first_and_deleted_later_are_not_lost(tmp_path: Path) -> None:
     lines = "".join(f"- Shelf {n} is reserved for the tools of team {n}.\n" for n in range(12))
-    given = {"MEMORY.md": lines.encode(), "memory/other.md": b"- Oskar sells honey in May.\n"}
+    other = "- Oskar lives in Brevik.\n- Oskar plays the tuba.\n"
+    honey = f"- Oskar sells honey in May.\n{other}"
+    given = {"MEMORY.md": lines.encode(), "memory/other.md": honey.encode()}
     repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", given))
     (workspace(repo) / "memory/shelves.md").write_text(lines)
     done(repo, "run", now=LATER)
     (workspace(repo) / "MEMORY.md").write_text("- The shelves have a file of their own.\n")
-    (workspace(repo) / "memory/other.md").write_text("")
+    (workspace(repo) / "memory/other.md").write_text(other)
     before = {m.body: m.status for m in memories(repo).values()}
     ran = memrepo(repo, "run", now=NEXT_DAY)
     assert ran.exit == 0, ran

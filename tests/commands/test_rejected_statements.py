@@ -212,12 +212,16 @@ def test_what_was_rejected_is_offered_to_no_agent_in_other_words(
     repo = tmp_path / "repo"
     done(repo, "run")
     (id_,) = [i for i, m in memories(repo).items() if m.body.strip() == said]
-    done(repo, "reject", id_, "--reason", "never", now=LATER)
+    place(tmp_path, "memory/2026-03-01.md", f"# 2026-03-01\n\nBo rang at noon.\n- {said}\n")
+    done(repo, "run", now=LATER)
+    told = memrepo(repo, "reject", id_, "--reason", "never", as_json=False, now=LATER).out
+    ends = [line.split("  ")[-1].partition(" (")[2] for line in told.splitlines()[1:]]
+    assert ends == ["", "the statement was taken out, the rest stays)"]
     line = words.format(said)
     log = f"# 2026-03-02\n\n## Post\n\nBo has sent 40 copies of the newsletter today.\n- {line}\n"
     place(tmp_path, "memory/2026-03-02.md", log)
     done(repo, "run", now=NEXT_DAY)
-    (note,) = [m for m in memories(repo).values() if m.is_note]
+    (note,) = [m for m in memories(repo).values() if m.is_note and "40 copies" in m.body]
     assert line in note.body or line == said  # a log is the record of its day
     begun = done(repo, "session", "show", now=NEXT_DAY)["context"]
     given = json.dumps(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -169,6 +170,7 @@ def do(work: Work, request: Request) -> Result:
         root = workspace or settings.workspace(store.repo) or (where if adopted else None)
         unread = _unread(at, root)
         warnings += _gaps(at, unread, workspace if known is None else None, ingested)
+        warnings += _claude_notes(workspace or where) if known is None else ()
         if request.profile == "classic" and at.config.lifecycle.profile != "classic":
             warnings.append("its profile stays: set lifecycle.profile classic in memrepo.toml")
         branch, unknown = store.branch.removeprefix("refs/heads/"), unknown_person(at)
@@ -334,6 +336,17 @@ def _named_folders(folder: Path) -> tuple[str, ...]:
         and (folder / name).is_dir()
         and any(page for at in ("*.md", "*/*.md") for page in (folder / name).glob(at))
     )
+
+
+def _claude_notes(workspace: Path) -> Iterator[str]:
+    """Yield where Claude Code keeps its own notes of a project, which is no part of its folder."""
+    name = regex("[^A-Za-z0-9]").sub("-", str(workspace.resolve()))
+    place = Path.home() / ".claude" / "projects" / name / "memory"
+    if place.is_dir():
+        yield (
+            f"Claude Code keeps notes of this project in {place}:"
+            f" `memrepo import claude-code {shlex.quote(str(place))}` takes them in"
+        )
 
 
 def _claims(at: Work, workspace: Path) -> importing.Result:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memrepo.actions.guard import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.pending import all_waiting
@@ -61,6 +61,12 @@ class Rejections(VerbResult, frozen=True, kw_only=True):
     rejected: tuple[Tombstone, ...]
 
 
+class RejectedStatement(Written, frozen=True, kw_only=True):
+    """A rejection, and the memories that lost only the statement, such as notes."""
+
+    shortened: tuple[str, ...] = ()
+
+
 def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
     """Reject a memory and forget all matching ones in one commit, undo this, or list rejections."""
     if request.list and request.id:
@@ -87,6 +93,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
 
 def _rejected(work: Work, request: Request) -> Written | Unchanged:
     actor, personal = work.actor, work.config.is_personal
+    shortened: list[str] = []
 
     def draft(state: State) -> Step | Unchanged:
         memory = _there_or_waiting(work, state, request.id)
@@ -98,6 +105,7 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         updates = list(sweep(state, Tombstones({"": stone})))
         updates.sort(key=lambda update: (update.id != stone.memory, update.id))
         gone = [update.id for update in updates if update.body is None]
+        shortened[:] = [update.id for update in updates if update.body is not None]
         stone = replace(stone, forgotten=tuple(sorted(gone)))
         if (known := tombstones_in(state).found.get(stone.key)) is not None:
             stone = join_tombstones(stone, known)
@@ -111,7 +119,10 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
             changes=with_pages(state, (file, *updates), personal),
         )
 
-    return write(work, request, draft)
+    done = write(work, request, draft)
+    if isinstance(done, Unchanged):
+        return done
+    return RejectedStatement(**asdict(done), shortened=tuple(shortened))
 
 
 def _statement(memory: Memory, text: str) -> Memory:

@@ -166,7 +166,13 @@ def reject(request: object, result: Written | Unchanged | Rejections, colour: bo
     """Format the rejection that was added or lifted, or the list of rejections with reasons."""
     if isinstance(result, Rejections):
         return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
-    return written(request, result, colour=colour)
+    first, *lines = written(request, result, colour=colour).split("\n")
+    shortened = getattr(result, "shortened", ())
+    ends = (
+        " (the statement was taken out, the rest stays)" if line.split()[0] in shortened else ""
+        for line in lines
+    )
+    return "\n".join([first, *map("".join, zip(lines, ends, strict=True))])
 
 
 def _rejection(stone: Tombstone) -> str:

@@ -270,8 +270,7 @@ def _filter(work: Work, request: Request) -> Filter:
     )
 
 
-# -- layered search
-# ----------------------------------------------------------------------------------
+# -- layered search --------------------------------------------------------------------------------
 
 
 def _layered(work: Work, request: Request) -> LayeredResult:

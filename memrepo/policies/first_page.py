@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -80,7 +80,7 @@ AGAIN = 0.15
 """How much each chosen line lowers the scores of later lines under its heading."""
 MAX_NEWS, MAX_STATES, NEWS_DAYS = 6, 4, 14
 """The lines for news that come before any rest, those for other statements of new logs that come
-behind it, and the days in which a log is new."""
+behind it, and the days before the newest log in which a log is new."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
 DUE_DAYS, FRESH_DAYS = 14, 90
@@ -177,26 +177,28 @@ def compose(
     for part, room in ROOM.items():
         mine = [one for one in found if one.line.part == part]
         page.add(mine, min(budget, len(page.lines) + room), least=MIN_SCORE)
-    news = _news(found, names, now)
+    days = (date_of_path(one.place[0]) for one in found)
+    first = _first_new(max(filter(None, days), default=""), now)
+    news = _news(found, names, first)
     page.add(news, min(budget, len(page.lines) + MAX_NEWS), least=-9.0)
     page.add(found, min(budget, max(FEW, len(page.lines) + FEW - MAX_NEWS)), least=-9.0)
     rest = [one for one in found if one.line.part != "fact" or one.score >= MIN_FACT]
     page.add(_spread(rest, page.passed), budget, least=MIN_SCORE)
-    states = sorted((one for one in found if _is_recent(one, now)), key=_newest)
+    states = sorted((one for one in found if date_of_path(one.place[0]) >= first), key=_newest)
     page.add(states, min(budget, len(page.lines) + MAX_STATES), least=-9.0)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
 
 
-def _news(found: Iterable[_Candidate], names: Collection[str], now: datetime) -> list[_Candidate]:
-    """Return what the last days' logs decide, emphasise or tell as an owner's wish, newest first.
+def _news(found: Iterable[_Candidate], names: Collection[str], first: str) -> list[_Candidate]:
+    """Return what logs from a day on decide, emphasise or tell as an owner's wish, newest first.
 
     Files that are kept up to date lag behind them.
     """
     news = [
         one
         for one in found
-        if _is_recent(one, now)
+        if date_of_path(one.place[0]) >= first
         and (
             one.line.part == "decision"
             or _EMPHASIS.search(one.line.memory.body)
@@ -206,9 +208,10 @@ def _news(found: Iterable[_Candidate], names: Collection[str], now: datetime) ->
     return sorted(news, key=_newest)
 
 
-def _is_recent(one: _Candidate, now: datetime) -> bool:
-    """Return whether a statement is from a log of the last days."""
-    return date_of_path(one.place[0]) >= f"{now - timedelta(days=NEWS_DAYS):%Y-%m-%d}"
+def _first_new(newest: str, now: datetime) -> str:
+    """Return the first day whose log is new. Days are counted from the newest log up to now."""
+    last = min(now.date(), date.fromisoformat(newest)) if newest else now.date()
+    return (last - timedelta(days=NEWS_DAYS)).isoformat()
 
 
 def _newest(one: _Candidate) -> int:

@@ -399,12 +399,14 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     if before is not None and before[1] in _set("other"):
         return ""
     if sort == "code":
-        is_for_lock = _pattern("for_lock").search(folded, line, end) or _pattern("code_of").match(
+        is_for_lock = _pattern("for_lock").search(folded, *near) or _pattern("code_of").match(
             folded, at, end
         )
         return sort if is_for_lock else ""
     other = _pattern("compound").match(folded, at, end)  # `code of the building plan:`
-    return "" if other and other[1] not in _set("prose", "with", "of") else sort
+    if other is None or not folded.startswith(("code of", "code for"), begin):
+        return sort
+    return sort if other[1] in _set("prose", "with", "of") else ""
 
 
 def _lines_with(folded: str, word: str) -> Sequence[Span]:
@@ -522,14 +524,19 @@ def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
         if groups or not value[-1].isdigit() or _pattern("code_apart").match(text, at.start, end):
             return 2 + ends
         return (1 + ends) * bool(_pattern("pin").match(text, at.start, end))
-    if len(value) < 6 or _stands_for_one(text, at, end) or _pattern("pointer").fullmatch(value):
+    if (
+        len(value) < 6
+        or _stands_for_one(text, at, end)
+        or _pattern("pointer").fullmatch(value)
+        or _pattern("in_braces").search(text, max(0, at.start - 40), at.start)
+    ):
         return 0
     classes = sum(any(map(test, value)) for test in (str.isupper, str.islower, str.isdigit))
     if sort in ("key", "token", "secret", "weak"):
         if not is_key(value, 12) or _pattern("uuid").fullmatch(value):
             return 4 * _is_grouped(value)
-        if regex(r"[0-9a-f]{40}|[0-9a-f]{64}").fullmatch(value):
-            return 2  # as a digest of a commit or a file
+        if _pattern("identifier").fullmatch(value):
+            return 2
         return 3 + (classes == 3 and len(value) >= 20 and is_random(value, 3.5))
     if _is_grouped(value):
         return 4
@@ -722,7 +729,8 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     if how in ("bare", "with") and sort == "password" and _pattern("segments").fullmatch(value):
         ends = text[at.end : at.end + 1] in ".,;" or _pattern("remark").match(text, at.end, end)
         is_cased = any(map(str.isupper, value[1:]))
-        if is_cased and (ends or any(map(str.isdigit, value))):
+        has_digit = any(map(str.isdigit, value))
+        if (is_cased and (ends or has_digit)) or (ends and has_digit):
             return True
         if how == "bare" or ends:
             return how == "with"

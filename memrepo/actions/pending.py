@@ -310,15 +310,20 @@ def unknown_person(work: Work) -> tuple[Problem, ...]:
     return (problem("person-unknown", work.tree.layout.config, email=email, known=known),)
 
 
-def uncommitted_rejected(work: Work) -> Iterator[Problem]:
-    """Yield problems for uncommitted files that bring back a rejected statement."""
+def uncommitted_problems(work: Work) -> Iterator[Problem]:
+    """Yield the errors in uncommitted memories, of which search finds the last commit's text.
+
+    An uncommitted file that brings back a rejected statement is a problem too.
+    """
     stones, layout = work.tree.stones, work.tree.layout
-    edits = work.store.work.edits(layout.area("memories")) if stones else {}
+    edits = work.store.work.edits(layout.area("memories"))
     for path, data in edits.items():
-        memory = codec.decode(path, data)[0] if data and layout.is_memory(path) else None
-        if memory is None or memory.status == "forgotten":
+        if not data or not layout.is_memory(path):
             continue
-        if (stone := stones.find_barring(memory)) is not None:
+        memory, problems = codec.decode(path, data)
+        if memory is None:
+            yield from (one for one in problems if one.severity == "error")
+        elif memory.status != "forgotten" and stones and (stone := stones.find_barring(memory)):
             yield brought_back(memory, stone)
 
 

@@ -59,3 +59,17 @@ def test_what_a_commit_leaves_of_a_memory_alone_is_no_statement(small_repo: Path
     git(small_repo, "commit", "-qam", "a blank line")
     done(small_repo, "run", now=LATER)
     assert subjects(small_repo)[0] == "a blank line"
+
+
+def test_an_edit_that_cannot_be_read_is_named_and_search_has_the_committed_text(
+    small_repo: Path,
+) -> None:
+    done(small_repo, "add", "The quay lamp is green.")
+    (memory,) = (m for m in memories(small_repo).values() if "quay" in m.body)
+    path = small_repo / memory.path
+    path.write_text(path.read_text().replace("type: fact", "type: Fact"))
+    (hit,) = [h for h in done(small_repo, "search", "quay lamp")["hits"] if "quay" in h["text"]]
+    assert hit["id"] == memory.id
+    (found,) = (p for p in done(small_repo, "status")["problems"] if p["path"] == memory.path)
+    assert "'Fact'" in found["message"]
+    assert "did you mean fact?" in found["fix"]

@@ -54,6 +54,7 @@ def test_a_new_repository_has_the_templates_and_a_hook(tmp_path: Path) -> None:
         "memrepo.toml",
         "templates/daily-log.md",
     ]
+    assert git(repo, "check-ignore", ".obsidian/app.json")
     assert (repo / ".git/hooks/pre-commit").stat().st_mode & 0o111
     assert 'timezone = "Europe/Berlin"' in (repo / "memrepo.toml").read_text()
     assert subjects(repo) == ["Create knowledge repository"]

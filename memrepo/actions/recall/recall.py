@@ -214,7 +214,7 @@ def index_of(
         importance=importance,
         blob_id=store.work.blob_id,
         tick=tick,
-        edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
+        edits=_readable_edits(work) if edits and not past else {},
         sources=config.source_rules if passages else None,
         source_settings=repr((config.sources, config.profile)),
         changed=changed,
@@ -226,6 +226,12 @@ def index_of(
         model=_model if vectors.can_run() else no_model,
         scope=work.call.scope,
     )
+
+
+def _readable_edits(work: Work) -> dict[str, bytes | None]:
+    """Return the uncommitted memories that can be read. Of the others the commit's text counts."""
+    edits = work.store.work.edits(work.tree.layout.area("memories"))
+    return {p: data for p, data in edits.items() if not data or codec.decode(p, data)[0]}
 
 
 def embed(work: Work) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from memrepo.actions.check import scenes
 from memrepo.actions.check.commits import find_damage
 from memrepo.actions.landing import missing_pages
-from memrepo.actions.pending import all_waiting, broken_branches, uncommitted_rejected
+from memrepo.actions.pending import all_waiting, broken_branches, uncommitted_problems
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.judge import estimate_of
@@ -298,7 +298,7 @@ def _rules(work: Work, fix: bool) -> CheckFinding:
     found = [p for p in problems if p.severity == "error" or p.rule == "page-edited"]
     past = "`memrepo check --history` searches the past for secrets"
     fine = f"{len(all_rules())} rules hold ({past})"
-    return _listed((*found, *uncommitted_rejected(work)), fine)
+    return _listed((*found, *uncommitted_problems(work)), fine)
 
 
 @_check("damage")

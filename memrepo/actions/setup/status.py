@@ -18,7 +18,7 @@ from memrepo.actions.pending import (
     marked_memories,
     needs,
     requests_waiting,
-    uncommitted_rejected,
+    uncommitted_problems,
     unhooked_problems,
     unknown_person,
 )
@@ -229,7 +229,7 @@ def _survey(work: Work) -> _Survey:
 
 def _problems(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
     """Yield the problems of this clone, beyond those of the commit's files."""
-    yield from uncommitted_rejected(work)
+    yield from uncommitted_problems(work)
     yield from unhooked_problems(work)
     yield from _open_merge(work, dirty)
     yield from driver_notices(work)

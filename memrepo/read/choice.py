@@ -209,9 +209,7 @@ class _Covers(msgspec.Struct):
 
     def repeats(self, log: Candidate) -> bool:
         """Return whether a line of a log says more or less what one of the statements says."""
-        from memrepo.policies.phrases import read  # most runs compare nothing
-
-        words, mine = content_words(log.text), read(log.text)
+        words = content_words(log.text)
         numbers = set(_NUMBERS.findall(log.text))
         for at, count in Counter(at for w in words for at in self.holding.get(w, ())).most_common(
             3
@@ -220,7 +218,9 @@ class _Covers(msgspec.Struct):
             least = REPEATED * min(len(words), len(content_words(known)))
             if count < max(MIN_COVERED, least) or numbers - set(_NUMBERS.findall(known)):
                 continue
-            theirs = read(known)
+            from memrepo.policies.phrases import read  # most runs compare nothing
+
+            mine, theirs = read(log.text), read(known)
             is_alike = mine.negations % 2 == theirs.negations % 2 and mine.times <= theirs.times
             if is_alike or count >= MANY_COVERED:
                 return True

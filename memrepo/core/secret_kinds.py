@@ -19,7 +19,7 @@ from itertools import islice
 from math import log2
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memrepo.core.patterns import regex
 
@@ -126,7 +126,7 @@ def formed(text: str, folded: str) -> Iterator[Find]:
     for word, some in _forms_by_word().items():
         if word not in folded:
             continue
-        lines = _lines_with(folded, word) if word else ()
+        lines = [*_lines_with(folded, word)] if word else ()
         for form in some:
             for start, end in [(0, len(text))] if form.lines or not word else lines:
                 yield from _matches(form, text, start, end)
@@ -181,17 +181,7 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
 
 # -- named values ----------------------------------------------------------------------------
 
-_QUOTES = {
-    '"': '"',
-    "'": "'",
-    "`": "`",
-    "“": "”",
-    "„": "“",
-    "«": "»",
-    "「": "」",
-    "『": "』",
-    "‘": "’",
-}
+_QUOTES = dict(zip("\"'`“„«「『‘", "\"'`”“»」』’", strict=True))
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
 _MAX_COLUMNS = 8
@@ -204,23 +194,11 @@ _MAX_APART = 60
 _LISTED = ("password", "pass", "key", "token", "secret", "weak", "pin", "credentials")
 _MAX_LINES = 60
 """The maximum number of lines searched under a heading."""
-_KINDS = {
-    "credentials": "password",
-    "password": "password",
-    "pass": "password",
-    "login": "password",
-    "unlock": "password",
-    "pin": "pin",
-    "enter": "pin",
-    "lockbox": "pin",
-    "cvv": "card",
-    "card": "card",
-}
-
-
+_KINDS = {"cvv": "card", "card": "card"} | dict.fromkeys(_DIGITS, "pin")
+_KINDS |= dict.fromkeys(("credentials", "password", "pass", "login", "reset", "unlock"), "password")
 _SORTS = (
     *("password", "pass", "unlock", "key", "token", "secret", "weak", "pin", "enter", "lockbox"),
-    *("cvv", "card", "login", "credentials"),
+    *("cvv", "card", "login", "reset", "credentials"),
 )
 
 
@@ -261,10 +239,22 @@ def _section(name: str) -> tuple[str, ...]:
 def _any(words: Iterable[str]) -> str:
     """Return a pattern that matches any of the words, trying longer words first.
 
-    Blanks in words are optional.
+    Blanks in words are optional. The pattern is a tree, as most words differ in the first letters.
     """
-    longest = sorted(words, key=lambda word: (-len(word), word))
-    return "|".join("[ _-]?".join(map(re.escape, word.split())) for word in longest)
+    tree: dict[str, Any] = {}
+    for word in words:
+        node = tree
+        for char in " ".join(word.split()):
+            node = node.setdefault("[ _-]?" if char == " " else re.escape(char), {})
+        node[""] = {}
+
+    def spelled(node: dict[str, Any]) -> str:
+        parts = [char + spelled(rest) for char, rest in node.items() if char]
+        if len(parts) == 1 and "" not in node:
+            return parts[0]
+        return f"(?:{'|'.join(parts)}){'?' * ('' in node)}" if parts else ""
+
+    return f"(?:{spelled(tree)})"
 
 
 def _is_wide(word: str) -> bool:
@@ -294,14 +284,15 @@ def _sort_of(label: str) -> str:
         return "code"
     label = _bare(label).rstrip("0123456789")
     tries = (label[: len(label) - n] for n in range(5))
-    return next((known[word] for word in tries if word in known), "pin")
+    sort = next((known[word] for word in tries if word in known), "pin")
+    return "pin" if sort == "lockbox" and label.endswith(_section("code")) else sort
 
 
 def labelled(text: str, folded: str) -> Iterator[Find]:
     """Yield values that are named by a label. `folded` is the text in lower case."""
     read_to = table_to = 0
     below: list[Find] = []
-    for start, end in _labelled_lines(folded, _stems()):
+    for start, end in _labelled_lines(folded):
         last, columns, words = ("", 0), 0, _words(text, start, end)
         if start >= table_to and (rows := _rows_below(text, start, end)):
             columns, table_to = _MAX_COLUMNS, rows[1]
@@ -316,7 +307,8 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
                 continue
             if sort in _SPOKEN and _pattern("misnamed").match(folded, label.end(), end):
                 continue
-            last = sort, label.end()
+            if sort in _LISTED or last[0] not in _LISTED:
+                last = sort, label.end()
             near = max(start, label.start() - _MAX_APART), min(end, label.end() + _MAX_APART)
             for read in (sort, "pin") if _may_be_pin(folded, *near, label[0], sort) else (sort,):
                 is_pin = is_code or read != sort
@@ -325,7 +317,9 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
                     *_around(text, folded, label.span(), end, read, words),
                 ]
                 kind = _KINDS.get(read, "token")
-                yield from ((*spot, kind) for spot in spots if read == sort or spot[0] > last[1])
+                yield from (
+                    (*spot, kind) for spot in spots if read == sort or spot[0] > label.end()
+                )
             if columns:
                 columns -= 1
                 spots = [*_column(text, start, end, label.start(), sort, table_to)]
@@ -337,22 +331,22 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
 
 
 @cache
-def _stems() -> Mapping[str, bool]:
-    """Return a part of each label, and whether it may be inside a word.
-
-    Lines without any are not searched.
-    """
-    labels = [
-        *(word for sort in _SORTS for word in _section(sort)),
-        *(f"*{word}" for word in _section("code")),
-    ]
-    found: dict[str, bool] = {}
-    for label in sorted(labels, key=lambda label: label.count(" ")):
-        parts = label.lstrip("*").split()
-        part = parts[0] if len(parts[0]) > 3 or parts[0] in found else max(parts, key=len)
-        is_inner = label[0] == "*" or _is_wide(label) or part != parts[0]
-        found[part] = found.get(part, False) or is_inner
-    return found
+def _stems() -> tuple[Mapping[str, tuple[str, ...]], frozenset[str], frozenset[str]]:
+    """Return the starts of words that labels have, by two letters, whole words, and other parts."""
+    labels = [word for sort in _SORTS for word in _section(sort)]
+    labels += [f"*{word}" for word in _section("code")]
+    heads: dict[str, tuple[str, ...]] = {}
+    whole, inner = set(), set()
+    for label in labels:
+        *parts, last = label.lstrip("*").split()
+        joined = "".join((*parts, last))
+        if label[0] == "*" or _is_wide(label) or not joined.isalnum():
+            inner.add(max((*parts, last), key=len))
+            continue
+        heads[joined[:2]] = (*heads.get(joined[:2], ()), joined)
+        if parts and last not in labels:
+            whole.add(max(parts, key=len))
+    return heads, frozenset(whole), frozenset(inner)
 
 
 def _may_be_pin(folded: str, start: int, end: int, label: str, sort: str) -> bool:
@@ -365,18 +359,13 @@ def _may_be_pin(folded: str, start: int, end: int, label: str, sort: str) -> boo
     )
 
 
-def _labelled_lines(folded: str, stems: Mapping[str, bool]) -> Sequence[Span]:
-    """Return the sorted spans of lines with a stem, at the start of a word if it must be."""
-    found: set[Span] = set()
-    for stem, is_inner in stems.items():
-        at = folded.find(stem)
-        while at >= 0:
-            end = at + 1
-            if is_inner or not at or not folded[at - 1].isalnum():
-                end = _line_end(folded, at)
-                found.add((folded.rfind("\n", 0, at) + 1, end))
-            at = folded.find(stem, end)
-    return sorted(found)
+def _labelled_lines(folded: str) -> Sequence[Span]:
+    """Return the sorted spans of lines that may have a label."""
+    heads, whole, inner = _stems()
+    words = set(regex(r"[^\W_]{2,}").findall(folded))
+    starts = (w for w in words if w in whole or w.startswith(heads.get(w[:2], ())))
+    found = {line for word in starts for line in _lines_with(folded, word, begins=True)}
+    return sorted(found.union(*(_lines_with(folded, part) for part in inner)))
 
 
 def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
@@ -385,15 +374,19 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     before = _pattern("word_before").search(folded, max(line, begin - 24), begin)
     near = max(line, begin - 2 * _MAX_APART), min(end, at + 2 * _MAX_APART)
     if sort == "enter":
-        is_network = _pattern("network").search(folded, *near)
-        return sort if _pattern("for_lock").search(folded, *near) else "unlock" * bool(is_network)
+        if _pattern("network").search(folded, *near):
+            return "unlock"
+        return sort * bool(_pattern("for_lock").search(folded, *near))
+    if sort == "reset":
+        return sort * bool(_pattern("access").search(folded, *near))
     if sort == "weak":
         is_network = _pattern("network").search(folded, *near)
         is_access = folded[begin:at] == "clave" and _pattern("access").search(folded, *near)
         return "password" if is_network or is_access else sort
     if not folded[begin:at].startswith(_section("code")):
         return sort
-    if _pattern("other_code").match(folded, at, end):
+    other = _pattern("other_code").match(folded, at, end)
+    if other and (sort == "code" or not other[1]):
         return ""
     # A code is for a lock on the same line, and is none of another noun: a zip code.
     if before is not None and before[1] in _set("other"):
@@ -409,15 +402,15 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     return sort if other[1] in _set("prose", "with", "of") else ""
 
 
-def _lines_with(folded: str, word: str) -> Sequence[Span]:
-    """Return the spans of lines that contain a word."""
-    found: list[Span] = []
+def _lines_with(folded: str, word: str, *, begins: bool = False) -> Iterator[Span]:
+    """Yield the spans of lines that contain a text, or in which a word begins with it."""
     at = folded.find(word)
     while at >= 0:
-        end = _line_end(folded, at)
-        found.append((folded.rfind("\n", 0, at) + 1, end))
+        end = at + 1
+        if not (begins and at and folded[at - 1].isalnum()):
+            end = _line_end(folded, at)
+            yield folded.rfind("\n", 0, at) + 1, end
         at = folded.find(word, end)
-    return found
 
 
 def _line_end(text: str, at: int) -> int:
@@ -429,7 +422,7 @@ def _after(
     text: str, folded: str, begin: int, at: int, end: int, sort: str, *, is_code: bool = False
 ) -> Iterator[Span]:
     """Yield the value that follows a label on the same line."""
-    if sort in ("login", "credentials", "lockbox", "enter"):
+    if sort in ("login", "reset", "credentials", "lockbox", "enter"):
         return
     sort = "pass" if sort == "unlock" else sort
     if sort == "card":
@@ -445,7 +438,12 @@ def _after(
         row and (not _is_row(text, at) or "/" in text[max(0, at - 60) : at].rpartition(" ")[2])
     ):
         return
-    if how == "bare" and (is_code or _pattern("before").search(folded, max(0, begin - 20), begin)):
+    near = max(0, begin - _MAX_APART), min(end, at + _MAX_APART)
+    if how == "bare" and (
+        is_code
+        or _pattern("before").search(folded, max(0, begin - 20), begin)
+        or (sort == "pin" and _pattern("for_lock").search(folded, *near))
+    ):
         how = "with"
     label = "phrase" if begins[0] == "=" else folded[max(0, at - 12) : at]
     if (
@@ -519,8 +517,8 @@ def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
             _pattern("ends").match(text, at.end, end)
             or (not beside and _pattern("goes_on").match(text, at.end, end))
         )
-        if sort == "lockbox":
-            return 3 * bool(groups)
+        if sort == "lockbox" and not groups:
+            return 2 * bool(ends and _pattern("pin").match(text, at.start, end))
         if groups or not value[-1].isdigit() or _pattern("code_apart").match(text, at.start, end):
             return 2 + ends
         return (1 + ends) * bool(_pattern("pin").match(text, at.start, end))
@@ -547,14 +545,20 @@ def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
     if not _is_secret_word(value):
         return 2 * bool(_is_made_up(value) or _pattern("segments").fullmatch(value))
     is_plain = len(value) >= 8 and _pattern("plainly").fullmatch(value)
-    signed = bool(_pattern("signed").search(value)) or value[-1] in "!$#*"
-    return 3 + bool(is_plain and classes == 3 and (signed or sort == "password"))
+    signed = bool(_pattern("signed").search(value))
+    is_mixed = classes == 3 or text[at.start - 1 : at.start] != "/"
+    is_phrase = sort == "reset" and bool(_pattern("segments").fullmatch(value))
+    signed = signed or (classes == 3 and (is_phrase or sort == "password"))
+    return 3 + bool(is_plain and is_mixed and signed)
 
 
 def _needed(folded: str, gap: Span, sort: str, *, after: bool, looks: int) -> int:
     """Return how much a value must look like one, by what is between it and its label."""
     start, stop = gap
     names = _set("sums" if looks == 4 else "names")
+    is_new = after and _pattern("renewed").search(folded, max(start, stop - _MAX_APART), stop)
+    if is_new and sort in ("password", "pass"):
+        return 2
     if _pattern("sentence").search(folded, *gap) or not names.isdisjoint(
         regex(r"[^\W_]+").findall(folded, start, stop)[-4:]
     ):
@@ -569,11 +573,29 @@ def _needed(folded: str, gap: Span, sort: str, *, after: bool, looks: int) -> in
             return 1 if is_pin else 3
         return 3 if is_pin and stop - start <= _MAX_APART / 2 else 4
     link = _pattern("linked").search(folded, max(start, stop - _MAX_APART), stop)
+    if sort == "enter" and joined and _pattern("opened").search(folded, start - 8, start):
+        return 1
     if is_pin:
+        if sort == "lockbox":
+            stated = _pattern("stated").match(folded, start, stop)
+            is_near = (
+                stop - start <= _MAX_APART / 2
+                if stated
+                else link and link["with"] and stop - start <= 8
+            )
+            return 2 if link and is_near else 3
         named = sort == "pin" and bool(_pattern("for_lock").search(folded, start, stop))
         return 2 - bool(link and named) if link or joined or named else 5 if far else 3
     if sort in ("login", "credentials"):
-        return 5 if far else 3 if _pattern("paired").search(folded, start, stop) else 4
+        is_network = _pattern("network").search(folded, max(0, start - 12), start)
+        is_paired = _pattern("paired").search(folded, start, stop)
+        return (
+            5
+            if far
+            else 4 - bool(is_paired or (is_new and is_network)) - bool(is_paired and is_network)
+        )
+    if sort == "reset":
+        return 4 if joined else 5
     if link and not link["with"]:
         return 2 if _pattern("changed").search(folded, start, stop) else 3
     if sort in ("password", "pass", "unlock"):
@@ -716,7 +738,9 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     if inner and value[inner.end() : inner.end() + 1] in (":", "="):
         return False  # a nested label, which has its own value
     made_up = _is_made_up(value)
-    alone = bool(_pattern("remark").match(text, at.end, end)) and how == "sign"
+    alone = how == "sign" and bool(
+        _pattern("remark").match(text, at.end, end) or text[at.start - 1] == "="
+    )
     if sort == "key":
         plain = "@*|\\".find(value[0]) < 0 and "*" not in value and "|" not in value
         short = how != "bare" and (alone or at.quoted) and _is_mixed(value) and plain
@@ -911,7 +935,7 @@ def _stands_for_one(text: str, at: _Value, end: int) -> bool:
     """Return whether a value with blanks is a placeholder, such as `{{ vault.password }}`."""
     shape = _pattern("shape").match(text, at.start, end)
     rest = text[shape.end() : at.end] if shape else ""
-    if text.startswith(("...", "…"), at.end):
+    if regex(r"(?:\.\.\.|…)(?![ \t]\w)").match(text, at.end, end):
         return True  # the truncated start of a key
     return is_placeholder(text[at.start : at.end]) or bool(
         shape and sum(map(str.isalnum, rest)) < 4

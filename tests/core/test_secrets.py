@@ -255,6 +255,9 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
         "|password|\n|---|\n",
         "is the PIN ",
         'passphrase "',
+        'default="',
+        "alarm: 1",
+        "wifi a / ",
     ],
 )
 def test_a_hostile_line_is_read_to_its_end(seed: str) -> None:

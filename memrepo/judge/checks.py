@@ -60,6 +60,8 @@ MIN_SHARED, COVERED = 2, 0.3
 """Words, and share of a text's rare words, that a later line has in common with it."""
 BOUNDS = ("negation", "time", "most", "least")
 """Kinds of words that a wording may not lose: not and only, until, at most, at least."""
+HARD_BOUNDS = ("negation", "most", "least")
+"""Those for which code refuses it. "From 3 to 7 May" may be said without "until"."""
 MIN_CLAUSE_WORDS = 2
 """A clause of at most this many words may lose its negation in many ways."""
 _REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
@@ -83,7 +85,7 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
     """The lines that an operation cites, and what explains them.
 
     `under` has the headings and lead-ins above them, and `above` also their files and how these
-    begin. `topics` has all headings of the files, which may name a subject. `around` has
+    begin. `topics` has the headings of all files, which may name a subject. `around` has
     neighbouring lines that were shown. Lines that state nothing have a fault, and the places from
     which others may be cited.
     """
@@ -145,14 +147,16 @@ def cite(lines: str, batch: Batch) -> Cited:
         id_ = next(id_ for id_, document in files.items() if document is leads[0].document)
         why = "states nothing by itself, cite the lines below it"
         return Cited(places=tuple(leads[:1]), fault=f"lines: {id_}:{leads[0].first} {why}")
+    # The year of a day on an undated page is that of the newest log.
+    newest = {max((d.day for d in files.values()), default="")} - {""}
     return Cited(
         places=tuple(places),
         own=tuple(own),
         under=tuple(dict.fromkeys(under)),
         above=tuple(dict.fromkeys((*under, *above))),
-        topics=tuple(dict.fromkeys(x for p in places for x in p.document.lines if is_heading(x))),
+        topics=batch.topics,
         around=tuple(dict.fromkeys(around)),
-        days=tuple(sorted({day for day in days if day})),
+        days=tuple(sorted({day for day in days if day} or newest)),
     )
 
 
@@ -247,14 +251,16 @@ def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
         yield "until: it is before as_of"
     if op.as_of and _is_day(op.as_of) and cited.days and op.as_of > max(cited.days):
         named = op.as_of.removesuffix("-01")  # the lines may name only the month
-        days = find_unsupported((("as_of", named),), Grounds(evidence=cited.own, days=cited.days))
+        lines = (*cited.own, *cited.under)
+        days = find_unsupported((("as_of", named),), Grounds(evidence=lines, days=cited.days))
         yield from map(str, days)
 
 
 def find_later(op: Operation, cited: Cited, batch: Batch) -> Iterator[str]:
     """Yield a fault if a later line of a log ends or replaces what a new text states.
 
-    Later are the lines of the logs below the cited lines, because logs are shown by date.
+    Later are the lines of the logs below the cited lines, because logs are shown by date. What
+    only a person could decide is left to the second question.
     """
     if op.op not in ("add", "replace") or not cited.places:
         return
@@ -271,7 +277,9 @@ def find_later(op: Operation, cited: Cited, batch: Batch) -> Iterator[str]:
             if not is_later or is_heading(line):
                 continue
             change = change_of(old, _statement(line, document.headings(number)))
-            if change is not None and (change.stated or is_of_page or not change.is_event):
+            if change is None or change.is_open:
+                continue
+            if change.stated or is_of_page or not change.is_event:
                 yield (
                     f"text: F{at + 1}:{number} says later: {line.strip()[:80]}: write what it says"
                     " and cite it, or leave this out"
@@ -325,7 +333,7 @@ def evidence_of(op: Operation, cited: Cited, old: Memory | None) -> tuple[str, .
 
 
 def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator[str]:
-    """Yield lost or added negations, a plan reported as a fact, and another language."""
+    """Yield lost or added negations, and another language."""
     stated = evidence_of(op, cited, old)
     words, languages = content_words(op.text), languages_of(op.text, "\n".join(stated))
     whole = "\n".join((cited.evidence, old.body if old else ""))
@@ -333,15 +341,11 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
     is_negated = has_mark(op.text, "negation") and not any(has_mark(whole, b) for b in BOUNDS)
     if is_negated and _restates(op.text, whole, languages):
         yield "text: a negation that is not in the lines"
-    for kind in BOUNDS:
+    for kind in HARD_BOUNDS:
         if not has_mark(op.text, kind) and (
             lost := next(_find_lost_clauses(kind, stated, words, languages), "")
         ):
             yield f'text: it loses "{has_mark(lost, kind)}": {lost[:60]}'
-    plans = [content_words(line) for line in stated if _OPEN.match(line)]
-    restates = any(plan and len(plan & words) >= RESTATED * len(plan) for plan in plans)
-    if restates and op.type != "commitment" and not has_mark(op.text, "plan"):
-        yield "text: the lines state a plan or a task, the text a fact"
     own = "".join(cited.own)
     if sum(ch > "\u2e80" for ch in own) > 0.3 * len(own) and not any(
         ch > "\u2e80" for ch in op.text
@@ -446,6 +450,8 @@ def needs_second_question(
     if batch is not None and later_lines(op, cited, batch):
         return True
     lines = evidence_of(op, cited, old)
+    if op.type != "commitment" and any(map(_OPEN.match, lines)):
+        return True  # a task may be told as a fact
     pieces = {loose(p): p for line in lines for p in _PIECE.split(strip_marker(line))}
     text, used = f" {loose(op.text)} ", set[str]()
     for piece in sorted(pieces, key=len, reverse=True):

@@ -226,6 +226,12 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         count = Counter(word for words in rows for word in words)
         return {word: log(1 + len(rows) / times) for word, times in count.items()}
 
+    @cached_property
+    def topics(self) -> tuple[str, ...]:
+        """Return the headings of all its documents, which may name what a statement is about."""
+        lines = (line for document, _ in self.parts for line in document.lines)
+        return tuple(dict.fromkeys(filter(is_heading, lines)))
+
     @property
     def text(self) -> str:
         """Return the documents as the question shows them."""

@@ -37,8 +37,8 @@ _NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f
 _AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
 _ISO = regex(r"(?<![A-Za-z\d])(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d|(?!T\d)[A-Za-z])")
 _DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
-_SHORT = regex(r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)")
-_DASHED = regex(r"(?<![\w-])(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])")
+_SHORT = regex(r"(?<![\w./-])(\d{1,2})[./-](\d{1,2})\b(?![/-]?\d)")
+"""A date without a year. Its day may stand before its month or behind it."""
 _MONTH = regex(r"(?<![\d./])(?:(\d{1,2})[./]((?:19|20)\d\d)|((?:19|20)\d\d)/(\d{1,2}))(?![\d/])")
 _EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
 _CLOCK = regex(
@@ -47,6 +47,10 @@ _CLOCK = regex(
 """A time with `am` or `pm`. Before a capital, `am` may be German."""
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
 _OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:(?:uhr|h|uur|heures)\b|[点點時时])", 2)
+_ALONE = regex(
+    rf"(?<![\w.,:/{_WIDE}])(\d{{1,2}})(?:st|nd|rd|th|er|e|º|ª|\.|[日号])?(?![\w%€$£]|[.,:/]\d)", 2
+)
+"""A number that may be the day of a month."""
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
 _DURATION = regex(
     r"(?<![\w.,:])(\d{1,3}) ?h(?:rs?|ours?)?,? ?(?:and )?(\d{1,2}) ?m(?:ins?|inutes?)?\b"
@@ -131,10 +135,10 @@ class _ParsedGrounds:
             for value in figure.values
         }
         self.days = _read_dates(whole)[0]
-        found = (one for form in (_SHORT, _DASHED) for one in form.finditer(whole))
-        short = ((int(one["month"]), int(one["day"])) for one in found)
-        self.days |= {(0, month, day) for month, day in short if 0 < month <= 12 and day < 32}
-        self.ordinals = {int(number) for number in _ORDINAL.findall(whole)}
+        short = [(int(one), int(two)) for one, two in _SHORT.findall(whole)]
+        pairs = (*short, *((two, one) for one, two in short))
+        self.days |= {(0, month, day) for month, day in pairs if 0 < month <= 12 and 0 < day < 32}
+        self.numbers = {int(number) for number in _ALONE.findall(whole)}
         self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
         self.days |= set(self._moved())
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
@@ -181,7 +185,7 @@ class _ParsedGrounds:
                 return True
             if away <= _NEAR_DAYS and not (is_listed and wanted.isoweekday() not in self.weekdays):
                 return True
-            if away <= _MONTH_DAYS and day[2] in self.ordinals:
+            if away <= _MONTH_DAYS and day[2] in self.numbers:
                 return True
         return False
 
@@ -195,11 +199,11 @@ class _ParsedGrounds:
         whole = "\n".join((text, *self.grounds.evidence))
         return language_of([word.casefold() for word in _WORD.findall(whole)], whole, 1)
 
-    def allows_weekday(self, number: int) -> bool:
-        """Return whether the grounds name a weekday or contain a date on that weekday."""
+    def allows_weekday(self, number: int, text: str) -> bool:
+        """Return whether the grounds name a weekday, or they or the text have a date on it."""
         if number in self.weekdays or (number < _SATURDAY and self.words & _WORKDAYS):
             return True
-        for year, month, day in self.days | self.stated:
+        for year, month, day in self.days | self.stated | _read_dates(text)[0]:
             try:
                 if date(year, month, day).isoweekday() == number:
                     return True
@@ -352,7 +356,7 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
         word = match[0]
         number = _weekday(bare(word.casefold())) if len(word) > 4 else 0
         if number:
-            if not known.allows_weekday(number):
+            if not known.allows_weekday(number, text):
                 yield "a day of the week", word
             continue
         before = text[: match.start()].rstrip(" \t\"'`“„«‘(*_-[")

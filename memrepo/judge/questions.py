@@ -94,7 +94,8 @@ def again_question(
     ids = {document.resource: id_ for id_, document in batch.files.items()}
     wanted: dict[str, set[int]] = defaultdict(set)
     for one, reasons in refused:
-        given = json.dumps(msgspec.to_builtins(one.op), ensure_ascii=False)
+        fields = {**msgspec.to_builtins(one.op), "type": one.op.type}
+        given = json.dumps(fields, ensure_ascii=False)
         why = "; ".join(reasons[:4])
         text += [f"refused: {given}", f"reason: {why}"]
         named = dict.fromkeys((one.op.id, *_MEMORY.findall(why)))

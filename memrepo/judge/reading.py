@@ -265,7 +265,7 @@ class Reading:
             faults = faults or check(op, cited, known, self._accepted, self._spoken)
             faults = faults or [*find_later(op, cited, batch)]
             if faults:
-                bad.append((replace(first, id=one.id), faults))
+                bad.append((replace(first, id=one.id) if cited.fault else one, faults))
             else:
                 self._spoken.append(op.text)
                 good.append(one)

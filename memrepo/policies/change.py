@@ -153,7 +153,8 @@ def _change_that_ends(
     if two.is_over and not one.is_over:
         if ends(two.whole, one.whole):
             return StatementChange(reason=reason, stated=True)
-        if any(ends(over, old) for over in clauses for old in one.clauses):
+        named = [over for over in clauses if not over.content <= two.names]
+        if any(ends(over, old) for over in named for old in one.clauses):
             return StatementChange(reason=reason, stated=True, is_open=True)
     return next(filter(None, (_change_of_value(one, two, part) for part in two.replaced)), None)
 

@@ -133,10 +133,6 @@ WRONG: dict[str, tuple[Operation, str]] = {
         Operation(op="add", lines="F1:7", text="The yard of Brandt is not in Horten."),
         "negation",
     ),
-    "plan": (
-        Operation(op="add", lines="F1:6", text="The new mast was ordered from Holt."),
-        "the text a fact",
-    ),
     "add with id": (Operation(op="add", lines="F1:5", id="m1", text="Brandt charges 90."), "add"),
     "unknown id": (Operation(op="same", lines="F1:5", id="m7"), "no memory m7"),
     "close": (Operation(op="close", lines="F1:6", id="m2"), "no memory m2"),
@@ -376,6 +372,44 @@ def test_a_month_that_the_lines_name_is_the_day_of_a_statement(
     op = with_days(Operation(op="add", lines="F1:1", text=line, as_of=as_of, until="2028-02"))
     assert (op.as_of[:8], op.until) == ("2026-03-", "2028-02-29")
     assert (check(op, Cited(own=(line,), days=("2026-02-01",)), {}, ()) == []) == is_accepted
+
+
+def test_headings_give_days_and_names_to_the_lines_below_them() -> None:
+    page = Document(
+        resource="sources/people.md",
+        name="people.md",
+        kind="page",
+        lines=("# People", "## Said in the car, 4 June", "- Asta keeps the key", "- Rent: 31-7"),
+        new=frozenset(range(1, 5)),
+    )
+    log = msgspec.structs.replace(
+        page,
+        resource="sources/memory/2026-06-08.md",
+        name="memory/2026-06-08.md",
+        kind="log",
+        lines=("# Sea Otter", "- Asta back from Holt Island, a fine day"),
+    )
+    (asked,) = pack([page, log], 12_000)
+    cases = {
+        Operation(op="add", lines="F1:3", text="Asta keeps the key.", as_of="2026-06-04"): True,
+        Operation(op="add", lines="F1:3", text="Asta keeps the key.", as_of="2026-06-10"): False,
+        Operation(op="add", lines="F1:4", text="The rent is due on 31 July 2026."): True,
+        Operation(op="add", lines="F1:3", text="Asta keeps the key.", subject="Sea Otter"): True,
+        Operation(op="add", lines="F1:3", text="Asta keeps the key.", subject="Red Fox"): False,
+    }
+    for op, is_accepted in cases.items():
+        assert (check(op, cite(op.lines, asked), {}, ()) == []) is is_accepted, op
+    island = Operation(op="add", lines="F1:3", text="Asta, Holt Island, keeps the key.")
+    assert [*find_later(island, cite("F1:3", asked), asked)] == []
+
+
+def test_a_task_told_as_a_fact_is_left_to_the_second_question() -> None:
+    rows = ("- [ ] The shed stays locked at night",)
+    op = Operation(op="add", lines="F1:1", text="The shed stays locked at night.")
+    cited = Cited(own=rows)
+    assert check(op, cited, {}, ()) == []
+    assert needs_second_question(op, cited)
+    assert not needs_second_question(msgspec.structs.replace(op, type="commitment"), cited)
 
 
 def test_a_memory_that_grows_keeps_what_it_stated() -> None:

@@ -284,21 +284,7 @@ def needs(
     return tuple(found)
 
 
-# -- budgets, and problems that status, doctor and runs report ------------------------------------
-
-
-def unhooked_problems(work: Work) -> tuple[Problem, ...]:
-    """Return the errors in commits by hand since the last run that are still in the tree.
-
-    No hook runs with `--no-verify`, for edits on a web page, for rebases, or in clones without
-    hooks.
-    """
-    last = next(iter(work.landed()), None)
-    if last is None or last.entry.commit == work.tree.commit:
-        return ()
-    from memrepo.actions.check.commits import errors_since
-
-    return errors_since(work, last.entry.commit)
+# -- budgets, and problems that status and doctor report -------------------------------------------
 
 
 def unknown_person(work: Work) -> tuple[Problem, ...]:

@@ -22,6 +22,7 @@ from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.manifest import Consumed, Manifest
 from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
@@ -51,7 +52,8 @@ from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.shelf import RankedUnit, rank_file
 from memrepo.read.thoughts import Scan, Unit, scan
 from memrepo.text.dates import date_updated, is_date_heading
-from memrepo.text.words import content_words
+from memrepo.text.languages import bare, language_of, small_words, stop_words, table
+from memrepo.text.words import content_words, words
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -209,8 +211,9 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
 def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) -> Revision:
     """Compare the units in two versions of a source file by position and similarity.
 
-    Where as many units came as left, they are pairs by position, whatever their words, unless so
-    many are that the file has other contents now. A line of a daily log is not replaced so.
+    Where as many units came below a heading as left, they are pairs by position if they name one
+    thing, unless so many are that the file has other contents now. Others are an end and a
+    beginning. A line of a daily log is not replaced so.
     """
     gone = {u.text_hash for u in old} - {u.text_hash for u in new}
     edited, placed = dict[str, str](), dict[str, str]()
@@ -219,10 +222,12 @@ def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) ->
         if tag == "replace":
             pairs = _pairs(old[i1:i2], new[j1:j2], gone)
             edited |= pairs
-            left = [u.text_hash for u in old[i1:i2] if u.text_hash not in pairs.values()]
-            came = [u.hash for u in new[j1:j2] if u.hash not in pairs]
-            if len(left) == len(came) and gone.issuperset(left):
-                placed |= zip(came, left, strict=True)
+            left = [u for u in old[i1:i2] if u.text_hash not in pairs.values()]
+            came = [u for u in new[j1:j2] if u.hash not in pairs]
+            if [u.headings for u in left] == [u.headings for u in came]:
+                for one, other in zip(left, came, strict=True):
+                    if one.text_hash in gone and _names_the_same(one.text, other.text):
+                        placed[other.hash] = one.text_hash
     if not is_log and (len(placed) == 1 or not is_much(len(placed), len(old))):
         edited |= placed
     tasks = {u.hash: u.task for u in old}
@@ -254,6 +259,23 @@ def _pairs(
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the share of words that two texts have in common, from 0 to 1."""
     return 2 * len(one & other) / (len(one) + len(other) or 1)
+
+
+_UNTOLD = regex(
+    "[\u3041-\u309f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
+    "|(?<=[\uac00-\ud7af]{2})[\uac00-\ud7af]+"
+)
+"""Hiragana, the ends of Korean words, and scripts whose words nothing separates."""
+
+
+def _names_the_same(one: str, other: str) -> bool:
+    """Return whether two texts share a word that is neither a function word nor a number."""
+    particles = dict.fromkeys(map(ord, table("chinese", "language")["particles"]), " ")
+    both = [_UNTOLD.sub(" ", text).translate(particles) for text in (one, other)]
+    language = language_of([word for text in both for word in words(text)], " ".join(both))
+    small = stop_words() | small_words().get(language, frozenset())
+    shared = content_words(both[0]) & content_words(both[1])
+    return any(not word.isdigit() and bare(word) not in small for word in shared)
 
 
 Read = Callable[[str], bytes]

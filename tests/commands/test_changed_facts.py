@@ -122,13 +122,17 @@ def test_a_line_that_is_edited_to_say_more_takes_its_memory_along(tmp_path: Path
     assert told == {"Ana lives in Turin. Bea lives in Rome."}
 
 
-def test_a_line_with_other_words_at_the_same_place_is_an_edit(tmp_path: Path) -> None:
-    old, new = "The car is a Volvo estate of 2015.", "Drive the blue Renault on long trips."
+def test_a_line_about_the_same_thing_at_the_same_place_is_an_edit(tmp_path: Path) -> None:
+    old, new = "The car is a Volvo estate of 2015.", "Eva drives the new blue car on long trips."
     nights = Nights(tmp_path, "Ana lives in Turin.", old, "Bea lives in Rome.")
     id_ = nights.id_of(old)
     nights.night(DAYS[1], "Ana lives in Turin.", new, "Bea lives in Rome.")
     assert nights.id_of(new) == id_
     assert memories(nights.repo)[id_].former  # its old words are known
+    other = "The printer lacks toner."
+    nights.night(DAYS[2], "Ana lives in Turin.", other, "Bea lives in Rome.")
+    assert nights.id_of(other) != id_
+    assert memories(nights.repo)[id_].status == "archived"
 
 
 def test_a_file_with_other_contents_is_no_edit(tmp_path: Path) -> None:

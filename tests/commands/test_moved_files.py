@@ -80,8 +80,7 @@ def test_a_renamed_file_that_was_edited_loses_and_gains_only_the_edited_lines(re
     move(repo, ("memory/people.md", "memory/team.md"))
     path = workspace(repo) / "memory/team.md"
     path.write_text(path.read_text().replace("- Oskar keeps the key of the workshop.\n", ""))
-    new = "- Paula paints the doors each May."
-    path.write_text(path.read_text().replace("\n- ", f"\n{new}\n- ", 1))
+    append(repo, "memory/team.md", "- Paula paints the doors each May.\n")
     done(repo, "run", now=NEXT_DAY)
     after = said(repo)
     (gone,) = (after[id_] for id_ in before if before[id_] != after[id_])

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from memrepo.actions.run.retire import requests
 from memrepo.core.ids import text_hash
 from memrepo.core.manifest import Consumed, Manifest
-from memrepo.read.intake import Cursor, advance, cursors
+from memrepo.read.intake import Cursor, advance, cursors, revise
 from memrepo.read.notes import NoteUnit, scan_notes
+from memrepo.read.thoughts import scan
 
 LOG = "memory/2026-02-07.md"
 
@@ -186,6 +187,44 @@ def test_the_cursor_knows_exactly_what_runs_took_in(steps: list[tuple[str, bool]
         assert step[0] == UNITS[blob] - expected
         expected = expected & (UNITS[blob] | (expected - UNITS[cursor.last])) | step[0]
         runs.append(recorded(str(number), step[1]))
+
+
+# -- lines at one place: an edit, or an end and a beginning ----------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_edit"),
+    [
+        ("- The car is a VW Golf Variant from 2017", "- The car is a Skoda Enyaq from 2026", True),
+        ("- Das Auto ist ein Golf von 2017.", "- Das Auto gehört seit Mai der Nachbarin.", True),
+        ("- El coche es un Seat de 2015.", "- El coche nuevo lo conduce Eva.", True),
+        ("- Машина у нас Лада 2010 года.", "- Машина теперь стоит у Ани.", True),
+        ("- 车是大众高尔夫。", "- 车在修理厂里。", True),
+        ("- サーバーは東京にあります。", "- サーバーの管理者は健です。", True),
+        ("- 자동차는 2017년식 골프입니다.", "- 자동차를 이웃에게 팔았어요.", True),
+        ("- Bea likes tea", "- The server runs Debian", False),
+        ("- The rent is due on the 5 of each month.", "- The backup takes 5 hours.", False),
+        ("- Die Katze heißt Mina.", "- Die Miete beträgt 900 Euro.", False),
+        ("- Bea ama il tè.", "- Luca porta il cane.", False),
+        ("- Кот спит на диване.", "- Сервер стоит на полке.", False),
+        ("- 小王的猫是黑色的。", "- 房租是每月付的。", False),
+        ("- 猫は黒いです。", "- 家賃は月曜に払うです。", False),
+        ("- 고양이는 검은색입니다.", "- 서버는 데비안입니다.", False),
+        ("- แมวนอนบนโซฟา", "- เซิร์ฟเวอร์อยู่บนชั้น", False),
+        # in one block of lines: below another heading, or not as many
+        ("- The car is a Golf", "## B\n\n- Eva drives our new car to Rome", False),
+        ("- The car is a Golf", "- Our car runs on gas\n- No parking here", False),
+    ],
+)
+def test_a_line_is_an_edit_of_the_line_at_its_place_that_names_the_same(
+    old: str, new: str, is_edit: bool
+) -> None:
+    kept = "- Ana lives in Turin.\n- Tim is the plumber.\n"
+    before, after = (
+        scan("MEMORY.md", f"# M\n\n## A\n\n{kept}{t}\n".encode()).units for t in (old, new)
+    )
+    assert len(before) == 3
+    assert len(revise(before, after).edited) == is_edit
 
 
 # -- what a text asks of the memory is told to a person with the command that does it, never -------

@@ -241,6 +241,20 @@ def last_run(work: Work, run: Result) -> str:
     return "\n".join([f"# Last run: {run.status}", "", *_listed(lines)]) + "\n"
 
 
+def unhooked_problems(work: Work) -> tuple[Problem, ...]:
+    """Return the errors in commits by hand since the last run that are still in the tree.
+
+    No hook runs with `--no-verify`, for edits on a web page, for rebases, or in clones without
+    hooks.
+    """
+    last = next(iter(work.landed()), None)
+    if last is None or last.entry.commit == work.tree.commit:
+        return ()
+    from memrepo.actions.check.commits import errors_since
+
+    return errors_since(work, last.entry.commit)
+
+
 # -- the first run ---------------------------------------------------------------------------------
 
 

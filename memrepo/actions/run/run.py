@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.landing import missing_pages, retried
-from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room, unhooked_problems
+from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import Decisions, decide
 from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
@@ -41,6 +41,7 @@ from memrepo.actions.run.record import (
     explain_first,
     is_first,
     record_run,
+    unhooked_problems,
 )
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES

@@ -293,7 +293,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
     read_to = table_to = 0
     below: list[Find] = []
     for start, end in _labelled_lines(folded):
-        last, columns, words = ("", 0), 0, _words(text, start, end)
+        last, columns, words = ("", 0), 0, None
         if start >= table_to and (rows := _rows_below(text, start, end)):
             columns, table_to = _MAX_COLUMNS, rows[1]
         for label in _pattern("label").finditer(folded, start, end):
@@ -310,6 +310,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
             if sort in _LISTED or last[0] not in _LISTED:
                 last = sort, label.end()
             near = max(start, label.start() - _MAX_APART), min(end, label.end() + _MAX_APART)
+            words = _words(text, start, end) if words is None else words
             for read in (sort, "pin") if _may_be_pin(folded, *near, label[0], sort) else (sort,):
                 is_pin = is_code or read != sort
                 spots = [
@@ -365,7 +366,7 @@ def _labelled_lines(folded: str) -> Sequence[Span]:
     words = set(regex(r"[^\W_]{2,}").findall(folded))
     starts = (w for w in words if w in whole or w.startswith(heads.get(w[:2], ())))
     found = {line for word in starts for line in _lines_with(folded, word, begins=True)}
-    return sorted(found.union(*(_lines_with(folded, part) for part in inner)))
+    return sorted(found.union(*(_lines_with(folded, part) for part in inner if part in folded)))
 
 
 def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:

@@ -396,8 +396,9 @@ def _is_title(headings: Sequence[str], name: str) -> bool:
 
 
 def _shares_word(label: str, text: str) -> bool:
-    known = text.lower()
-    return label.lower() in known or any(word in known for word in _WORD.findall(label.lower()))
+    """Return whether a text has a word of a label, perhaps in the singular."""
+    words, known = _WORD.findall(label.lower()), text.lower()
+    return label.lower() in known or any(word.removesuffix("s") in known for word in words)
 
 
 def _says(text: str, label: str) -> bool:

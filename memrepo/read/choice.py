@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date, timedelta
 
 import msgspec
 
@@ -43,6 +44,12 @@ those of one file that no agent keeps for what lasts. Where the others leave roo
 instructions have twice their share."""
 OWN_BONUS = 1.5
 """How much a full shelf prefers what the agent's memory and the owner's profile say."""
+
+
+NEWS_DAYS, NEWS_BONUS = 30, 4.0
+"""How many days before the newest dated statement a full shelf prefers what is dated, and how much:
+what a curated file says without a day may be over since.
+"""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -135,7 +142,14 @@ def choose(
     room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
-    own.sort(key=lambda c: -(c.rank + OWN_BONUS * _is_own(c)))
+    newest = max((c.captured for c in candidates if _is_dated(c)), default="")
+    since = str(date.fromisoformat(newest[:10]) - timedelta(days=NEWS_DAYS)) if newest else ""
+
+    def weight(one: Candidate) -> float:
+        is_news = _is_dated(one) and one.captured >= since
+        return one.rank + OWN_BONUS * _is_own(one) + NEWS_BONUS * is_news
+
+    own.sort(key=weight, reverse=True)
     taken = 0
     counts: Counter[str] = Counter()
     covers, curated = _Covers(), _Covers()
@@ -235,6 +249,11 @@ class _Covers(msgspec.Struct):
         numbers = set(_NUMBERS.findall(text)) - set(_NUMBERS.findall(known))
         is_alike = mine.negations % 2 == theirs.negations % 2 and mine.times == theirs.times
         return not numbers and is_alike and mine.names <= theirs.names
+
+
+def _is_dated(one: Candidate) -> bool:
+    """Return whether the text, an entry's heading or a log's name gives a statement its day."""
+    return any(p.unit.captured_from in ("unit", "heading") for p in one.placed[:1])
 
 
 def _is_own(one: Candidate) -> bool:

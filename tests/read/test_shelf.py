@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from memrepo.core.memory import Source
 from memrepo.read import choice
 from memrepo.read.choice import Candidate, choose
+from memrepo.read.intake import Placed
 from memrepo.read.kinds import file_kind
 from memrepo.read.shelf import DETAIL_COST, OWNERS, RankedUnit, rank_file
 from memrepo.read.thoughts import scan
@@ -277,6 +278,18 @@ def test_a_full_shelf_prefers_what_the_memory_says() -> None:
     shelf = choose([*other, *own], size=10, existing=0).shelf
     assert len(shelf) == 10
     assert {one.candidate_id for one in own} <= shelf
+
+
+def test_a_full_shelf_prefers_what_was_said_of_late() -> None:
+    days = ["2026-06-01"] * 5 + ["2026-08-20", "2026-08-28", ""]
+    found = []
+    for one, day in zip(some(*[3.5] * 6, 1.5, 3.5), days, strict=True):
+        (unit,) = scan("sources/a.md", f"- {one.text}".encode()).units
+        unit = replace(unit, captured=day, captured_from="heading" if day else "file")
+        at = Placed(unit=unit, resource="sources/a.md", blob="", committed="2026-08-29")
+        found.append(replace(one, placed=(at,), sources=(at.source(),)))
+    shelf = choose(found, size=2, existing=0).shelf
+    assert shelf == {found[5].candidate_id, found[6].candidate_id}
 
 
 @pytest.mark.parametrize(

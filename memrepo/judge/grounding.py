@@ -37,8 +37,8 @@ _NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f
 _AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
 _ISO = regex(r"(?<![A-Za-z\d])(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d|(?!T\d)[A-Za-z])")
 _DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
-_SHORT = regex(r"(?<![\w./-])(\d{1,2})[./-](\d{1,2})\b(?![/-]?\d)")
-"""A date without a year. Its day may stand before its month or behind it."""
+_SHORT = regex(r"(?<![\w./-])(\d{1,2})([./-])(\d{1,2})(\.?)(?![\w/-]|\.\d)")
+"""A date without a year, or a version, ratio or range. Its day may come first or last."""
 _MONTH = regex(r"(?<![\d./])(?:(\d{1,2})[./]((?:19|20)\d\d)|((?:19|20)\d\d)/(\d{1,2}))(?![\d/])")
 _EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
 _CLOCK = regex(
@@ -48,9 +48,11 @@ _CLOCK = regex(
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
 _OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:(?:uhr|h|uur|heures)\b|[点點時时])", 2)
 _ALONE = regex(
-    rf"(?<![\w.,:/{_WIDE}])(\d{{1,2}})(?:st|nd|rd|th|er|e|º|ª|\.|[日号])?(?![\w%€$£]|[.,:/]\d)", 2
+    rf"(?<![\w.,:/{_WIDE}])(\d{{1,2}})(?![^\W\d_]|[\w%€$£]|[.,:/-]\d|\s+[^\W\d_])"
+    r"|\b(?:the|on|el|día|le|il|am|den|dem|der|op|dia) (\d{1,2})\b(?![.,:/-]\d)",
+    2,
 )
-"""A number that may be the day of a month."""
+"""A number that may be the day of a month: it counts no noun, or has an article."""
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
 _DURATION = regex(
     r"(?<![\w.,:])(\d{1,3}) ?h(?:rs?|ours?)?,? ?(?:and )?(\d{1,2}) ?m(?:ins?|inutes?)?\b"
@@ -135,10 +137,11 @@ class _ParsedGrounds:
             for value in figure.values
         }
         self.days = _read_dates(whole)[0]
-        short = [(int(one), int(two)) for one, two in _SHORT.findall(whole)]
+        short = [*_short_dates(whole)]
         pairs = (*short, *((two, one) for one, two in short))
         self.days |= {(0, month, day) for month, day in pairs if 0 < month <= 12 and 0 < day < 32}
-        self.numbers = {int(number) for number in _ALONE.findall(whole)}
+        alone = (one or two for one, two in _ALONE.findall(whole))
+        self.numbers = {int(number) for number in (*alone, *_ORDINAL.findall(whole))}
         self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
         self.days |= set(self._moved())
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
@@ -434,6 +437,14 @@ def _is_nearest(day: Day, stated: Day) -> bool:
         return False
     months = 12 * (day[0] - stated[0]) + day[1] - stated[1]
     return abs(months) <= 6
+
+
+def _short_dates(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of `31-12`, `3/12` and `3.12.`, but not of a version or a range."""
+    for one, sign, two, end in _SHORT.findall(text):
+        is_padded = len(one) == len(two) == 2
+        if sign == "/" or (sign == "." and end) or (sign == "-" and (is_padded or int(one) > 12)):
+            yield int(one), int(two)
 
 
 def _clocks(text: str) -> Iterator[str]:

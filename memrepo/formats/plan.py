@@ -172,11 +172,15 @@ class _Import(msgspec.Struct):
                 sources = merge_sources(self.fresh[id_].sources, memory.sources)
                 self.fresh[id_] = self.fresh[id_].with_fields({"sources": sources})
             return
-        update = tombstones_in(self.state).shortening(memory)
+        rejections = tombstones_in(self.state)
+        update = rejections.shortening(memory)
         bodies = [memory.body, *([update.body] if update and update.body else [])]
         known = (text_hash(existing.body), *existing.former)
         is_stated = any(text_hash(body) in known for body in bodies)
-        if is_stated and existing.standing == RETIRED:  # its record was gone, and is back
+        may_return = is_stated and existing.status in ("active", "archived")
+        if is_stated and rejections.find_barring(existing):
+            self._screened(memory, record)  # it is named
+        elif may_return and existing.standing == RETIRED:  # its record was gone, and is back
             sources = merge_sources(existing.sources, memory.sources)
             fields = {"status": None, "archived_at": None, "standing": None, "sources": sources}
             self.updated[id_] = Update(id=id_, fields=fields)

@@ -299,6 +299,30 @@ def test_a_file_that_left_claude_codes_folder_ends_like_a_line(
     assert states() == [("active", "retire_candidate")] * 3
 
 
+def test_a_session_ends_only_what_is_of_its_scope(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "projects" / "-code" / "memory"
+    own.mkdir(parents=True)
+    for n in range(3):
+        header = f"---\nname: bay-{n}\ndescription: bay {n}\ntype: project\n---\n"
+        text = f"{header}\nThe lathe of bay {n} stands beside a stove.\n"
+        (own / f"bay-{n}.md").write_text(text, encoding="utf-8")
+    for name in ("ledger", "sensor"):
+        (tmp_path / name).mkdir()
+        install(repo, "claude-code", tmp_path / name)
+
+    def ended(name: str, now: str) -> set[str]:
+        there = {"cwd": str(tmp_path / name), "transcript_path": str(own.parent / "s.jsonl")}
+        hook(repo, monkeypatch, "SessionEnd", now=now, session_id=name, **there)
+        return {m.scope for m in memories(repo).values() if m.standing == "retire_candidate"}
+
+    assert [ended(name, NOW) for name in ("ledger", "sensor")] == [set(), set()]
+    (own / "bay-0.md").unlink()
+    assert ended("sensor", LATER) == {"project:sensor"}
+    assert ended("ledger", NEXT_DAY) == {"project:sensor", "project:ledger"}
+
+
 @pytest.mark.parametrize("key", ["s1", "~/diary", "*"])
 def test_a_session_or_a_folder_is_left_out_by_one_key(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str

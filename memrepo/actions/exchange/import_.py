@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.landing import derived_files, prepare
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.run.land import run_stamp
+from memrepo.actions.run.land import marked_in, run_stamp
 from memrepo.actions.run.retire import retiring
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Step, Write
@@ -25,7 +26,7 @@ from memrepo.core.manifest import IMPORT, LOGIC_VERSION, SCHEMA_VERSION, Manifes
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.state import State, apply, apply_steps
+from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.formats import purifier, readers
 from memrepo.formats.plan import Imported, ImportTerms, take
@@ -35,6 +36,7 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.standing import RETIRED
 from memrepo.policies.upkeep import interlock
 from memrepo.read.intake import is_much
+from memrepo.store.git import scratch
 from memrepo.store.workspace import read_folder, repository_of
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"
@@ -75,6 +77,8 @@ FORMATS = {
 }
 """All formats by name."""
 ARTIFACTS = "artifacts"
+_KEPT = "imports.json"
+"""The file of this clone with the memories that it imported, by folder."""
 
 
 class NothingToImport(MemrepoError):
@@ -137,12 +141,10 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     work.require_writable()
     work.store.refuse_unfit()
     state, where = work.whole.state(), work.call.where / request.path
-    folder = _folder(where) if FORMATS[request.format].is_followed and where.is_dir() else ""
-    prefix = f"{request.format}://{folder}"
-    is_known = bool(folder) and any(
-        s.resource.startswith(prefix) for m in state.active for s in m.sources
-    )
-    files, unread = _read(where, request.format, is_known=is_known)
+    is_followed = FORMATS[request.format].is_followed and where.is_dir()
+    folder, place = (_folder(where), where.resolve().as_uri()) if is_followed else ("", "")
+    known = _imported_from(work, state, place) if is_followed else []
+    files, unread = _read(where, request.format, is_known=bool(known))
     runs = work.tree.manifests[0]
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = ImportTerms(
@@ -159,28 +161,54 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         ),
     )
     found = take(state, FORMATS[request.format].read(files), terms)
+    created = [change.memory.id for change in found.changes if isinstance(change, Create)]
     stamp = run_stamp(work.call.now, [run.run for run in runs])
+    run_id = f"{stamp}-{digest([work.tree.commit, *created])[:8]}-import"
     faulty = (problem.path for problem in found.problems if problem.severity == "error")
     there = {
         **dict.fromkeys(files, True),
         **dict.fromkeys((*faulty, *(p.path for p in unread)), False),
     }
-    gone = _ended(work, state, found, prefix, there, stamp) if is_known else ()
+    prefix = f"{request.format}://{folder}"
+    gone = _ended(work, state, known, found, prefix, there, run_id)
+    ended, marked = {id_ for step in gone for id_ in step.memory_ids}, len(marked_in(gone))
     counts = dict(found.counts)
-    if empty := sum(not data.strip() for data in files.values()):
-        counts["empty_files_passed_over"] = empty
+    more = {
+        "memories_retired": len(ended) - marked,
+        "marked": marked,
+        "empty_files_passed_over": sum(not data.strip() for data in files.values()),
+    }
+    counts.update((name, count) for name, count in more.items() if count)
     problems = (*unread, *found.problems)
     done = Result(
         imported=counts["memories_new"], counts=counts, problems=problems, dry_run=request.dry_run
     )
-    if request.dry_run or not (found.changes or gone):
+    if request.dry_run:
         return done
-    pages = derived_files(work, apply_steps(apply(state, found.changes), gone))
-    changed = counts.get("memories_changed", 0)
-    reworded = f", {changed} reworded" if changed else ""
+    if found.changes or gone:
+        commit = _land(work, request, state, found, gone, done, run_id)
+        done = replace(done, commit=commit, run=run_id)
+    if is_followed:
+        _keep(work, place, found.seen, ended)
+    return done
+
+
+def _land(
+    work: Work,
+    request: Request,
+    state: State,
+    found: Imported,
+    gone: Sequence[Step],
+    done: Result,
+    run_id: str,
+) -> str:
+    """Commit what an import found and what it ends. Return the commit."""
+    changes = (*found.changes, *(change for step in gone for change in step.changes))
+    pages = derived_files(work, apply(state, changes))
+    words = {"memories_changed": "reworded", "memories_retired": "retired", "marked": "marked"}
+    more = "".join(f", {done.counts[k]} {word}" for k, word in words.items() if k in done.counts)
     created = [change.memory.id for change in found.changes if isinstance(change, Create)]
     what, layout = counted(len(created), "memory", "memories"), work.tree.layout
-    run_id = f"{stamp}-{digest([work.tree.commit, *created])[:8]}-import"
     manifest = Manifest(  # it marks no source as read, so the next run reads all
         run=run_id,
         mode=IMPORT,
@@ -191,16 +219,17 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         package=__version__,
         logic=LOGIC_VERSION,
         schema=SCHEMA_VERSION,
-        counts=counts,
+        counts=done.counts,
         judgements=dict.fromkeys(created, ()),
-        warnings=tuple(p.as_json() for p in problems),
+        warnings=tuple(p.as_json() for p in done.problems),
     )
+    reason = request.reason or f"taken from {FORMATS[request.format].what}"
     step = Step(
         op="import",
-        what=f"Import {what} from {request.format}{reworded}",
-        reason=request.reason or f"taken from {FORMATS[request.format].what}",
+        what=f"Import {what} from {request.format}{more}",
+        reason="\n".join((reason, *(one.reason for one in gone))),
         changes=(
-            *found.changes,
+            *changes,
             *pages,
             Write(path=layout.manifest(run_id), data=manifest.to_bytes()),
         ),
@@ -209,13 +238,12 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         work.store,
         state,
         work.tree.commit,
-        (*gone, step),
+        (step,),
         work.context(run=run_id),
         work.call.now,
         author=work.author,
     )
-    commit = work.store.land(landing.chain, "import")
-    return replace(done, commit=commit, run=run_id)
+    return work.store.land(landing.chain, "import")
 
 
 def _folder(where: Path) -> str:
@@ -224,35 +252,75 @@ def _folder(where: Path) -> str:
     return f"{place.parent.name if place.name == 'memory' else place.name}/"
 
 
-def _ended(
-    work: Work, state: State, found: Imported, prefix: str, files: Mapping[str, bool], run: str
-) -> tuple[Step, ...]:
-    """Return the steps that end what a folder no longer says, by the rules of runs for a source.
+def _kept(work: Work) -> dict[str, set[str]]:
+    """Return the ids of the memories that this clone imported, by the URI of their folder."""
+    with suppress(OSError, UnicodeDecodeError, msgspec.DecodeError):
+        data = (work.store.folder / _KEPT).read_bytes()
+        return msgspec.json.decode(data, type=dict[str, set[str]])
+    return {}
 
-    `prefix` is how sources name the folder. `files` are those that are there, and whether their
-    records are all known.
+
+def _keep(work: Work, place: str, seen: Collection[str], ended: Collection[str]) -> None:
+    """Keep which memories are from a folder. What was ended is not ended again after an undo."""
+    before = _kept(work)
+    after = {**before, place: before.get(place, set()).difference(ended).union(seen)}
+    if after != before:
+        data = msgspec.json.encode(after, order="deterministic")
+        with suppress(OSError):  # the folder is not writable: the next import ends nothing
+            scratch(work.store.folder, f".{_KEPT}.", data).replace(work.store.folder / _KEPT)
+
+
+def _imported_from(work: Work, state: State, place: str) -> list[Memory]:
+    """Return the active memories of the call's scope that this clone imported from a folder.
+
+    Those of another folder with the same name are not among them, nor are those that this clone
+    also imported from another folder that is there.
+    """
+    kept = _kept(work)
+    ours = kept.pop(place, set())
+    for other, ids in kept.items():
+        if Path(os.fsdecode(unquote_to_bytes(other.removeprefix("file://")))).is_dir():
+            ours -= ids
+    return [m for m in state.active if m.id in ours and m.scope == work.call.scope]
+
+
+def _ended(
+    work: Work,
+    state: State,
+    known: Sequence[Memory],
+    found: Imported,
+    prefix: str,
+    there: Mapping[str, bool],
+    run_id: str,
+) -> tuple[Step, ...]:
+    """Return what ends the memories that a folder no longer states, by the rules of runs.
+
+    `known` are those that were imported from it before. `prefix` is how sources name the folder.
+    `there` are its files, and whether their records are all known.
     """
     ours, lost = 0, defaultdict[str, list[Memory]](list)
     against = tombstones_in(state).changes
-    for memory in state.active:
+    for memory in known:
         places = [s.resource.partition("#")[0] for s in memory.sources]
         if memory.standing == RETIRED or not all(place.startswith(prefix) for place in places):
             continue
         names = [place.removeprefix(prefix) for place in places]
-        if names and memory.origin == "import" and all(files.get(name, True) for name in names):
+        if names and memory.origin == "import" and all(there.get(name, True) for name in names):
             ours += 1
             if memory.id not in found.seen and f"{memory.id} standing {RETIRED}" not in against:
                 lost[names[0]].append(memory)
-    count = sum(map(len, lost.values()))
-    why = f"{prefix} lost {count} of its {ours} memories" if is_much(count, ours) else ""
-    for marked in ("", why):
-        steps = tuple(
-            retiring(members, prefix + name, run, work.call.now, name in files, marked)
+
+    def steps(why: str) -> tuple[Step, ...]:
+        return tuple(
+            retiring(members, prefix + name, run_id, work.call.now, name in there, why)
             for name, members in sorted(lost.items())
         )
-        changes = (change for step in steps for change in step.changes)
-        why = why or interlock(state, changes, work.config.run.max_change_pct)
-    return steps
+
+    count = sum(map(len, lost.values()))
+    if is_much(count, ours):
+        return steps(f"{prefix} lost {count} of its {ours} memories")
+    changes = (change for step in steps("") for change in step.changes)
+    return steps(interlock(state, changes, work.config.run.max_change_pct))
 
 
 def _read(

@@ -21,6 +21,7 @@ import msgspec
 
 from memrepo.core import codec
 from memrepo.core.access import seconds
+from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
@@ -215,8 +216,8 @@ def _memory_rows(
 
 
 def _listed(tags: Iterable[str]) -> str:
-    """Return tags in the form in which a search compares them."""
-    return "".join(f"\n{tag}\n" for tag in tags)
+    """Return tags in the form in which a search compares them. A nested tag begins with another."""
+    return "".join(f"\n{normalise(tag)}/" for tag in tags)
 
 
 def last_confirmed(memory: Memory) -> int:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.core.ids import normalise
 from memrepo.core.layout import PROFILES
 from memrepo.policies.questions import Question, question_of
 from memrepo.policies.ranking import (
@@ -76,7 +77,8 @@ FEW_BLOCKS, SHARE_OF_LANGUAGE = 3, 0.02
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a search. Empty limits match everything, and `paths` None matches all files.
 
-    A match has all of the `tags`. Its scope is one of the `scopes` or the whole repository.
+    A match has all of the `tags`, in any case, or tags below them: `home/oven` is below `home`.
+    Its scope is one of the `scopes` or the whole repository.
     """
 
     statuses: tuple[str, ...] = ("active",)
@@ -107,9 +109,9 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
             parts.append(f"m.path IN (SELECT path FROM {PATHS})")  # noqa: S608 - a constant
         values = [value for _, found in limits for value in found]
         every = " AND ".join(parts)
-        tagged = ["instr(m.tags, char(10) || ? || char(10))"] * len(self.tags)
+        tagged = ["instr(m.tags, char(10) || ? || '/')"] * len(self.tags)
         every = f"(m.id = '' OR ({every}))" if sources else every
-        return " AND ".join((every, *tagged)), [*values, *self.tags]
+        return " AND ".join((every, *tagged)), [*values, *map(normalise, self.tags)]
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):

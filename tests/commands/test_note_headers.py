@@ -12,7 +12,7 @@ type: person
 phone: 0555-010-377
 aliases: [The Baker]
 tags:
-  - person
+  - Person
   - "#guild/bakers"
 partners:
   - "[[Rasmus Holt]]"
@@ -64,13 +64,33 @@ def test_what_only_sorts_notes_is_no_passage(repo: Path, word: str) -> None:
 def test_the_tags_of_a_note_are_those_of_its_memories_and_passages(repo: Path) -> None:
     found = [m for m in memories(repo).values() if "Vera" in m.body]
     assert found
-    assert {m.tags for m in found} == {("person", "guild/bakers")}
+    assert {m.tags for m in found} == {("Person", "guild/bakers")}
     answer = done(repo, "search", "--no-touch", "--tag", "guild/bakers", "rye", "oven", "mill")
     places = [h["sources"][0]["resource"] for h in answer["hits"]]
     places += [p["resource"] for p in answer["passages"]]
     assert {*places} == {"sources/Vera Lind.md"}
-    assert passages(repo, "--tag", "guild/bakers", "0555-010-377")
-    assert not passages(repo, "--tag", "guild", "0555-010-377")
+
+
+@pytest.mark.parametrize(
+    ("tag", "has"),
+    [
+        ("guild/bakers", True),
+        ("Guild/BAKERS", True),
+        ("guild", True),
+        ("Person", True),
+        ("person", True),
+        ("bakers", False),
+        ("guil", False),
+        ("person/guild", False),
+    ],
+)
+def test_a_tag_finds_any_case_and_the_tags_below_it(repo: Path, tag: str, has: bool) -> None:
+    found = done(repo, "search", "--no-touch", "--tag", tag, "0555-010-377", "prefers", "rye")
+    assert (bool(found["hits"]), bool(found["passages"])) == (has, has)
+    if not has:
+        assert found["why"].endswith("without --tag")
+        said = done(repo, "search", "--no-touch", "--tag", tag, "0555-010-377")["why"]
+        assert said == "no memory or note with this tag contains any of these words"
 
 
 def test_a_tag_that_the_vocabulary_lacks_is_left_out(repo: Path) -> None:

@@ -257,6 +257,10 @@ def test_search_sees_work_that_is_not_committed_and_forgets_what_was_undone(
     [
         (["..."], "the question contains no words"),
         (["xylophone"], "no memory contains any of these words"),
+        (
+            ["xylophone", "--tag", "a", "--tag", "b"],
+            "no memory or note with all of these tags contains any of these words",
+        ),
         (["hoe", "--type", "lesson"], "1 memory matches without --type"),
         (["hoe", "--tag", "none", "--scope", "user:x"], "1 memory matches without --tag, --scope"),
         (["hoe", "--status", "archived"], "1 memory of another status matches"),

@@ -404,6 +404,9 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
             every, "memory of another status matches", "memories of another status match"
         )
         return f"{what} (`--status`)"
+    if request.tags:
+        tagged = "this tag" if len(request.tags) == 1 else "all of these tags"
+        return f"no memory or note with {tagged} contains any of these words"
     return "no memory contains any of these words"
 
 

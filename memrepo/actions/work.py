@@ -207,6 +207,7 @@ class Work:
         """Return what a function of this commit's files and of the configuration returns.
 
         The answer is stored until the commit, the configuration or the caller's scope changes.
+        `compute` may read nothing from the work tree, unless `kind` names what it found there.
         """
         config = self.store.work.read(self.tree.layout.config) or b""
         key = digest([self.tree.commit, self.call.scope, config.decode("utf-8", "replace")])

@@ -228,6 +228,16 @@ def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) ->
     assert done(small_repo, "status")["stale_views"] == []
 
 
+def test_status_names_the_page_that_a_file_without_a_commit_displaces(small_repo: Path) -> None:
+    git(small_repo, "rm", "-q", "MEMORY.md")
+    git(small_repo, "commit", "-qm", "Delete the page", "--no-verify")
+    assert done(small_repo, "status")["stale_views"] == ["MEMORY.md"]
+    (small_repo / "MEMORY.md").write_text("# Mine\n")
+    assert done(small_repo, "status")["stale_views"] == ["HOT.md"]
+    (small_repo / "MEMORY.md").unlink()
+    assert done(small_repo, "status")["stale_views"] == ["MEMORY.md"]
+
+
 def test_search_sees_work_that_is_not_committed_and_forgets_what_was_undone(
     small_repo: Path,
 ) -> None:

@@ -113,7 +113,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
 
 class _Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What `status` says of a commit's memories and pages."""
+    """What `status` says of a commit's memories and sources."""
 
     memories: dict[str, int]
     types: dict[str, int]
@@ -123,7 +123,6 @@ class _Survey(msgspec.Struct, frozen=True, kw_only=True):
     marked: tuple[str, ...]
     contradictions: int
     problems: tuple[Problem, ...]
-    stale: tuple[str, ...]
     requests: tuple[Problem, ...]
     sources: int
     unread: tuple[str, ...]
@@ -154,6 +153,8 @@ def status(work: Work, request: StatusRequest) -> Result:
     times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
     wanted = needs(waits, times, found.contradictions, left.spent, len(found.marked))
     problems = (*found.problems, *damaged, *_problems(work, dirty))
+    # Without views, no run has made any yet.
+    has_views = bool(work.tree.files.below(layout.area("views")))
     return Result(
         exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
         needs=wanted,
@@ -181,7 +182,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         contradictions=found.contradictions,
         problems=problems,
         schedule=times,
-        stale_views=found.stale,
+        stale_views=stale_pages(work) if has_views else (),
         unmatched=find_unmatched(work),
         requests=found.requests,
         budgets=left,
@@ -201,8 +202,6 @@ def _survey(work: Work) -> _Survey:
     cases = corrections_of(state)
     broken = (p for p in closure.closure(state) if p.rule != "memory-same-id")
     sources, unread, reader = _sources(work, work.tree.manifests[0])
-    # Without views, no run has made any yet.
-    has_views = bool(work.tree.files.below(work.tree.layout.area("views")))
     found = _Survey(
         memories=_counts(map(counted_as, state.every)),
         types=_counts(m.type for m in state.active if not m.is_note),
@@ -217,7 +216,6 @@ def _survey(work: Work) -> _Survey:
             *(replace(p, severity="warning") for p in broken),
             *kept_unstated(state.active, tombstones_in(state).changes, reader),
         ),
-        stale=stale_pages(work) if has_views else (),
         requests=tuple(requests_waiting(work)),
         sources=sources,
         unread=unread,

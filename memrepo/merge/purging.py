@@ -40,6 +40,8 @@ if TYPE_CHECKING:  # every command in a purged repository loads this module
     from memrepo.read.notes import NoteUnit
     from memrepo.read.thoughts import Unit
 
+TABLES = ".toml"
+"""Ending of TOML files. The value may be in a key, where no brackets are allowed."""
 WORD = regex(r"[^\W_]+")
 _ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
 _OBJECT = regex(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
@@ -63,8 +65,6 @@ _NO_DATE = regex(
     rf"|(?<=\d, ){NAME_MARK}[\w:.+-]*(?: unit| file| commit)? "
 )
 """A date that was the value. No mark is a date, so the field becomes a comment."""
-_TABLES = regex(r"(?:\s*#.*\n)*\s*(?:\[\w+(?:\.\w+)*\]|\w+ = .*)\n")
-"""How a TOML file begins."""
 _KINDS: tuple[PageKind, ...] = ("hot", "view")
 
 Rename = Callable[[str], str]
@@ -83,7 +83,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """The values to remove, and the replacements of names, ids and hashes made from them.
 
     `seed` makes the replacements distinct and unpredictable. `words` are the folded words that
-    only the value has: a page or a header may list only them.
+    only the value has: a page or a header may list only them. `tables` are the blobs of TOML files.
     """
 
     needles: tuple[Needle, ...]
@@ -91,6 +91,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     ids: Mapping[str, str] = msgspec.field(default_factory=dict)
     names: Mapping[str, str] = msgspec.field(default_factory=dict)
     words: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
 
     # -- finding -----------------------------------------------------------------------------
 
@@ -140,27 +141,31 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     # -- replacing ---------------------------------------------------------------------------
 
-    def text(self, text: str, rename: Rename) -> str:
+    def text(self, text: str, rename: Rename, *, is_table: bool = False) -> str:
         """Return a text with the value removed and all old ids replaced by new ones."""
         text = self._named(text)
         if self.ids:
             text = _TRAIT.sub(self._trait, text)
             text = _ID.sub(lambda m: self.ids.get(m[0], m[0]), text)
-        return self.clear(_OBJECT.sub(lambda m: self.ids.get(m[0]) or rename(m[0]), text))
+        text = _OBJECT.sub(lambda m: self.ids.get(m[0]) or rename(m[0]), text)
+        return self.clear(text, is_table=is_table)
 
-    def clear(self, text: str) -> str:
-        """Return a text with the value removed. A header gets a mark that tags may have."""
+    def clear(self, text: str, *, is_table: bool = False) -> str:
+        """Return a text with the value removed. A header gets a mark that tags may have.
+
+        A file of tables is a header as a whole.
+        """
         spans = self.spans(text)
-        head = _head(text)
+        head = len(text) if is_table else _head(text)
         inner = [span for span in spans if span[0] < head]
         text = replaced(text, spans[len(inner) :])
         text = replaced(text, inner, NAME_MARK)
         return _NO_DATE.sub(lambda m: "" if m[0] else "# ", text, len(inner)) if inner else text
 
-    def file(self, data: bytes, rename: Rename) -> bytes:
+    def file(self, data: bytes, rename: Rename, *, is_table: bool = False) -> bytes:
         """Return a file with the value removed. The stamp of a generated page is recomputed."""
         before = _text(data)
-        after = self.text(before, rename)
+        after = self.text(before, rename, is_table=is_table)
         if words := [*self._items(after, data)]:
             after = replaced(after, words, MARK if is_page(data) else NAME_MARK)
         if after == before:
@@ -242,9 +247,7 @@ def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _head(text: str) -> int:
-    """Return where the header of a file ends. A file of tables is a header as a whole."""
-    if _TABLES.match(text):
-        return len(text)
+    """Return where the header of a file ends."""
     return text.find("\n---\n") + 1 if text.startswith("---\n") else 0
 
 
@@ -273,7 +276,7 @@ def prepare(
     found = _Found(edit, layout)
     for file in files():
         found.look(file)
-    edit = replace(edit, ids=found.settled())
+    edit = replace(edit, ids=found.settled(), tables=frozenset(found.tables))
     names = {n: new for n in found.memories if (new := edit.memory_name(n)) != n}
     names |= {n: new for n in found.names if (new := edit.path(n)) != n}
     stems = {n[:-3]: new[:-3] for n, new in names.items() if n in found.memories}
@@ -281,7 +284,7 @@ def prepare(
     blobs: dict[str, str] = {}
     for file in files():  # manifests name the versions of sources
         if file.blob and layout.area("sources") in file.path:
-            data = edit.file(file.data, str)
+            data = edit.file(file.data, str, is_table=file.blob in edit.tables)
             if data != file.data:
                 blobs[file.blob] = _blob_id(data, len(file.blob))
     return replace(edit, ids={**edit.ids, **blobs})
@@ -321,6 +324,7 @@ class _Found:
         self.edit, self.layout = edit, layout
         self.names = set[str]()
         self.memories = set[str]()
+        self.tables = set[str]()
         self._ids: dict[str, str] = {}
         self._cases = set[tuple[str, str]]()
 
@@ -329,6 +333,8 @@ class _Found:
         area = file.path.removeprefix(self.layout.prefix).partition("/")[0]
         *folders, name = file.path.split("/")
         self.names.update(folders)
+        if name.endswith(TABLES):
+            self.tables.add(file.blob)
         if self.layout.is_memory(file.path):
             self.memories.add(name)
             self._memory(file)
@@ -366,7 +372,8 @@ class _Found:
         from memrepo.read.thoughts import scan
 
         new_path = self.edit.path(file.path)
-        data = _bytes(self.edit.clear(_text(file.data)))
+        is_table = file.path.endswith(TABLES)
+        data = _bytes(self.edit.clear(_text(file.data), is_table=is_table))
         for named in (self.layout.source_name, str):
             old, new = named(file.path), named(new_path)
             for one, other in _pairs(scan(old, file.data).units, scan(new, data).units):

@@ -225,6 +225,21 @@ def test_every_field_of_a_header_may_hold_the_value(repo: Path) -> None:
     assert done(repo, "check")["problems"] == []
 
 
+@pytest.mark.parametrize("is_tracked", [True, False])
+def test_only_a_toml_file_is_a_header_as_a_whole(repo: Path, is_tracked: bool) -> None:
+    names = ("bills.toml", "bills.txt")
+    for name in names:
+        (repo / name).write_text(f'of = "Ortega"\nortega = "{name}"\n')
+    if is_tracked:
+        git(repo, "add", *names)
+        git(repo, "commit", "-qm", "The bills")
+    purged(repo, "Ortega")
+    assert [(repo / name).read_text() for name in names] == [
+        'of = "purged"\npurged = "bills.toml"\n',
+        'of = "(purged)"\n(purged) = "bills.txt"\n',
+    ]
+
+
 def test_a_date_that_is_the_value_leaves_no_date_behind(repo: Path) -> None:
     notes = repo.parent / "workspace" / "MEMORY.md"
     notes.write_text(f"{notes.read_text()}- Our decision of 1984-05-12: the choir owns the boat.\n")

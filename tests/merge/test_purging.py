@@ -48,6 +48,7 @@ def edited(text: str, edit: Edit | None = None) -> str:
         ("- Ana Núñez-\n  Holt left", "- (purged)\n   left"),
         ("Ana and Núñez Holt", "Ana and Núñez Holt"),
         ("banana nunez holt", "ban(purged)"),
+        ("by = Ana Núñez-Holt\nAna Núñez-Holt left", "by = (purged)\n(purged) left"),
         ("Ana\n\nNúñez-Holt", "Ana\n\nNúñez-Holt"),
         ("An a Núñez-Holt", "An a Núñez-Holt"),
         ("nothing of the kind", "nothing of the kind"),

@@ -42,6 +42,8 @@ from memrepo.policies.claims import (
 from memrepo.policies.standing import RETIRED
 
 _TEXT_FIELDS = ("title", "subject", "predicate", "object", "description", "tags", "entities")
+_BACK = {"status": None, "archived_at": None, "standing": None}
+"""The fields of a memory whose record was gone, and is back."""
 _AREA = "memories/"
 _ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}")
 
@@ -177,14 +179,13 @@ class _Import(msgspec.Struct):
         bodies = [memory.body, *([update.body] if update and update.body else [])]
         known = (text_hash(existing.body), *existing.former)
         is_stated = any(text_hash(body) in known for body in bodies)
-        may_return = is_stated and existing.status in ("active", "archived")
+        was_gone = existing.standing == RETIRED and existing.status in ("active", "archived")
         if is_stated and rejections.find_barring(existing):
             self._screened(memory, record)  # it is named
-        elif may_return and existing.standing == RETIRED:  # its record was gone, and is back
+        elif is_stated and was_gone:
             sources = merge_sources(existing.sources, memory.sources)
-            fields = {"status": None, "archived_at": None, "standing": None, "sources": sources}
-            self.updated[id_] = Update(id=id_, fields=fields)
-        if existing.status != "active" or is_stated:
+            self.updated[id_] = Update(id=id_, fields={**_BACK, "sources": sources})
+        if is_stated or not (was_gone or existing.status == "active"):
             return
         if self._is_unedited(existing) and not record.is_own:
             self._follow(existing, self._screened(memory, record))
@@ -211,6 +212,7 @@ class _Import(msgspec.Struct):
         fields = {
             k: memory.fields.get(k) for k in names if memory.fields.get(k) != existing.fields.get(k)
         }
+        fields |= _BACK if existing.standing == RETIRED else {}
         former = (*existing.former, text_hash(existing.body))
         fields["former"] = tuple(dict.fromkeys(former))
         self.updated[existing.id] = Update(id=existing.id, fields=fields, body=memory.body)

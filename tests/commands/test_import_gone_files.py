@@ -65,6 +65,23 @@ def test_a_memory_that_a_person_took_out_does_not_come_back_with_its_file(
     assert_sound(repo)
 
 
+@pytest.mark.parametrize("gone", [1, 5])  # retired, or only marked
+def test_a_file_that_comes_back_with_another_text_brings_it(
+    repo: Path, tmp_path: Path, gone: int
+) -> None:
+    folder = write(tmp_path / "notes", 8)
+    taken(repo, folder)
+    for n in range(1, gone + 1):
+        (folder / f"n{n}.md").unlink()
+    taken(repo, folder)
+    text = "Ana bakes rye bread with caraway."
+    (folder / "n1.md").write_text(f"{HEADER.format('kiln-1')}{text}\n", encoding="utf-8")
+    taken(repo, folder, NEXT_DAY)
+    (memory,) = (m for m in memories(repo).values() if m.body.strip() == text)
+    assert (memory.status, memory.standing) == ACTIVE
+    assert_sound(repo)
+
+
 def test_folders_of_one_name_do_not_end_each_others_memories(repo: Path, tmp_path: Path) -> None:
     one, other = write(tmp_path / "a" / "notes", 4), write(tmp_path / "b" / "notes", 2, "loom")
     for number in (1, 2):

@@ -160,6 +160,9 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
             return len(found) in (12, 15, 18, 21, 24) and not is_prose
         case _ if group == "piece":
             return is_key(value, 10)
+        case _ if group == "bytes":
+            numbers = [int(one) for one in value.split(",")]
+            return max(numbers) > 99 and numbers != sorted(numbers)
         case _ if group == "groups":
             return _are_random_groups(value)
         case _ if group and group.startswith("odd"):
@@ -374,6 +377,11 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     sort = _sort_of(folded[begin:at])
     before = _pattern("word_before").search(folded, max(line, begin - 24), begin)
     near = max(line, begin - 2 * _MAX_APART), min(end, at + 2 * _MAX_APART)
+    if sort == "lockbox" and (
+        not _pattern("namesake").match(folded, begin)
+        or _pattern("other_before").search(folded, max(line, begin - _MAX_APART), begin)
+    ):
+        return ""  # `poetry.lock`, or the status code of a lock
     if sort == "enter":
         if _pattern("network").search(folded, *near):
             return "unlock"
@@ -607,7 +615,7 @@ def _needed(folded: str, gap: Span, sort: str, *, after: bool, looks: int) -> in
 def _words(text: str, start: int, end: int) -> Sequence[_Value]:
     """Return the words of a line that may be a value, in order of position."""
     groups = _pattern("grouped").finditer(text, start, end)
-    found = {_Value(*match.span(), quoted=False) for match in groups}
+    found = {_Value(*match.span(), quoted=False) for match in groups if _is_grouped(match[0])}
     for word in _pattern("odd_word").finditer(text, start, end):
         named = regex(r"(?!env|file|fd)[\w.@+-]{2,40}[:/](?=[^\s:/]+$)").match(word[0])
         opens = word.start() + (word[0][0] in "([{<")

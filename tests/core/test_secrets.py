@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core import secrets
-from memrepo.core.secret_kinds import SWITCHED, formed, labelled
+from memrepo.core.secret_kinds import SWITCHED, Form, formed, forms, labelled
 from memrepo.core.secrets import Secret, concealed, configure, find_secrets, redact
 
 # Assembled at run time, so that no scanner takes this file for a leak.
@@ -264,6 +264,16 @@ def test_a_hostile_line_is_read_to_its_end(seed: str) -> None:
     # Only linear patterns come back from this within any patience.
     text = seed * (300_000 // len(seed)) + "\npassword: hunter2\n"
     assert redact(text)[0].endswith("\npassword: [redacted:password]\n")
+
+
+@pytest.mark.parametrize("form", forms(), ids=lambda form: f"{form.kind}-{form.words[:1]}")
+def test_every_repetition_of_a_form_is_bounded_or_possessive(form: Form) -> None:
+    if form.words == ("-----begin",):
+        return  # its lines end at the next `-----`; a hostile one is above
+    plain = re.sub(r"\\.|\[\^?(?:\\.|[^\]\\])+\]", "x", form.spelled)
+    repeated = re.findall(r"(\*|\+|\{\d+(?:,\d*)?\})([?+]?)", plain)
+    unbounded = [sign for sign, how in repeated if sign[-2:] in ("*", "+", ",}") and how != "+"]
+    assert unbounded == [], form.spelled
 
 
 def test_every_character_that_shows_nothing_is_looked_through() -> None:

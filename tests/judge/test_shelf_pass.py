@@ -13,6 +13,7 @@ from serving import Act, Service, checked, good, shown
 from workspaces import write
 
 from memrepo.actions.run import decide, settle, shelf
+from memrepo.core.memory import Memory
 
 FIRST, SECOND, THIRD = (f"2026-03-0{n}T09:00:00Z" for n in (1, 2, 3))
 LINES = (
@@ -222,6 +223,60 @@ def test_a_joined_memory_overtakes_and_subjects_get_the_name_of_the_owner(
     assert len(found[joined].supersedes) == 2
     assert f"until 2026-09-30 | {CASH}" in "\n".join(asked)
     assert_sound(repo)
+
+
+@pytest.mark.parametrize(
+    ("changes", "left"),
+    [
+        (["drop CARDS", "overtake CASH CARDS"], {"CASH", "OLD"}),
+        (["overtake CASH CARDS", "drop CARDS"], {"CARDS", "OLD"}),
+        (["overtake CASH CARDS", "overtake CARDS CASH"], {"CARDS", "OLD"}),
+        (["overtake CASH CARDS", "overtake CARDS OLD", "overtake OLD CASH"], {"OLD"}),
+        (["overtake CARDS OLD", "overtake CASH CARDS", "drop CASH CARDS OLD"], {"OLD"}),
+        (["overtake CASH CARDS", "drop OLD", "overtake CARDS OLD"], {"CARDS"}),
+    ],
+)
+def test_no_answer_ends_both_a_memory_and_the_one_in_its_place(
+    service: Service, tmp_path: Path, changes: list[str], left: set[str]
+) -> None:
+    repo, texts = begin(tmp_path), {"CASH": CASH, "CARDS": CARDS, "OLD": OLD}
+
+    def change(ids: dict[str, str]) -> dict[str, Any]:
+        rows = [
+            (kind, [ids[texts[one]] for one in named]) for kind, *named in map(str.split, changes)
+        ]
+        page = {"page": [ids[CASH], ids[HOLM]]}
+        return {"changes": [{"change": kind, "ids": named} for kind, named in rows], **page}
+
+    service.default = Act(answer=arranging(change))
+    assert run(repo).data["quarantined"] == []
+    assert active(repo).keys() & {*texts.values()} == {texts[name] for name in left}
+    found = memories(repo)
+    ended = [m for m in found.values() if m.status == "superseded"]
+    assert all(m.id not in m.superseded_by for m in ended)
+    (first,) = (m for m in found.values() if m.body.strip() == CASH)
+    while first.status == "superseded":
+        first = found[first.superseded_by[-1]]
+    assert first.status == "active"
+    assert page_of(repo) == [first.body.strip(), HOLM]  # the line of the newest in its place
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "text", "lost"),
+    [
+        (["It runs on port 80.", "It runs on port 8080."], "It runs on port 8080.", "80"),
+        (["It costs 5 euros.", "It costs 25 euros."], "It costs 25 euros.", "5"),
+        (["Version 1.2 is old.", "Version 1.25 is new."], "Version 1.25 is new.", "1.2"),
+        (["The dock opens at 9.", "It closes at 17:30."], "The dock is open 9:00 to 17:30.", ""),
+        (["Opened in 2024.", "Opened on 2024-05-12."], "Opened on 2024-05-12.", ""),
+        (["The key is in `box-7`.", "Box 7 is red."], "The key is in the red box 7.", "box-7"),
+        (["The key is in `box-7`.", "It is red."], "The key is in `red/box-7`.", ""),
+    ],
+)
+def test_a_join_keeps_each_figure_and_identifier(bodies: list[str], text: str, lost: str) -> None:
+    found = [*shelf._lost(text, [Memory.of("", {}, body=body) for body in bodies])]
+    assert found == [f"text: it loses {lost}: keep all, or join nothing"] * bool(lost)
 
 
 def test_a_pass_without_an_answer_is_made_by_the_next_run(service: Service, tmp_path: Path) -> None:

@@ -82,10 +82,10 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     for name, why in _left(given, shown):
         known.faults[name] = why
         desk.refusals.append(f"{name}: left out: {why}")
-    survivors = _change(known, given, shown, confirmed, answers.names)
-    page = [shown[id_].id for id_ in dict.fromkeys(answer.page) if id_ in shown]
+    _change(known, given, shown, confirmed, answers.names)
+    page = dict.fromkeys(_heir(known, shown[id_].id) for id_ in answer.page if id_ in shown)
     if page and plan.config.rules.hot.composed:
-        _put_on_page(plan, known, dict.fromkeys(survivors.get(id_, id_) for id_ in page))
+        _put_on_page(plan, known, page)
     return replace(receipt, arranged=True)
 
 
@@ -196,11 +196,13 @@ def _find_proposals(
 def _lost(text: str, members: Sequence[Memory]) -> Iterator[str]:
     """Yield what a joined text loses of its members: figures, paths and other identifiers."""
     kept = normalise(text)
-    days = {m.captured[:10] for m in members}
+    whole = _FIGURE.findall(kept)
+    figures = {*whole, *(part for one in whole for part in one.replace(":", "-").split("-"))}
+    figures |= {m.captured[:10] for m in members}
     for memory in members:
-        found = (*literals_of(memory.body), *_FIGURE.findall(memory.body))
-        lost = [one for one in dict.fromkeys(found) if normalise(one) not in kept]
-        if lost := [one for one in lost if one not in days]:
+        lost = [one for one in literals_of(memory.body) if normalise(one) not in kept]
+        lost += (one for one in _FIGURE.findall(normalise(memory.body)) if one not in figures)
+        if lost := [*dict.fromkeys(lost)]:
             yield f"text: it loses {', '.join(lost[:4])}: keep all, or join nothing"
             return
 
@@ -232,20 +234,21 @@ def _change(
     shown: Mapping[str, Memory],
     confirmed: frozenset[int],
     names: Sequence[str],
-) -> dict[str, str]:
+) -> None:
     """Add the steps of an answer, joins first. A memory is joined, overtaken or dropped once.
 
-    What was joined may still overtake another memory. Return by memory the one that took its place
-    when it was joined or overtaken.
+    What was joined or overtaken is followed to the memory in its place, which may overtake others.
+    What has overtaken a memory may be overtaken, but is not dropped.
     """
     subjects = {m.subject for m in shown.values()} | {n.partition(" ")[2] for n in names} - {""}
-    survivors: dict[str, str] = {}
     joined: set[str] = set()
+    newer: set[str] = set()
     for number, change in sorted(enumerate(given), key=lambda one: one[1].change != "join"):
         ids = [m.id for m in _members(change, shown)]
         free = [id_ for id_ in ids if id_ not in joined and known.is_active(id_)]
         if change.change == "overtake" and ids[:1] == free[:1]:
-            free = [*ids[:1], *(survivors.get(id_, id_) for id_ in ids[1:])]
+            heirs = {_heir(known, id_) for id_ in ids[1:]} - {ids[0]}
+            free = [*ids[:1], *filter(known.is_active, heirs)]
         members = [known.current(id_) for id_ in free]
         with known.attempt(f"shelf: {change.change} {' '.join(m.id for m in members)}"):
             if change.change == "join" and number in confirmed and len(members) > 1:
@@ -254,15 +257,20 @@ def _change(
             elif change.change == "overtake" and number in confirmed and len(members) == 2:
                 old, new = members
                 supersede(known, new.id, old.id, "a newer answer to the same question", SURE)
+                newer.add(new.id)
             elif change.change == "drop":
-                _drop(known, members)
+                _drop(known, [m for m in members if m.id not in newer])
             elif change.change == "retype":
                 _edit(known, members, "type", change.type)
             elif change.change == "rename" and change.subject in subjects:
                 _edit(known, members, "subject", change.subject)
-            for id_ in ids:
-                survivors[id_] = next(iter(known.current(id_).superseded_by[-1:]), id_)
-    return survivors
+
+
+def _heir(known: Known, id_: str) -> str:
+    """Return the memory in the place of one that was joined or overtaken; of another, itself."""
+    while (memory := known.current(id_)).status == "superseded":
+        id_ = memory.superseded_by[-1]
+    return id_
 
 
 def _left(given: Sequence[Change], shown: Mapping[str, Memory]) -> Iterator[tuple[str, str]]:

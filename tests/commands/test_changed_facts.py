@@ -135,6 +135,47 @@ def test_a_line_about_the_same_thing_at_the_same_place_is_an_edit(tmp_path: Path
     assert memories(nights.repo)[id_].status == "archived"
 
 
+@pytest.mark.parametrize(
+    ("verb", "is_kept"),
+    [(["confirm", "ID"], True), (["edit", "ID", "--text", "TEXT"], True), (["pin", "ID"], False)],
+)
+def test_an_edited_line_contests_what_a_person_stated_instead_of_rewording_it(
+    tmp_path: Path, verb: list[str], is_kept: bool
+) -> None:
+    old, new = "Bea's train to Holm leaves at nine.", "Bea's train to Holm leaves at noon, mostly."
+    nights = Nights(tmp_path, old)
+    id_ = nights.id_of(old)
+    own = old.replace("leaves", "departs") if "TEXT" in verb else old
+    named = {"ID": id_, "TEXT": own}
+    done(nights.repo, *(named.get(word, word) for word in verb), now=at(DAYS[1]))
+    nights.night(DAYS[2], new)
+    known = {m.body: m.standing for m in memories(nights.repo).values() if "Holm" in m.body}
+    assert known == ({own: "contested", new: "contested"} if is_kept else {new: "resolved"})
+    kept = memories(nights.repo)[id_]
+    assert (kept.body, kept.status) == (own if is_kept else new, "active")
+    nights.night(DAYS[3], new)
+    assert memories(nights.repo)[id_].body == kept.body
+
+
+@pytest.mark.parametrize(("verb", "is_kept"), [("confirm", True), ("edit", True), ("pin", False)])
+def test_a_section_does_not_continue_a_note_that_a_person_stated(
+    tmp_path: Path, verb: str, is_kept: bool
+) -> None:
+    first, second, third = "Varnished the boat.", "Sanded the mast.", "Ordered two new sails."
+    nights = Nights(tmp_path)
+    nights.night(DAYS[1], log=f"{first}\n- {second}\n- Rinsed the deck.\n- Greased the winch.")
+    (id_,) = (m.id for m in memories(nights.repo).values() if m.is_note)
+    text = memories(nights.repo)[id_].body.strip()
+    own = text.replace("Sanded", "Oiled") if verb == "edit" else text
+    words = ("--text", own) if verb == "edit" else ()
+    done(nights.repo, verb, id_, *words, now=at(DAYS[1]))
+    log = nights.workspace / "memory" / f"{DAYS[1]}.md"
+    log.write_text(f"{log.read_text()}- {third}\n", encoding="utf-8")
+    nights.night(DAYS[2])
+    notes = {m.body.strip() for m in memories(nights.repo).values() if m.is_note}
+    assert notes == {f"{text}\n- {third}", *([own] if is_kept else [])}
+
+
 def test_a_file_with_other_contents_is_no_edit(tmp_path: Path) -> None:
     old = ["Ana lives in Turin.", "The car is a Volvo estate of 2015.", "Meetings are at nine."]
     new = ["Never deploy on Fridays.", "Bo's sister breeds hens.", "Use tabs in Makefiles."]

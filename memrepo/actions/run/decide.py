@@ -37,7 +37,7 @@ from memrepo.core.problems import Problem
 from memrepo.policies.claims import (
     SHORT,
     have_two_roles,
-    is_worded_by_person,
+    is_by_person,
     merge_sources,
     storage_fault,
 )
@@ -198,7 +198,7 @@ def _take(plan: RunPlan, known: Known, one: Statement) -> tuple[str, str, str]:
         old = named  # the line was edited: the same memory, in its new words
     if old is not None:
         known.settled.add(old.id)  # even if the new words are refused
-    if old is not None and not is_worded_by_person(old):
+    if old is not None and not is_by_person(old):
         new = _reworded(known, old, one, sources)
         if (reused is not None or not _has_other_value(old, claim)) and not storage_fault(new):
             known.reword(new)
@@ -455,7 +455,7 @@ def _extend_memory(known: Known, id_: str, one: Statement) -> bool:
     """Give a memory the longer text of a statement. Return whether that is possible."""
     old = known.current(id_)
     grown = _reworded(known, old, one, merge_sources(old.sources, one.sources))
-    if is_worded_by_person(old) or storage_fault(grown):
+    if is_by_person(old) or storage_fault(grown):
         return False
     known.reword(grown)
     return True
@@ -502,11 +502,11 @@ def _note_to_extend(known: Known, one: PlacedNote) -> Memory | None:
     """Return the active note of the same section that a unit continues, or None.
 
     A section that has most of the note's lines continues it. A section that was overwritten is a
-    new note, and the old one remains.
+    new note, and the old one remains; so does one that a person worded or confirmed.
     """
     lines = lines_of(one.unit.text.encode())
     for memory in of_types(known.state.active, ("note",)):
-        if memory.id in known.ops or memory.title != one.unit.title:
+        if memory.id in known.ops or memory.title != one.unit.title or is_by_person(memory):
             continue
         if one.resource in memory.files and is_mostly_in(lines_of(memory.body.encode()), lines):
             return memory

@@ -157,9 +157,10 @@ def _dated(known: Known, new: str, old: str) -> str:
 def _replace(known: Known, one: Statement, new: str) -> Iterator[_Doubt]:
     """Replace what a statement replaces, after an edit or by an operation, or yield a doubt."""
     edited = known.replaced.get(one.id, "")
-    if edited and is_worded_by_person(known.current(edited)):
-        # A program does not overwrite a person's text. Both remain, and contest each other.
-        yield _Doubt(new=new, old=edited, why="its source was edited, and a person had worded it")
+    if edited and is_by_person(known.current(edited)):
+        # A program does not overwrite what a person stated. Both remain, and contest each other.
+        why = "its source was edited, and a person had worded or confirmed it"
+        yield _Doubt(new=new, old=edited, why=why)
     elif known.is_active(edited):
         supersede(known, new, edited, "the line that stated it was edited")
     old = known.made.get(one.memory, one.memory)

@@ -100,6 +100,9 @@ _EMPTY = frozenset(
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
 """`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""
+_WISH_SIGNS = frozenset(("ban", "rule", "preference"))
+TOPIC_KINDS, MIN_NAME_WORDS = ("reference", "project", "person"), 3
+"""Kinds of headings that name a thing, if they have at least this many words."""
 _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
 MIN_NEW_SHARED, MIN_OLD_SHARED = 0.6, 0.8
 """Shares of the words of a line, and of a line already listed, from which one repeats the other."""
@@ -223,10 +226,9 @@ def _is_wish(text: str, names: Collection[str]) -> bool:
     """Return whether a text begins with an owner, and states a rule or a preference."""
     first = normalise(text).split(" ", 1)[0].removesuffix("'s")
     signs = patterns().sentences
-    return first in names and any(signs[sign].search(text) for sign in WISHES)
+    return first in names and any(signs[sign].search(text) for sign in _WISH_SIGNS)
 
 
-WISHES = frozenset(("ban", "rule", "preference"))
 _EMPHASIS = regex(r"(\*\*|__)(?=\S)(?:[^\s*_]+\s+){3,}[^*_\n]*[^*_\n:：]\1(?!\s*[:：])")
 """Bold text of at least four words that is no label: what the author of a log wants found again."""
 
@@ -483,12 +485,9 @@ def _thing(headings: Sequence[str]) -> str:
 
 def _subject(headings: Sequence[str]) -> str:
     """Return the innermost heading if it names a thing, also one with a word such as `setup`."""
-    is_topic = section_kind(headings[-1:]) in TOPICS and len(_WORD.findall(headings[-1])) >= MANY
-    return headings[-1] if is_topic else _thing(headings)
-
-
-TOPICS, MANY = ("reference", "project", "person"), 3
-"""Kinds of headings that name a thing if they have at least so many words."""
+    is_topic = section_kind(headings[-1:]) in TOPIC_KINDS
+    is_named = is_topic and len(_WORD.findall(headings[-1])) >= MIN_NAME_WORDS
+    return headings[-1] if is_named else _thing(headings)
 
 
 def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collection[str]) -> float:

@@ -179,9 +179,9 @@ def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateB
 
     A day after that of the file's name is what a text speaks of. `headings` are ordered from the
     outermost. A heading that only mentions a date dates its own section, and nothing in a file
-    whose name has a date. Return two empty strings if none has a
-    date. The caller then uses the date of the commit. A month stands for its first day: that of a
-    heading, or one with which the text begins ("As of March 2026").
+    whose name has a date. Return two empty strings if none has a date. The caller then uses the
+    date of the commit. A month stands for its first day: that of a heading, or one with which the
+    text begins ("As of March 2026").
     """
     of_file, stated = date_of_path(path), find_date(text) or opening_date(text)[0]
     if stated and not (of_file and stated > of_file):

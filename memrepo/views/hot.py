@@ -23,9 +23,9 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.first_page import (
     HOME_FILES,
-    MANY,
+    MIN_NAME_WORDS,
     SEPARATOR,
-    TOPICS,
+    TOPIC_KINDS,
     WHOLE_LENGTH,
     agent_of,
     before_code,
@@ -359,7 +359,8 @@ def _names(memory: Memory, headings: Sequence[str], name: str, owner: str) -> li
         and 2 < len(_label(heading)) <= LABEL_LENGTH
     ]
     if owner or kind == "instruction":
-        is_bare = not owner and len(_WORD.findall(headings[-1] if headings else "")) < MANY
+        last = headings[-1] if headings else ""
+        is_bare = not owner and len(_WORD.findall(last)) < MIN_NAME_WORDS
         near = headings[-2:] if is_bare else headings[-1:]  # above a mere `Rules`
         return [one for one in found[-1:] if one in near]
     is_of_one = kind == "profile" and not headings
@@ -380,8 +381,8 @@ def _label(heading: str) -> str:
 def _is_generic(heading: str, *, is_title: bool) -> bool:
     """Return whether a heading says when its lines were written, or only what they are."""
     kind = section_kind([heading])
-    is_topic = is_title or kind in TOPICS
-    is_named = is_topic and len(_WORD.findall(heading)) >= MANY
+    is_topic = is_title or kind in TOPIC_KINDS
+    is_named = is_topic and len(_WORD.findall(heading)) >= MIN_NAME_WORDS
     return bool(is_date_heading(heading) or find_clock(heading) or (kind and not is_named))
 
 

@@ -321,7 +321,7 @@ class Known:
                 return True
         words, traits = self._reverted_words(changes), traits_of(self.state.memories, changes)
         is_against = bool(words) or is_decided(traits, self._decided)
-        if is_against and not self._is_over(words | traits, changes):
+        if is_against and not self._is_decision_over(words | traits, changes):
             ids = Step(op=op, changes=tuple(changes)).memory_ids
             self._reverted.setdefault(op, []).extend(ids)
             return True
@@ -341,7 +341,7 @@ class Known:
                 found |= {trait for trait in self._decided if trait.startswith(f"{one.id}:")}
         return frozenset(found)
 
-    def _is_over(self, traits: Collection[str], changes: Sequence[Change]) -> bool:
+    def _is_decision_over(self, traits: Collection[str], changes: Sequence[Change]) -> bool:
         """Return whether a decision against changes is over.
 
         It holds for the state of the sources that it was made on. If a line left since and came

@@ -158,12 +158,10 @@ def retire(
     if relisted:
         reason = "the listed places no longer have the text; other places that have it are listed"
         known.add(Step(op="confirm", reason=reason, changes=tuple(relisted)))
-    steps: list[Step] = []
     if plan.mode != "incremental":
         alarms = {}
-    for why in ("", _why_marked(plan, known, [*_retirements(known, found, {}, "")])):
-        steps = [*_retirements(known, found, alarms, why)]
-    known.add(*steps)
+    why = _why_marked(plan, known, [*_retirements(known, found, {}, "")])
+    known.add(*_retirements(known, found, alarms, why))
 
 
 def _retirements(

@@ -152,7 +152,9 @@ def _change_that_ends(
 
     if two.is_over and not one.is_over:
         if ends(two.whole, one.whole):
-            return StatementChange(reason=reason, stated=True)
+            left = (one.content | one.times) - two.content - two.times
+            is_several = one.is_list or sum(bool(clause.content) for clause in one.clauses) > 1
+            return StatementChange(reason=reason, stated=True, is_open=bool(left) and is_several)
         named = [over for over in clauses if not over.content <= two.names]
         if any(ends(over, old) for over in named for old in one.clauses):
             return StatementChange(reason=reason, stated=True, is_open=True)
@@ -164,12 +166,15 @@ def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementCha
 
     It replaces the value if it repeats half of what else the older one names, and more than its
     subject: whoever moved from Berlin to Paris may still have studied in Berlin. Its subject is
-    enough if the older one says what that uses, or where it is. Numbers are of one thing only.
+    enough if the older one says what that uses, or where it is, unless something else of the
+    subject moved. Numbers are of one thing only.
     """
     value, instead = part.old, part.new
     fresh = tuple(word for word in instead if word not in value)[:1]
     if not fresh or not _holds(one.words, value) or _holds(one.words, fresh):
         return None
+    if not part.moved <= one.content:
+        return None  # something else moved
     left = frozenset(map(stem, (*value, *instead)))
     if not left & (one.content | one.names):
         return None
@@ -177,7 +182,8 @@ def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementCha
         return None  # the statements have different subjects
     known = one.content - left
     who, thing = one.used
-    is_used = thing == value and two.words[: len(who)] == who
+    between = frozenset(map(stem, part.before[len(who) :])) & two.content
+    is_used = thing == value and part.before[: len(who)] == who and between <= one.content
     others = one.names - left - frozenset(map(stem, who))
     shared = two.content & known
     is_same = len(shared) > 1 or shared == known or any(map(str.isdigit, "".join(value)))

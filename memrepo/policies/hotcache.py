@@ -127,14 +127,16 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
 
 
 def _is_overtaken(memory: Memory, memories: Mapping[str, Memory]) -> bool:
-    """Return whether a memory is contested by one that is not older. The newest stays on the page.
+    """Return whether a memory is contested by a newer one of those that may be on the page.
 
-    Of two that are equally old, neither does.
+    Of equally new ones, that with the later source counts as newer, and one always stays.
     """
+
+    def age(one: Memory) -> tuple[datetime, str, str]:
+        return changed_at(one), max((s.captured for s in one.sources), default=""), one.id
+
     rivals = filter(None, map(memories.get, contesting(memory)))
-    return any(
-        changed_at(rival) >= changed_at(memory) for rival in rivals if rival.status == "active"
-    )
+    return any(age(rival) > age(memory) for rival in rivals)
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,7 +194,7 @@ def _by_content(
     asked, out = asked[: max(rules.budget, exempt)], asked[max(rules.budget, exempt) :]
     apart = {m.id for m in (*asked, *out)} | {m.id for m in marked if was_removed(m)}
     claims = [m for m in memories if m.id not in apart and may_be_hot(m, accesses, now, decay)]
-    by_id = {memory.id: memory for memory in memories}
+    by_id = {memory.id: memory for memory in (*asked, *claims)}
     claims = [m for m in claims if not _is_overtaken(m, by_id)]
     room = max(0, rules.budget - len(asked))
     judged = sorted(filter(place_of, claims), key=place_of)

@@ -53,6 +53,8 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     always: frozenset[str]
     using: frozenset[str]
     """Verbs of what somebody uses, or where somebody is, at present."""
+    joining: frozenset[str]
+    """Words between the items of an enumeration."""
     negation: frozenset[str]
     articles: frozenset[str]
     times: frozenset[str]
@@ -66,12 +68,16 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 class Replaced(msgspec.Struct, frozen=True, gc=False):
     """A value that a statement says was replaced, and its replacement.
 
-    `limits` has the content words after the replacement: `to Linear for the mobile app`.
+    `limits` has the content words after the replacement: `to Linear for the mobile app`, and
+    `moved` those between the verb and the value: `moved the blog from`. `before` has the words
+    before the verb.
     """
 
     old: tuple[str, ...]
     new: tuple[str, ...]
     limits: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+    before: tuple[str, ...] = ()
 
 
 class Clause(msgspec.Struct, frozen=True, gc=False):
@@ -91,7 +97,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
     `demanded` has the content words of a statement with a word such as always, without that word,
     and `forbidden` those of one with a negation. `used` has the words of who uses something, and of
-    what: `The team uses Jira.` `is_news` is whether it says that something is new or over.
+    what: `The team uses Jira.` `is_list` is whether it has an enumeration, and `is_news` whether it
+    says that something is new or over.
     """
 
     words: tuple[str, ...]
@@ -106,6 +113,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     clauses: tuple[Clause, ...]
     replaced: tuple[Replaced, ...]
     used: tuple[tuple[str, ...], tuple[str, ...]]
+    is_list: bool
     is_open: bool
     is_news: bool
 
@@ -144,7 +152,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
     negations=0, demanded=frozenset(), forbidden=frozenset(), clauses=(), replaced=(),
-    used=((), ()), is_open=True, is_news=False,
+    used=((), ()), is_list=False, is_open=True, is_news=False,
 )  # fmt: skip
 
 
@@ -167,7 +175,7 @@ def table(language: str) -> Table:
 
 
 _PHRASES = ("now", "ended", "open")
-_WORDS = ("always", "using", "articles", "times", "labels")
+_WORDS = ("always", "using", "joining", "articles", "times", "labels")
 
 
 def _any_of(phrases: Collection[str]) -> re.Pattern[str]:
@@ -250,6 +258,7 @@ def read(text: str) -> Reading:
         clauses=clauses,
         replaced=replaced,
         used=_used_in(words, of),
+        is_list=not of.joining.isdisjoint(tokens),
         is_open="?" in plain
         or "？" in plain
         or bool(_QUOTED.search(plain) or of.open.search(joined)),
@@ -359,7 +368,13 @@ def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
             if new is not None:
                 given = _bare(new, of)
                 at = next((n for n, word in enumerate(given) if bare(word) in of.small), len(given))
-                yield Replaced(old, given, _content(given[at:], of))
+                rest = re.split(r" [.;!?](?= |$)", joined[found.end() :])[0]
+                limits = _content((*given[at:], *_bare(rest, of)), of)
+                named = groups.values()
+                moved = " ".join(part for part in found.groups() if part and part not in named)
+                yield Replaced(
+                    old, given, limits, _content(_bare(moved, of), of), _bare(" ".join(before), of)
+                )
             elif before:
                 last = _bare(before[-1], of)
                 yield from (Replaced(old[:size], last) for size in range(len(old), 0, -1))

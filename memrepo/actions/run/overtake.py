@@ -16,11 +16,15 @@ import msgspec
 from memrepo.core.corrections import corrections_of
 from memrepo.core.judge import Newer
 from memrepo.core.memory import CLAIM_TYPES, Memory, Source
+from memrepo.core.patterns import regex
 from memrepo.core.state import State
+from memrepo.judge.grounding import unit_of
 from memrepo.policies.change import MAX_VALUES, StatementChange, change_of, stated_in
 from memrepo.policies.matching import INACTIVE_STANDINGS
 from memrepo.policies.phrases import read
+from memrepo.policies.phrases import table as phrases_of
 from memrepo.policies.standing import contradicts, is_dated, newer_of, same_place
+from memrepo.text.languages import language_of
 from memrepo.text.words import content_words
 
 SURE, UNSURE = 0.95, 0.5
@@ -45,7 +49,8 @@ def find_change(first: Memory, second: Memory) -> FoundChange | None:
 
     A statement that declares the other over is certain if a date or git shows that it is newer. A
     statement that only gives another value is certain if a date shows it. One that only continues
-    the other counts with a date only, unless the two differ in a number and are of two files.
+    the other counts with a date only, unless the two differ in a value in numbers and are of two
+    files.
     """
     if same_place(first.sources, second.sources):
         return None
@@ -77,10 +82,42 @@ def find_change(first: Memory, second: Memory) -> FoundChange | None:
             and newer == side
             and (basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources)))
         )
-        if change.is_next and not certain and not (change.is_measure and is_of_two_files):
+        if (
+            change.is_next
+            and not certain
+            and not (change.is_measure and is_of_two_files and _differ_in_value(old.body, new.body))
+        ):
             continue
         return FoundChange(change=change, newer=side if certain else newer, is_certain=certain)
     return None
+
+
+_NUMBER = regex(
+    r"(?:(?P<before>[^\W\d_]+|[=:$€£¥₹])\s*)?(?<![\w.,/#-])(?P<number>\d+(?:[.,]\d+)*)(?![\w/-]*\d)"
+    r"(?:\s?(?P<unit>[^\W\d_]+|[%€$£¥₹]|°\w)(?=\s*(?:[.,;!?)]|$)))?"
+)
+
+
+def _differ_in_value(one: str, other: str) -> bool:
+    """Return whether the numbers in which two texts differ are values, not parts of names.
+
+    A value has a unit and ends its clause, or is behind a currency, `=`, or a verb such as is.
+    """
+    numbers, values = [], []
+    for text in (one, other):
+        using = phrases_of(language_of(text.casefold().split(), text)).using
+        before = {*using, *"=:$€£¥₹"}
+        found = [*_NUMBER.finditer(text)]
+        numbers.append({m["number"] for m in found})
+        values.append(
+            {
+                m["number"]
+                for m in found
+                if unit_of(m["unit"] or "") or (m["before"] or "").casefold() in before
+            }
+        )
+    (old, new), (known, given) = numbers, values
+    return bool(old - new) and old - new <= known and bool(new - old) and new - old <= given
 
 
 def is_of_a_day(sources: Sequence[Source]) -> bool:

@@ -163,10 +163,9 @@ def choose(
             is_strong = shares == 1 and one.rank >= STRONG and existing + taken < 2 * size
             if one.fits != fits or one.candidate_id in shelf or (taken >= room and not is_strong):
                 continue
-            if size < math.inf and covers.holds(one):
-                continue
             place = _shared_place(one)
-            if size < math.inf and place == _DAY_LOG and curated.repeats(one):
+            known = (covers, curated) if place == _DAY_LOG else (covers,)
+            if size < math.inf and any(chosen.holds(one) for chosen in known):
                 continue
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
             if shares > 1 and not is_ruling:
@@ -185,11 +184,9 @@ def choose(
     return ShelfChoice(shelf=frozenset(shelf), same=same)
 
 
-COVERED, REPEATED, MIN_COVERED, MANY_COVERED = 0.7, 0.8, 5, 15
-"""The share of a statement's words in another from which that makes it superfluous, the same for a
-line of a log and one of a file that is kept for what lasts, either in the other, the number of
-shared words that this takes, and the number from which a word of time or negation is no difference.
-"""
+COVERED, MIN_COVERED = 0.7, 5
+"""The share of a statement's words in another from which that makes it superfluous, and the number
+of shared words that this takes."""
 
 
 class _Covers(msgspec.Struct):
@@ -207,38 +204,24 @@ class _Covers(msgspec.Struct):
     def holds(self, one: Candidate) -> bool:
         """Return whether a chosen statement says most of what another does, with the same names.
 
-        Statements of one file that differ in a word are about two things: a list of crates.
+        Statements of one file that differ in a word are about two things: a list of crates. A line
+        of a log that differs in a word tells news, and so does a decision.
         """
+        is_log = _DAY_LOG in one.signs
+        if is_log and one.type_hint == "decision":
+            return False
         words = content_words(one.text)
         files = {source.resource for source in one.sources}
         shared = Counter(at for word in words for at in self.holding.get(word, ()))
         return any(
             count >= MIN_COVERED
             and count
-            >= (1 if files & {s.resource for s in known.sources} else COVERED) * len(words)
+            >= (1 if is_log or files & {s.resource for s in known.sources} else COVERED)
+            * len(words)
             and self._is_told(one.text, known.text)
             for at, count in shared.most_common(3)
             if (known := self.chosen[at])
         )
-
-    def repeats(self, log: Candidate) -> bool:
-        """Return whether a line of a log says more or less what one of the statements says."""
-        words = content_words(log.text)
-        numbers = set(_NUMBERS.findall(log.text))
-        for at, count in Counter(at for w in words for at in self.holding.get(w, ())).most_common(
-            3
-        ):
-            known = self.chosen[at].text
-            least = REPEATED * min(len(words), len(content_words(known)))
-            if count < max(MIN_COVERED, least) or numbers - set(_NUMBERS.findall(known)):
-                continue
-            from memrepo.policies.phrases import read  # most runs compare nothing
-
-            mine, theirs = read(log.text), read(known)
-            is_alike = mine.negations % 2 == theirs.negations % 2 and mine.times <= theirs.times
-            if is_alike or count >= MANY_COVERED:
-                return True
-        return False
 
     def _is_told(self, text: str, known: str) -> bool:
         from memrepo.policies.phrases import read  # most runs compare nothing
@@ -248,7 +231,7 @@ class _Covers(msgspec.Struct):
         mine, theirs = read(text), read(known)
         numbers = set(_NUMBERS.findall(text)) - set(_NUMBERS.findall(known))
         is_alike = mine.negations % 2 == theirs.negations % 2 and mine.times == theirs.times
-        return not numbers and is_alike and mine.names <= theirs.names
+        return not (numbers or mine.is_news) and is_alike and mine.names <= theirs.names
 
 
 def _is_dated(one: Candidate) -> bool:

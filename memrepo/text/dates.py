@@ -177,14 +177,17 @@ def date_of_path(path: str) -> str:
 def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateBasis]:
     """Return the date of a unit: from its text, the nearest dated heading, or the file name.
 
-    A day after that of the file's name is what a text speaks of. `headings` are ordered from the
-    outermost. A heading that only mentions a date dates its own section, and nothing in a file
-    whose name has a date. Return two empty strings if none has a date. The caller then uses the
-    date of the commit. A month stands for its first day: that of a heading, or one with which the
-    text begins ("As of March 2026").
+    In a daily log, whose name begins with its day, a later date is what a text speaks of, unless
+    that is a day with which it begins. `headings` are ordered from the outermost. A heading that
+    only mentions a date dates its own section, and nothing in a file whose name has a date. Return
+    two empty strings if none has a date. The caller then uses the date of the commit. A month
+    stands for its first day: that of a heading, or one with which the text begins ("As of March
+    2026").
     """
-    of_file, stated = date_of_path(path), find_date(text) or opening_date(text)[0]
-    if stated and not (of_file and stated > of_file):
+    month = (len(text), 0, opening_date(text)[0])
+    of_file, (start, _, stated) = date_of_path(path), min(_dates(text), default=month)
+    is_told = _FILE_DAY.match(path.rpartition("/")[2]) and _WORDS.search(text[:start])
+    if stated and not (is_told and stated > of_file):
         return stated, "unit"
     for depth, heading in enumerate(reversed(tuple(headings))):
         day, is_entry = _date_of_heading(heading, months=not of_file)
@@ -245,14 +248,17 @@ def _updated() -> re.Pattern[str]:
 def date_until(text: str, stated: str = "") -> str:
     """Return the day until which a statement is true, or an empty string.
 
-    Of several lines, only one that begins with such a day counts: `Valid until: 2026-05-01`.
-    `stated` is the day of the statement, if that is known: a weekday (`until Friday`)
-    is the next one after it. A text with two weekdays is about every week.
+    Such a day in one of several lines or sentences is not the end of the others. `stated` is the
+    day of the statement, if that is known: a weekday (`until Friday`) is the next one after it. A
+    text with two weekdays is about every week.
     """
-    if "\n" in text:
-        ends = (date_until(line) for line in text.split("\n") if _UNTIL_FIELD.match(line))
-        return max(ends, default="")
-    found = [day for start, _, day in _dates(text) if _until().search(text[:start].casefold())]
+    if _SENTENCES.search(text):
+        return ""
+    found = [
+        day
+        for start, _, day in _dates(text)
+        if _until().search(text[max(0, start - _UNTIL_LENGTH) : start].casefold())
+    ]
     if found or not stated:
         return max(found, default="")
     plain = _folded(text.casefold())
@@ -264,8 +270,12 @@ def date_until(text: str, stated: str = "") -> str:
     return (day + timedelta(days=ahead)).isoformat()
 
 
-_UNTIL_FIELD = regex(r"[\W_]*[^\W\d_]+(?: [^\W\d_]+)?[*_ ]*[:：][*_ ]*\d")
-"""A field of one or two words with a value that begins with a number."""
+_SENTENCES = regex(
+    r"\n|(?:[^\W\d_]{2}|\d{3}|-\d\d)\W{0,3}[.!?;]\W{0,3}\s\W{0,3}[^\W\d]|[。！？；]\W{0,3}\w"
+)
+"""What is between the lines or sentences of a text. The day in `20. Mai` ends no sentence."""
+_UNTIL_LENGTH = 40
+"""More characters than a phrase before the day until which something is true has."""
 
 
 @cache

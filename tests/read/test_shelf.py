@@ -217,23 +217,39 @@ def test_what_a_chosen_statement_says_already_has_no_place() -> None:
     assert again.shelf == choice_.shelf, "nor when the same statements are read again"
 
 
+LEDGER = (
+    "write the date, guest, room, floor, table, riddle, answer, prize, payment, weather, coat, hat,"
+    " lamp and key of each visit in Hana's green ledger."
+)
+
+
 @pytest.mark.parametrize(
     ("log", "is_chosen"),
     [
+        ("Please keep a list of used riddles and of lost keys.", True),
+        ("Keep the list of lost keys and of used riddles.", False),
+        ("Keep no list of used riddles and lost keys.", True),
         (
             "Ruth asked me to keep a list of used riddles and lost keys, as guests repeat them.",
-            False,
+            True,
         ),
+        ("Decision: the list of used riddles and lost keys is kept by Jonas, as Ruth left.", True),
+        ("Never keep a list: used riddles and lost keys are read by Ruth.", True),
         ("Ruth asked me not to keep a list of used riddles and lost keys.", True),
         ("Ruth asked me to keep a list of used riddles and lost keys for 30 days.", True),
         ("Ruth asked me to keep a list of guests.", True),
+        (f"Do not {LEDGER}", True),
     ],
 )
 def test_a_line_of_a_log_that_a_kept_file_states_has_no_place(log: str, is_chosen: bool) -> None:
-    rule, told = some(-9.0, 5.0)  # the rule has no place itself
-    rule = replace(rule, text="Keep a list of used riddles and lost keys.", signs=("file_rules",))
+    *rules, told = some(-9.0, -9.0, 5.0)  # the rules have no place themselves
+    texts = ("Keep a list of used riddles and lost keys.", f"Do {LEDGER}")
+    kept = [
+        replace(rule, text=text, signs=("file_rules",), fits="")
+        for rule, text in zip(rules, texts, strict=True)
+    ]
     told = replace(told, text=log, signs=("file_day_log",))
-    shelf = choose([replace(rule, fits=""), told], size=40, existing=0).shelf
+    shelf = choose([*kept, told], size=40, existing=0).shelf
     assert (told.candidate_id in shelf) == is_chosen
 
 

@@ -94,6 +94,9 @@ def test_the_date_of_a_path_is_in_its_name(path: str, day: str) -> None:
         ("x", ("y",), "z.md", ("", "")),
         ("ferry on 2026-07-14", ("y",), "2026-01-03.md", ("2026-01-03", "file")),  # yet to come
         ("ferry on 2026-07-14", ("y",), "z.md", ("2026-07-14", "unit")),
+        ("ferry on 2026-07-14", ("y",), "tides-2026-01-03.md", ("2026-07-14", "unit")),
+        ("[2026-07-14] ferry", ("y",), "2026-01-03.md", ("2026-07-14", "unit")),
+        ("In July 2026: a ferry", ("y",), "2026-01-03.md", ("2026-01-03", "file")),
     ],
 )
 def test_a_unit_is_dated_by_text_then_heading_then_file(
@@ -143,6 +146,7 @@ def test_a_file_says_when_it_was_last_updated(text: str, day: str) -> None:
         ("优惠有效期至2026年10月20日", "2026-10-20"),
         ("The review of 2026-10-20 lasted until noon.", ""),
         ("Hana is on leave until May.", ""),
+        ("until 2026-10-20, " * 100_000, "2026-10-20"),
     ],
 )
 def test_a_statement_says_until_when_it_is_true(text: str, day: str) -> None:
@@ -212,7 +216,12 @@ THURSDAY, FRIDAY = "2026-10-01", "2026-10-02"
         ("O escritório fica fechado até sexta-feira.", FRIDAY),
         ("哈娜休假到2026年10月3日。", "2026-10-03"),
         ("Офис закрыт до пятницы.", FRIDAY),
-        ("- **Guest:** Lena\n- **Valid until:** 2026-10-03", "2026-10-03"),
+        ("Ben lends us the van (until 2. Oktober 2026).", FRIDAY),
+        ("**Valid until:** 2026-10-03", "2026-10-03"),
+        ("- **Guest:** Lena\n- **Valid until:** 2026-10-03", ""),
+        ("Lena\n- Phone: 555 0100\n- Away until: 2026-10-03\n- Role: cook", ""),
+        ("Lena is our cook. She is away until 2026-10-03.", ""),
+        ("Lena is our cook. She is away until Friday.", ""),
         ("- The van\n- Ben lends it until 2026-10-03 to us", ""),
         ("The shop is open from Monday until Friday.", ""),
         ("It is open every week until Friday.", ""),

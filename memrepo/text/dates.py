@@ -186,8 +186,8 @@ def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateB
     """
     month = (len(text), 0, opening_date(text)[0])
     of_file, (start, _, stated) = date_of_path(path), min(_dates(text), default=month)
-    is_entry = _FILE_DAY.match(path.rpartition("/")[2]) and _WORDS.search(text[:start])
-    if stated and not (is_entry and stated > of_file):
+    is_logged = _FILE_DAY.match(path.rpartition("/")[2]) and _WORDS.search(text[:start])
+    if stated and not (is_logged and stated > of_file):
         return stated, "unit"
     for depth, heading in enumerate(reversed(tuple(headings))):
         day, is_entry = _date_of_heading(heading, months=not of_file)

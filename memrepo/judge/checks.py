@@ -85,7 +85,7 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
     """The lines that an operation cites, and what explains them.
 
     `under` has the headings and lead-ins above them, and `above` also their files and how these
-    begin. `topics` has the headings of all files, which may name a subject. `around` has
+    begin. `topics` has what the question shows, which may name a subject. `around` has
     neighbouring lines that were shown. Lines that state nothing have a fault, and the places from
     which others may be cited.
     """
@@ -224,9 +224,10 @@ def check(
     )
     fields = [one for one in (("text", op.text), ("still", op.still)) if one[1]]
     found += map(str, find_unsupported(fields, grounds))
-    if op.subject:
+    subject = [("subject", op.subject)] if op.subject else []
+    if next(find_unsupported(subject, grounds), None):
         named = replace(grounds, beyond=(*grounds.beyond, *cited.topics))
-        found += islice(map(str, find_unsupported([("subject", op.subject)], named)), 1)
+        found += islice(map(str, find_unsupported(subject, named)), 1)
     found += _meaning_faults(op, cited, old)
     found += _copies(op, known, spoken)
     if op.op == "replace" and old is not None:

@@ -228,9 +228,10 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def topics(self) -> tuple[str, ...]:
-        """Return the headings of all its documents, which may name what a statement is about."""
-        lines = (line for document, _ in self.parts for line in document.lines)
-        return tuple(dict.fromkeys(filter(is_heading, lines)))
+        """Return all headings and shown lines, which may name what a statement is about."""
+        lines = [line for document, _ in self.parts for line in document.lines if is_heading(line)]
+        lines += [d.lines[n - 1] for d, rows in self.parts for n, _ in rows if n]
+        return tuple(dict.fromkeys(lines))
 
     @property
     def text(self) -> str:

@@ -50,9 +50,12 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fence(text: str) -> str:
-    """Return a text in marks that contain its hash."""
-    body = without_secrets(harmless(strip_deceptive(text)))
-    body = body.replace("<<<data", "< data").replace("data>>>", "data >")
+    """Return a text without secrets, in marks that contain its hash."""
+    return _mark(without_secrets(harmless(strip_deceptive(text))))
+
+
+def _mark(text: str) -> str:
+    body = text.replace("<<<data", "< data").replace("data>>>", "data >")
     mark = hashlib.sha256(body.encode()).hexdigest()[:16]
     return f"<<<data {mark}\n{body}\n{mark} data>>>"
 
@@ -174,7 +177,10 @@ def shelf_question(
 
 
 def fence_rows(key: str, rows: Sequence[Mapping[str, object]]) -> str:
-    """Encode rows as JSON, one per line and without empty values, and enclose them in marks."""
+    """Encode rows as JSON, one per line and without empty values, and enclose them in marks.
+
+    Secrets are looked for in each value: JSON puts quotes and colons behind words of secrecy.
+    """
     lean = [{k: v for k, v in row.items() if v not in ("", [], ())} for row in concealed([*rows])]
     spelled = (json.dumps(row, ensure_ascii=False).translate(_ESCAPES) for row in lean)
-    return fence(f'{{"{key}": [\n' + ",\n".join(spelled) + "\n]}")
+    return _mark(harmless(strip_deceptive(f'{{"{key}": [\n' + ",\n".join(spelled) + "\n]}")))

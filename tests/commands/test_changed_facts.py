@@ -64,6 +64,18 @@ def test_a_line_that_says_itself_that_another_is_over_replaces_it(tmp_path: Path
     assert old[0] == "Uwe works at Norlux."
 
 
+def test_the_words_of_what_was_replaced_find_what_replaced_it(tmp_path: Path) -> None:
+    nights = Nights(tmp_path, "The team uses Norlux for invoices.")
+    nights.night(
+        DAYS[1],
+        "The team uses Norlux for invoices.",
+        log="The team switched from Norlux to Tarnet.",
+    )
+    assert nights.texts("invoices") == [("The team switched from Norlux to Tarnet.", "resolved")]
+    old = nights.texts("invoices", "--status", "superseded")
+    assert [text for text, _ in old] == ["The team uses Norlux for invoices."]
+
+
 def test_another_undated_value_is_contested_and_the_newer_one_comes_first(tmp_path: Path) -> None:
     nights = Nights(tmp_path, "Team testers: 7 people")
     nights.night(DAYS[1], "Team testers: 7 people", *FILL, "Team testers: 9 people")

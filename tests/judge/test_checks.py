@@ -26,7 +26,7 @@ from memrepo.judge.checks import (
 )
 from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack
 from memrepo.judge.interface import MAX_TEXT, Operation
-from memrepo.judge.questions import Proposed, verify_question
+from memrepo.judge.questions import Proposed, fence_rows, verify_question
 
 Row = tuple[str, str, str, tuple[str, ...]]
 TABLES = Path(__file__).parent
@@ -321,6 +321,14 @@ def test_later_lines_about_the_same_are_shown_to_the_second_question(
     found = later_lines(op, cite(lines, asked), asked)
     assert [line.split(" ")[0] for line in found] == later
     assert needs_second_question(op, cite(lines, asked), None, asked) is bool(later)
+
+
+def test_a_word_of_secrecy_hides_no_other_value_of_a_row() -> None:
+    line = "openpyxl is missing (no pip, sudo without password) - plain zipfile/xml"
+    data = fence_rows("items", [{"lines": [line], "under": ["Offers analyser (23:40-23:53)"]}])
+    assert "Offers analyser (23:40-23:53)" in data
+    hidden = fence_rows("items", [{"lines": ["password: hunter-Oak-42x"], "under": ["Oak"]}])
+    assert "hunter-Oak-42x" not in hidden
 
 
 def test_the_second_question_shows_near_lines_with_days_or_missing_words() -> None:

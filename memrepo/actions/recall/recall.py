@@ -367,6 +367,21 @@ class Recall:
         others = self._contesting(found[:limit])
         return self.index.together(lambda: [self.hit(m, others.get) for m in found[:limit]])
 
+    def successors(self, words: Sequence[str], only: Filter, also: Sequence[str]) -> list[Hit]:
+        """Return the memories in effect that replaced those that answer a query, best first."""
+        former = self.find(words, replace(only, statuses=("superseded",)), also=also)
+        memories = self.work.tree.state().memories
+        found: dict[str, Memory] = {}
+        for one in (memories[hit.id] for hit in former.hits if hit.answers):
+            passed = {one.id}
+            while one.status == "superseded" and (after := {*one.superseded_by} - passed):
+                passed |= after
+                one = memories.get(min(after), one)
+            if one.status == "active" and not self._age(one)[1]:
+                found[one.id] = one
+        others = self._contesting(found.values())
+        return [self.hit(memory, others.get) for memory in found.values()]
+
     def holding(self, words: Sequence[str], only: Filter) -> list[tuple[Memory, str]]:
         """Return every memory that contains all the words, in path order, with its tier."""
         found = self._memories(self.index.holding(words, only))

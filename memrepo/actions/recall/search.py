@@ -164,8 +164,10 @@ def do(work: Work, request: Request) -> Result:
     query, every, kind = " ".join(request.words), answer.hits, ""
     if is_unrestricted and not (request.at or request.tags):  # all languages are slow to read
         kind = kind_asked(query, answer.languages) or ("" if every else kind_asked(query))
-    if kind:
-        first = recall.of_kind(kind, request.limit)
+    first = recall.of_kind(kind, request.limit) if kind else []
+    if not (first or answer.answers or request.statuses or request.at or request.valid_at):
+        first = recall.successors(request.words, only, request.also)
+    if first:
         ids = {hit.id for hit in first}
         every = [*first, *(hit for hit in every if hit.id not in ids)][: request.limit]
     hits, tokens = bounded(every, request.max_tokens, asked_of(request))

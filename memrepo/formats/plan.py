@@ -179,7 +179,8 @@ class _Import(msgspec.Struct):
         bodies = [memory.body, *([update.body] if update and update.body else [])]
         known = (text_hash(existing.body), *existing.former)
         is_stated = any(text_hash(body) in known for body in bodies)
-        was_gone = existing.standing == RETIRED and existing.status in ("active", "archived")
+        was_gone = existing.standing == RETIRED != memory.standing
+        was_gone &= existing.status in ("active", "archived")
         if is_stated and rejections.find_barring(existing):
             self._screened(memory, record)  # it is named
         elif is_stated and was_gone:

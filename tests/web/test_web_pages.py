@@ -196,7 +196,7 @@ LONG = f"The staging server in Porto {'and its cold spare in the cellar ' * 3}ru
             "We decided that Mara owns the billing contract.",
             "archived Mara prefers tea in the morning.",
         ),
-        ("Mara prefers tea.", "Never deploy on Fridays.", "edited Mara prefers tea. →"),
+        ("Mara prefers tea.", "Mara likes her coffee black.", "edited Mara prefers tea. →"),
         (f"{LONG} 11.", f"{LONG} 12.", "edited … Debian 11. → … Debian 12."),
     ],
     ids=["elsewhere", "same place", "edited"],

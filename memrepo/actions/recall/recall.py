@@ -369,10 +369,11 @@ class Recall:
 
     def successors(self, words: Sequence[str], only: Filter, also: Sequence[str]) -> list[Hit]:
         """Return the memories in effect that replaced those that answer a query, best first."""
-        former = self.find(words, replace(only, statuses=("superseded",)), also=also)
-        memories = self.work.tree.state().memories
+        answer = self.find(words, replace(only, statuses=("superseded",)), also=also)
+        former = [answer.memories[hit.id] for hit in answer.hits if hit.answers]
+        memories = self.work.tree.state().memories if former else {}
         found: dict[str, Memory] = {}
-        for one in (memories[hit.id] for hit in former.hits if hit.answers):
+        for one in former:
             passed = {one.id}
             while one.status == "superseded" and (after := {*one.superseded_by} - passed):
                 passed |= after

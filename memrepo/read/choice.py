@@ -46,8 +46,8 @@ OWN_BONUS = 1.5
 """How much a full shelf prefers what the agent's memory and the owner's profile say."""
 
 
-NEWS_DAYS, NEWS_BONUS = 30, 4.0
-"""How many days before the newest dated statement a full shelf prefers what is dated, and how much:
+NEWS_DAYS, NEWS_BONUS = 30, 3.0
+"""How many days before the newest daily log a full shelf prefers what is dated, and how much:
 what a curated file says without a day may be over since.
 """
 
@@ -142,11 +142,11 @@ def choose(
     room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
-    newest = max((c.captured for c in candidates if _is_dated(c)), default="")
+    newest = max((c.captured for c in candidates if _DAY_LOG in c.signs), default="")
     since = str(date.fromisoformat(newest[:10]) - timedelta(days=NEWS_DAYS)) if newest else ""
 
     def weight(one: Candidate) -> float:
-        is_news = _is_dated(one) and one.captured >= since
+        is_news = bool(newest) and _is_dated(one) and one.captured >= since
         return one.rank + OWN_BONUS * _is_own(one) + NEWS_BONUS * is_news
 
     own.sort(key=weight, reverse=True)
@@ -156,7 +156,7 @@ def choose(
     for one in order:
         if one.candidate_id in shelf:
             covers.add(one)
-        if _is_kept(one):
+        if _is_curated(one):
             curated.add(one)
     for fits, shares in (("good", 1), ("good", 2), ("fair", 1)):
         for one in own:
@@ -235,8 +235,8 @@ class _Covers(msgspec.Struct):
 
 
 def _is_dated(one: Candidate) -> bool:
-    """Return whether the text, an entry's heading or a log's name gives a statement its day."""
-    return any(p.unit.captured_from in ("unit", "heading") for p in one.placed[:1])
+    """Return whether a statement's day is stated, and not only that of a commit."""
+    return any(p.unit.captured_from not in ("", "commit") for p in one.placed[:1])
 
 
 def _is_own(one: Candidate) -> bool:
@@ -244,8 +244,8 @@ def _is_own(one: Candidate) -> bool:
     return "file_memory" in one.signs or any(is_profile(s.resource) for s in one.sources)
 
 
-def _is_kept(one: Candidate) -> bool:
-    """Return whether a statement is in a file that is kept for what lasts."""
+def _is_curated(one: Candidate) -> bool:
+    """Return whether a statement is in a file whose statements last."""
     kinds = (sign.removeprefix("file_").replace("_", " ") for sign in one.signs)
     return any(is_in(kind, "kept") for kind in kinds)
 

@@ -77,7 +77,7 @@ FORMATS = {
 }
 """All formats by name."""
 ARTIFACTS = "artifacts"
-_KEPT = "imports.json"
+_RECORD = "imports.json"
 """The file of this clone with the memories that it imported, by folder."""
 
 
@@ -189,7 +189,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         commit = _land(work, request, state, found, gone, done, run_id)
         done = replace(done, commit=commit, run=run_id)
     if is_followed:
-        _keep(work, place, found.seen, ended)
+        _update_record(work, place, found.seen, ended)
     return done
 
 
@@ -252,22 +252,22 @@ def _folder(where: Path) -> str:
     return f"{place.parent.name if place.name == 'memory' else place.name}/"
 
 
-def _kept(work: Work) -> dict[str, set[str]]:
+def _read_record(work: Work) -> dict[str, set[str]]:
     """Return the ids of the memories that this clone imported, by the URI of their folder."""
     with suppress(OSError, UnicodeDecodeError, msgspec.DecodeError):
-        data = (work.store.folder / _KEPT).read_bytes()
+        data = (work.store.folder / _RECORD).read_bytes()
         return msgspec.json.decode(data, type=dict[str, set[str]])
     return {}
 
 
-def _keep(work: Work, place: str, seen: Collection[str], ended: Collection[str]) -> None:
-    """Keep which memories are from a folder. What was ended is not ended again after an undo."""
-    before = _kept(work)
+def _update_record(work: Work, place: str, seen: Collection[str], ended: Collection[str]) -> None:
+    """Record which memories are from a folder. What was ended is not ended again after an undo."""
+    before = _read_record(work)
     after = {**before, place: before.get(place, set()).difference(ended).union(seen)}
     if after != before:
         data = msgspec.json.encode(after, order="deterministic")
         with suppress(OSError):  # the folder is not writable: the next import ends nothing
-            scratch(work.store.folder, f".{_KEPT}.", data).replace(work.store.folder / _KEPT)
+            scratch(work.store.folder, f".{_RECORD}.", data).replace(work.store.folder / _RECORD)
 
 
 def _imported_from(work: Work, state: State, place: str) -> list[Memory]:
@@ -276,9 +276,9 @@ def _imported_from(work: Work, state: State, place: str) -> list[Memory]:
     Those of another folder with the same name are not among them, nor are those that this clone
     also imported from another folder that is there.
     """
-    kept = _kept(work)
-    ours = kept.pop(place, set())
-    for other, ids in kept.items():
+    record = _read_record(work)
+    ours = record.pop(place, set())
+    for other, ids in record.items():
         if Path(os.fsdecode(unquote_to_bytes(other.removeprefix("file://")))).is_dir():
             ours -= ids
     return [m for m in state.active if m.id in ours and m.scope == work.call.scope]

@@ -381,7 +381,7 @@ class Recall:
             if one.status == "active" and not self._age(one)[1]:
                 found[one.id] = one
         others = self._contesting(found.values())
-        return [self.hit(memory, others.get) for memory in found.values()]
+        return self.index.together(lambda: [self.hit(m, others.get) for m in found.values()])
 
     def holding(self, words: Sequence[str], only: Filter) -> list[tuple[Memory, str]]:
         """Return every memory that contains all the words, in path order, with its tier."""

@@ -175,7 +175,7 @@ def do(work: Work, request: Request) -> Result:
     why = _NEAREST
     if not (every or passages):
         why = _why_nothing(index, request, only)
-    elif answer.answers or len(every) > len(answer.hits):
+    elif answer.answers or first:
         why = ""
     is_sure = not why and any(hit.answer_confidence in ("high", "medium") for hit in hits[:1])
     if not (why or request.no_touch or request.at):

@@ -410,7 +410,7 @@ class Known:
                 fix=f"if it is right after all, {how.format(id=first)}",
             )
 
-    def kept(self) -> Iterator[Problem]:
+    def unstated(self) -> Iterator[Problem]:
         """Yield a warning for each memory that stays without a line, unless `left_out` names it."""
         named = {id_ for ids in self._reverted.values() for id_ in ids}
         now = (self.current(one.id) for one in self.state.active if one.id not in named)

@@ -10,13 +10,12 @@ import msgspec
 
 from benchmarks.measure import Machine
 from memrepo.actions.landing import Landing, prepare
-from memrepo.core.changes import Create, Step, Write
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, Consumed, Manifest
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.messages import Context
-from memrepo.core.state import State
+from memrepo.core.state import Create, State, Step, Write
 from memrepo.store.repo import Repository, open_repository
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

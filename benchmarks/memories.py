@@ -8,11 +8,11 @@ from pathlib import Path
 
 from benchmarks.measure import Machine
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Step
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.messages import Context
+from memrepo.core.state import Create, Step
 from memrepo.store.repo import open_repository
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

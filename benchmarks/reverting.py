@@ -10,8 +10,8 @@ from pathlib import Path
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Step, Write
 from memrepo.core.messages import Context
+from memrepo.core.state import Create, Step, Write
 from memrepo.store.repo import Repository, open_repository
 
 RUN, NEXT = "20260101T000000Z-00000000", "20260101T010000Z-00000001"

@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Step
 from memrepo.core.messages import Context
+from memrepo.core.state import Create, Step
 from memrepo.store.objects import Chain, write_stream
 from memrepo.store.repo import Repository, open_repository
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Step
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.messages import Context
+from memrepo.core.state import Create, Step
 from memrepo.store.repo import open_repository
 
 BORN = datetime(2026, 2, 20, tzinfo=UTC)

@@ -15,9 +15,9 @@ from docs_parts import ROOT
 
 from memrepo.checks.rules import all_rules
 from memrepo.config import KEYS, OUTSIDE
-from memrepo.core.changes import Op
 from memrepo.core.errors import Exit
 from memrepo.core.layout import CONFIG_NAME
+from memrepo.core.state import Op
 from memrepo.faces.cli.parser import COMMANDS, Parser, add_globals, command_parser
 
 PAGES = docs_parts.pages()

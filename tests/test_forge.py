@@ -17,7 +17,7 @@ import yaml
 from driving import LATER, assert_sound, done, git, memories, memrepo, subjects, tree
 
 from memrepo.assets import asset
-from memrepo.core.problems import Problem
+from memrepo.core.errors import Problem
 from memrepo.faces.text import plumbing as check
 
 ROOT = Path(__file__).resolve().parents[1]

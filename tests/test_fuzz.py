@@ -15,9 +15,8 @@ import pytest
 from driving import LATER, LONG, NEXT_DAY, Done, done, git, memrepo
 
 from memrepo.core import codec, corrections
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, Problem
 from memrepo.core.manifest import read_manifest
-from memrepo.core.problems import Problem
 from memrepo.merge.tombstones import read_tombstone
 
 COUNT = 1250 if LONG else 9

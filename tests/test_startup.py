@@ -28,10 +28,9 @@ HEAVY = {
 ELSEWHERE = {
     "memrepo.actions.run.judge_choice",
     "memrepo.actions.past.log",
-    "memrepo.core.changes",
+    "memrepo.core.state",
     "memrepo.core.corrections",
     "memrepo.core.judge",
-    "memrepo.core.state",
     "memrepo.merge.tombstones",
     "memrepo.merge.versions",
     "memrepo.policies.gists",

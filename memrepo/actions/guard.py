@@ -20,13 +20,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from memrepo.core.changes import Change, Create, Remove, Step, Update, Write
 from memrepo.core.codec import encode
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import visible
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.core.memory import Memory, differing
-from memrepo.core.problems import Problem
 from memrepo.core.secret_kinds import SWITCHED
 from memrepo.core.secrets import (
     clean_page,
@@ -37,7 +35,7 @@ from memrepo.core.secrets import (
     secrets_of,
     without_secrets,
 )
-from memrepo.core.state import State, apply
+from memrepo.core.state import Change, Create, Remove, State, Step, Update, Write, apply
 from memrepo.merge.tombstones import Tombstone, tombstones_in
 from memrepo.views.pages import render_views
 

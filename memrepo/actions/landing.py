@@ -16,11 +16,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.work import Work
-from memrepo.core.changes import Change, Delete, Step, Write
 from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.messages import MAX_STEPS, Context, message
 from memrepo.core.secrets import redact
-from memrepo.core.state import State, play
+from memrepo.core.state import Change, Delete, State, Step, Write, play
 from memrepo.policies.rules import HotRules
 from memrepo.store.errors import BranchMoved
 from memrepo.store.objects import RUN, Chain, NewCommit

@@ -14,13 +14,11 @@ import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.core import codec
-from memrepo.core.changes import Write, traits_between
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.manifest import read_manifest, spent_in_day, spent_in_month
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
-from memrepo.core.problems import Problem
-from memrepo.core.state import State
+from memrepo.core.state import State, Write, traits_between
 from memrepo.merge.tombstones import brought_back, path_of, tombstone_bytes, tombstone_of_changes
 from memrepo.policies.cadence import Timetable
 from memrepo.policies.standing import is_retired

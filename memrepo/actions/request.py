@@ -26,9 +26,8 @@ from typing import (
 
 import msgspec
 
-from memrepo.core.errors import Exit, UsageError
+from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.fields import defaults_of
-from memrepo.core.problems import Problem
 
 if TYPE_CHECKING:
     from memrepo.merge.versions import Side

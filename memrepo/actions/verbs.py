@@ -18,7 +18,7 @@ from memrepo.core.errors import MemrepoError
 if TYPE_CHECKING:
     from memrepo.actions.request import VerbResult
     from memrepo.actions.work import Work
-    from memrepo.core.problems import Problem
+    from memrepo.core.errors import Problem
 
 
 class Verb(NamedTuple):

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from memrepo.config import Config
+    from memrepo.core.errors import Problem
     from memrepo.core.messages import Context
-    from memrepo.core.problems import Problem
     from memrepo.store.history import LandedOperation
     from memrepo.store.repo import Repository
     from memrepo.store.tree import Snapshot

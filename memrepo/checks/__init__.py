@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from memrepo.checks import contents, memories
 from memrepo.checks.rules import GROUPS, Group, Scene, all_rules, report
-from memrepo.core.problems import Problem
+from memrepo.core.errors import Problem
 
 FINDERS: tuple[tuple[str, Callable[[Scene], Iterable[Problem]]], ...] = (
     ("schema size", memories.find_unreadable),

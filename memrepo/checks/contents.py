@@ -12,10 +12,10 @@ from itertools import zip_longest
 from typing import Literal
 
 from memrepo.checks.rules import Scene, report
+from memrepo.core.errors import Problem
 from memrepo.core.ids import find_deceptive
 from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.memory import REFERENCES, Memory
-from memrepo.core.problems import Problem
 from memrepo.core.secrets import secrets_of
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from memrepo.checks.rules import Scene, Wants, folded, place, report
 from memrepo.core.codec import changed_keys
+from memrepo.core.errors import Problem
 from memrepo.core.fields import shown
 from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
 from memrepo.core.lines import find_conflict
@@ -24,7 +25,6 @@ from memrepo.core.memory import (
 )
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets
 
 

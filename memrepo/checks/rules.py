@@ -17,9 +17,9 @@ import msgspec
 
 from memrepo.core import codec
 from memrepo.core import header as headers
+from memrepo.core.errors import Problem
 from memrepo.core.layout import AREAS, Layout
 from memrepo.core.memory import Memory, references
-from memrepo.core.problems import Problem
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
 GROUPS: Mapping[Group, str] = MappingProxyType(

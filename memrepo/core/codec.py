@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memrepo.core import header as headers
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import MemrepoError, Problem
 from memrepo.core.fields import ValueMismatch, shown
 from memrepo.core.header import LFS_POINTER, Entry, Header, entry_lines
 from memrepo.core.lines import (
@@ -26,7 +26,6 @@ from memrepo.core.lines import (
 )
 from memrepo.core.memory import BY_NAME, FIELDS, ORDER, Memory
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 
 _BLANK = regex(r"\s*")
 _MANY_LINES = 2000  # above this number, lines that repeat often are not matched one by one

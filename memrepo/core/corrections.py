@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 from memrepo.core import header as headers
-from memrepo.core.changes import Write
 from memrepo.core.codec import CodecError, normal_body
+from memrepo.core.errors import Problem
 from memrepo.core.fields import (
     MemoryRef,
     Name,
@@ -34,8 +34,7 @@ from memrepo.core.lines import unix
 from memrepo.core.memory import Actor
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
-from memrepo.core.state import State
+from memrepo.core.state import State, Write
 
 CorrectionVerdict = Literal["flagged", "superseded", "both"]
 Status = Literal["open", "resolved"]

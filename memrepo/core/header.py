@@ -21,10 +21,10 @@ from typing import Any
 
 import msgspec
 
+from memrepo.core.errors import Problem
 from memrepo.core.fields import Node, Path, Raw, shown
 from memrepo.core.lines import Line, dominant_end, join_lines, split_lines
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 
 MAX_BYTES = 1024 * 1024
 """The largest memory file that is read, in bytes."""

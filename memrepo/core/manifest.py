@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.core.errors import Problem
 from memrepo.core.judge import Usage
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.core.times import local_day, parse_time
 
 IMPORT = "import"

@@ -16,9 +16,8 @@ from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
 
 if TYPE_CHECKING:
-    from memrepo.core.changes import Step
     from memrepo.core.memory import Memory
-    from memrepo.core.state import State
+    from memrepo.core.state import State, Step
 
 SUBJECT_LENGTH = 72
 REASON_LENGTH = 500
@@ -223,7 +222,7 @@ def words_of(memory: Memory, limit: int) -> str:
 
 def _memories(step: Step, before: State | None, after: State | None) -> list[Memory]:
     """Return the memories of a step as they are after it, or before it if removed."""
-    from memrepo.core.changes import Create, Update
+    from memrepo.core.state import Create, Update
 
     found: dict[str, Memory] = {}
     for side in filter(None, (before, after)):

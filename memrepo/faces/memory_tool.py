@@ -25,13 +25,12 @@ from memrepo.actions.work import Call, Work, as_program
 from memrepo.actions.write.add import Drafts, Entry
 from memrepo.actions.write.change import rewording
 from memrepo.actions.write.commit import Unchanged, write
-from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import harmless, without_secrets
-from memrepo.core.state import State
+from memrepo.core.state import Change, Create, Op, State, Step, Update
 
 __all__ = ("MemoryTool",)
 

@@ -23,12 +23,10 @@ from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
 from memrepo.actions.write.add import Drafts, Entry
 from memrepo.actions.write.commit import Unchanged, clean_text, write
-from memrepo.core.changes import Create, Step
-from memrepo.core.errors import MemrepoError, UsageError
+from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.fields import defaults_of
 from memrepo.core.memory import Source
-from memrepo.core.problems import Problem
-from memrepo.core.state import State
+from memrepo.core.state import Create, State, Step
 from memrepo.store.repo import Repository
 from memrepo.store.repo import open_repository as _open
 

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.core.errors import Problem
 from memrepo.core.ids import text_hash
 from memrepo.core.memory import CLAIM_TYPES, Memory, Retired, Source
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.core.times import parse_time
 from memrepo.formats.records import (
     Files,

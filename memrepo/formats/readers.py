@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from memrepo.core.errors import Problem
 from memrepo.core.ids import normalise
 from memrepo.core.memory import CLAIM_TYPES, Gist
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.formats.records import (
     Files,
     Found,

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from memrepo.core.errors import Problem
 from memrepo.core.memory import REFERENCES, Memory, targets
-from memrepo.core.problems import Problem
 
 if TYPE_CHECKING:  # importing these takes a hook longer than everything else
-    from memrepo.core.changes import Update
-    from memrepo.core.state import State
+    from memrepo.core.state import State, Update
 
 _ROUNDS = 20  # one repair may reveal another problem, but such chains are short
 _Memories = Mapping[str, Memory]
@@ -82,7 +81,7 @@ def fix_findings(
 
 
 def _updates(state: State, memories: _Memories) -> Iterator[Update]:
-    from memrepo.core.changes import Update
+    from memrepo.core.state import Update
 
     for id_, new in memories.items():
         old = state.memories[id_]

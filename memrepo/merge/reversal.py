@@ -18,10 +18,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
 from memrepo.core.memory import FIELDS, Memory, references
-from memrepo.core.state import Effect, State, apply
+from memrepo.core.state import Effect, State, Update, apply
 from memrepo.merge import closure
 from memrepo.merge.states import JoinedMemory, is_derived, place_memories
 from memrepo.merge.tombstones import is_tombstone, sweep, tombstones_in

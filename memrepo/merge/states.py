@@ -25,10 +25,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec, corrections
+from memrepo.core.errors import Problem
 from memrepo.core.layout import Layout
 from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.core.state import Decoded, Effect, State, apply, read_state
 from memrepo.merge import closure
 from memrepo.merge.tombstones import (

@@ -22,14 +22,14 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import header
-from memrepo.core.changes import Update
+from memrepo.core.errors import Problem
 from memrepo.core.header import entry_lines
 from memrepo.core.ids import digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.memory import Memory, having
 from memrepo.core.messages import SUBJECT_LENGTH, words_of
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
+from memrepo.core.state import Update
 from memrepo.core.times import EARLIEST
 from memrepo.merge.statements import (
     Statement,

@@ -22,7 +22,6 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
-from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
 from memrepo.core.memory import (
     CLAIM_TYPES,
@@ -35,6 +34,7 @@ from memrepo.core.memory import (
     without_chunks,
 )
 from memrepo.core.patterns import regex
+from memrepo.core.state import Step, Update
 from memrepo.core.times import MONTHS
 from memrepo.text.languages import entries, fold, language_of, table, tables
 

@@ -18,14 +18,13 @@ from datetime import datetime
 
 import msgspec
 
-from memrepo.core.changes import Create, Step, Update
 from memrepo.core.ids import claim_id, normalise, visible
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Gist, Link, Memory, Stamp
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.core.state import State
+from memrepo.core.state import Create, State, Step, Update
 from memrepo.policies.entities import mentions
 from memrepo.policies.hotcache import is_archive_exempt
 from memrepo.policies.rules import CompressionRules

@@ -17,11 +17,11 @@ from datetime import datetime, timedelta
 import msgspec
 
 from memrepo.core.access import Accesses
-from memrepo.core.changes import Step, Update
+from memrepo.core.errors import Problem
 from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
+from memrepo.core.state import Step, Update
 from memrepo.core.times import end_of, format_time
 from memrepo.policies.ageing import class_of, decays, is_over, retention_of
 from memrepo.policies.rules import DecayRules, HotRules

@@ -20,10 +20,19 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.access import Access, Accesses
-from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
+from memrepo.core.errors import Problem
 from memrepo.core.memory import REFERENCES, Hot, Memory, having, of_types, references, targets
-from memrepo.core.problems import Problem
-from memrepo.core.state import State, apply_steps
+from memrepo.core.state import (
+    Change,
+    Create,
+    Delete,
+    Remove,
+    State,
+    Step,
+    Update,
+    Write,
+    apply_steps,
+)
 from memrepo.core.times import format_duration, format_time
 from memrepo.policies.ageing import (
     TIERS,

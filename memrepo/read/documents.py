@@ -21,11 +21,11 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from memrepo.core import header as headers
+from memrepo.core.errors import Problem
 from memrepo.core.fields import Node
 from memrepo.core.ids import as_tag
 from memrepo.core.lines import split_lines
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.read.marks import printed_lines, without_private
 
 Task = Literal["", "open", "done"]

@@ -17,14 +17,13 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.changes import Step, Update
+from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.manifest import Consumed, Manifest
 from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
-from memrepo.core.state import State
+from memrepo.core.state import State, Step, Update
 from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import (
     Tombstone,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, normalise, text_hash
 from memrepo.core.lines import without_comments
-from memrepo.core.problems import Problem
 from memrepo.merge.statements import states
 from memrepo.read.documents import SourceLines
 from memrepo.read.thoughts import HEADING_LENGTH

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, normal_claim, normalise, text_hash, visible
 from memrepo.core.layout import PROFILES
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.read.documents import SourceLines, Task, is_episode, read_head, remove_struck
 from memrepo.read.learned import line_hash, weights
 from memrepo.text.dates import (

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core import codec
-from memrepo.core.changes import Op, op_of
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.needles import MARK, NAME_MARK
 from memrepo.core.patterns import regex
+from memrepo.core.state import Op, op_of
 from memrepo.core.times import asked, parse_time
 from memrepo.store.errors import BeforeHistory, StoreError
 from memrepo.store.git import Git, seconds

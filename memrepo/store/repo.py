@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from memrepo.core.errors import Problem
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.store.errors import (
     BranchMoved,
     GitFailed,

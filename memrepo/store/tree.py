@@ -13,9 +13,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
+from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
-from memrepo.core.problems import Problem
 from memrepo.store.errors import Missing, problem
 from memrepo.store.objects import FILES, FOLDER, TreeEntry
 

@@ -33,11 +33,11 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from memrepo import __version__
+from memrepo.core.errors import Problem
 from memrepo.core.judge import Profile, Scores, Usage, VerdictWord
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import IMPORT, Judged, Manifest, read_manifests
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Memory
-from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats import purifier

@@ -14,13 +14,12 @@ from itertools import pairwise, takewhile
 
 import msgspec
 
-from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, hot_path, stamped, standing_of
 from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.core.state import State
+from memrepo.core.state import Change, Delete, State, Write
 from memrepo.policies.first_page import (
     HOME_FILES,
     MIN_NAME_WORDS,

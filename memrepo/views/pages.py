@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from memrepo.assets import asset, own_text
-from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.errors import UsageError
 from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.layout import below, stamped
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import find_secrets, rules_in_use, without_secrets
-from memrepo.core.state import State
+from memrepo.core.state import Change, Delete, State, Write
 from memrepo.policies.importance import Topic, lexicon, topics_of
 from memrepo.views.hot import escaped
 

@@ -12,8 +12,8 @@ import pytest
 import workspaces
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
+from memrepo.core.errors import Problem
 from memrepo.core.memory import Memory
-from memrepo.core.problems import Problem
 from memrepo.formats.records import Files, Format, ImportRecord
 
 FORMATS = sorted(foreign_memory.FOLDERS)

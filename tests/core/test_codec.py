@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from memrepo.checks.rules import all_rules
 from memrepo.core import codec, header
 from memrepo.core.codec import CodecError, decode, edit, encode
+from memrepo.core.errors import Problem
 from memrepo.core.lines import Line, join_lines, split_lines
 from memrepo.core.memory import BY_NAME, ORDER, Memory, Stamp
-from memrepo.core.problems import Problem
 from tests.strategies import TRAPS, bodies, field_values, fields, memories
 
 PATH = "memories/knowledge/2026-01/a-012345.md"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.changes import Create, Step, Update, Write, is_decided, traits
 from memrepo.core.memory import Memory
 from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, fold, message
+from memrepo.core.state import Create, Step, Update, Write, is_decided, traits
 
 ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
 

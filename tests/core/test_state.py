@@ -9,10 +9,24 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.core.state import ChangeRefused, Files, State, apply, apply_steps, play, read_state
+from memrepo.core.state import (
+    Change,
+    ChangeRefused,
+    Create,
+    Delete,
+    Files,
+    Remove,
+    State,
+    Step,
+    Update,
+    Write,
+    apply,
+    apply_steps,
+    play,
+    read_state,
+)
 
 ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
 MEMORY = Memory.of(

@@ -11,10 +11,9 @@ import pytest
 from foreign_memory import FOLDERS
 
 from memrepo.actions.exchange.import_ import FORMATS
-from memrepo.core.changes import Update
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Stamp
-from memrepo.core.state import State, apply, read_state
+from memrepo.core.state import State, Update, apply, read_state
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.merge.closure import closure
 from memrepo.views.bundles import jsonl

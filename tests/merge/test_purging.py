@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.changes import traits
 from memrepo.core.ids import claim_id, slugify, text_hash
 from memrepo.core.layout import Layout, stamped, standing_of
 from memrepo.core.memory import Memory, Source
 from memrepo.core.needles import MARK, TooShort, find, needles_of
+from memrepo.core.state import traits
 from memrepo.merge.purging import Edit, File, prepare
 
 VALUE = "Ana Núñez-Holt"

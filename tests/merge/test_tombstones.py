@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from strategies import cases, memories
 
 from memrepo.core import codec
+from memrepo.core.errors import Problem
 from memrepo.core.ids import text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
-from memrepo.core.problems import Problem
 from memrepo.core.state import State, read_state
 from memrepo.merge.statements import similarity, tokens
 from memrepo.merge.tombstones import (

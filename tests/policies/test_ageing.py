@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
-from memrepo.core.changes import Update
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.state import Update
 from memrepo.policies.ageing import effective, move_of, prunable, retention_of
 from memrepo.policies.upkeep import tier_steps
 

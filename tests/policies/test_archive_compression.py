@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memrepo.core.changes import Create
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.core.state import Files, State, apply
+from memrepo.core.state import Create, Files, State, apply
 from memrepo.merge import closure
 from memrepo.policies.gists import LARGEST, SMALLEST, candidates, compressed, groups, summary_of
 from memrepo.policies.importance import importance_of, lexicon

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
-from memrepo.core.changes import Remove, Update
 from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Hot, Link, Memory
-from memrepo.core.state import State, read_state
+from memrepo.core.state import Remove, State, Update, read_state
 from memrepo.merge.closure import closure
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import HotRules, Rules

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.core.changes import Change, Update
 from memrepo.core.memory import Memory
-from memrepo.core.state import Files, State
+from memrepo.core.state import Change, Files, State, Update
 from memrepo.policies.upkeep import interlock, losses
 
 

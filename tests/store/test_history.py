@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.core.changes import Step
 from memrepo.core.messages import Context, message
+from memrepo.core.state import Step
 from memrepo.store import history
 from memrepo.store.git import opened
 

@@ -16,11 +16,21 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.actions.landing import prepare
-from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, LAYER_OF_TYPE, Memory
 from memrepo.core.messages import Context
-from memrepo.core.state import Files, State, apply
+from memrepo.core.state import (
+    Change,
+    Create,
+    Delete,
+    Files,
+    Remove,
+    State,
+    Step,
+    Update,
+    Write,
+    apply,
+)
 from memrepo.store.git import opened
 from memrepo.store.repo import Repository
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.memory import Hot, Memory, Source
-from memrepo.core.state import Files, State
+from memrepo.core.state import Delete, Files, State, Write
 from memrepo.policies.rules import HotRules
 from memrepo.views import pages
 from memrepo.views.hot import condensed, hot_page

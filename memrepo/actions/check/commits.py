@@ -20,9 +20,8 @@ from memrepo.checks.contents import secret_problems
 from memrepo.checks.memories import message_problems
 from memrepo.checks.rules import GROUPS, Around, Group, Scene, Wants
 from memrepo.config import ConfigError, parse_config
-from memrepo.core.errors import MemrepoError, UsageError
+from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.layout import Layout
-from memrepo.core.problems import Problem
 from memrepo.merge import closure
 from memrepo.store import errors, history, settings
 from memrepo.store.git import Git

@@ -12,9 +12,8 @@ import msgspec
 
 from memrepo.actions.request import VerbResult
 from memrepo.checks.rules import Around, Scene, Wants, report
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, Problem
 from memrepo.core.layout import Layout
-from memrepo.core.problems import Problem
 from memrepo.core.secrets import configure
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ import msgspec
 from memrepo.actions.recall.lookup import heading, work_at
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import strip_deceptive
 from memrepo.core.layout import AREAS, stamped, standing_of
 from memrepo.core.memory import Memory
-from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import nominated

@@ -19,14 +19,12 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.land import marked_in, run_stamp
 from memrepo.actions.run.retire import retiring
 from memrepo.actions.work import Work
-from memrepo.core.changes import Create, Step, Write
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.ids import digest
 from memrepo.core.manifest import IMPORT, LOGIC_VERSION, SCHEMA_VERSION, Manifest
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
-from memrepo.core.problems import Problem
-from memrepo.core.state import State, apply
+from memrepo.core.state import Create, State, Step, Write, apply
 from memrepo.core.times import format_time
 from memrepo.formats import purifier, readers
 from memrepo.formats.plan import Imported, ImportTerms, take

@@ -14,11 +14,10 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import StepsWritten, write_steps
 from memrepo.core.access import Accesses
-from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
-from memrepo.core.state import State
+from memrepo.core.state import State, Step, Update
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import (
     AUTOMATIC,

@@ -22,13 +22,11 @@ from memrepo.actions.setup.agent import AgentPrompt, agent_snippet
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
-from memrepo.core.changes import Step, Update
-from memrepo.core.errors import UsageError
+from memrepo.core.errors import Problem, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
-from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
-from memrepo.core.state import State
+from memrepo.core.state import State, Step, Update
 from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.ageing import SKILLS, Nomination, effective, nominated

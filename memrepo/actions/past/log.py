@@ -14,14 +14,13 @@ from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.changes import OPS
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.manifest import read_manifests
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
-from memrepo.core.state import State
+from memrepo.core.state import OPS, State
 from memrepo.store import history
 from memrepo.store.history import DIGITS, LandedOperation, MemoryVersion, ids_in_history, trace
 

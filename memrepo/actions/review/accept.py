@@ -31,11 +31,10 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.maintain import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import refuse_taking
-from memrepo.core.changes import Change, Remove, Step, Update, traits
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp, differing
 from memrepo.core.messages import Context, counted, message
-from memrepo.core.state import State, apply, play
+from memrepo.core.state import Change, Remove, State, Step, Update, apply, play, traits
 from memrepo.merge import closure
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in

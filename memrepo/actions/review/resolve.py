@@ -14,11 +14,10 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core import corrections
-from memrepo.core.changes import Change, Step, Update, Write
 from memrepo.core.corrections import Correction, CorrectionVerdict, Side, corrections_of
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import Memory
-from memrepo.core.state import State
+from memrepo.core.state import Change, State, Step, Update, Write
 from memrepo.core.times import format_time
 from memrepo.policies.standing import (
     STATUSES,

@@ -27,13 +27,12 @@ from memrepo.actions.run.settle import (
 from memrepo.actions.run.shelf import arrange
 from memrepo.checks.memories import is_known_tag
 from memrepo.checks.rules import Wants
-from memrepo.core.changes import Step, Update
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import MemrepoError, Problem
 from memrepo.core.ids import as_tag, claim_id, note_id, text_hash
 from memrepo.core.judge import Statement
 from memrepo.core.manifest import Consumed, Judged, Receipt
 from memrepo.core.memory import MAX_LISTED, OWN_ACTOR, Memory, Source, Stamp, hashes_of, of_types
-from memrepo.core.problems import Problem
+from memrepo.core.state import Step, Update
 from memrepo.policies.claims import (
     SHORT,
     have_two_roles,

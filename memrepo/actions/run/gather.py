@@ -22,16 +22,15 @@ from memrepo.actions.run.overtake import StatementIndex, compared_in
 from memrepo.actions.work import Work
 from memrepo.config import Config, parse_config
 from memrepo.core import codec
-from memrepo.core.changes import Step, Update, traits_between
 from memrepo.core.codec import changed_keys
 from memrepo.core.corrections import corrections_of
+from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.judge import Statement
 from memrepo.core.manifest import LOGIC_VERSION, Manifest, Receipt
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, Memory, Stamp, of_types
 from memrepo.core.messages import counted
-from memrepo.core.problems import Problem
-from memrepo.core.state import EMPTY, State, apply_steps
+from memrepo.core.state import EMPTY, State, Step, Update, apply_steps, traits_between
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE

@@ -13,12 +13,11 @@ from msgspec.structs import replace
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.request import DryRun, Reason, VerbResult
 from memrepo.actions.work import MACHINE, Work
-from memrepo.core.changes import Delete, Step, Write
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import MAX_STEPS, Context, counted
-from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
+from memrepo.core.state import Delete, Step, Write
 from memrepo.core.times import format_time, local_day
 from memrepo.read.intake import Cursor, SourceText
 from memrepo.read.sources import distilled, kind_of

@@ -25,10 +25,10 @@ from memrepo.actions.run.judge_choice import (
 from memrepo.actions.run.record import Result
 from memrepo.actions.run.shelf import MIN_CHANGED, MIN_NEW
 from memrepo.actions.work import Work
+from memrepo.core.errors import Problem
 from memrepo.core.judge import Statement, Usage
 from memrepo.core.manifest import Receipt
 from memrepo.core.memory import CLAIM_TYPES, Source, of_types
-from memrepo.core.problems import Problem
 from memrepo.judge.ask import why_stopped
 from memrepo.judge.checks import Cited
 from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack, tokens_of

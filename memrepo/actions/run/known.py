@@ -18,19 +18,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from memrepo.core.changes import (
-    BULK_OPS,
-    Change,
-    Create,
-    Op,
-    Step,
-    Update,
-    is_decided,
-    traits_of,
-)
 from memrepo.core.codec import changed_keys
 from memrepo.core.corrections import corrections_of
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import MemrepoError, Problem
 from memrepo.core.ids import digest
 from memrepo.core.memory import (
     MAX_LISTED,
@@ -40,8 +30,18 @@ from memrepo.core.memory import (
     listed_places,
 )
 from memrepo.core.messages import counted
-from memrepo.core.problems import Problem
-from memrepo.core.state import EMPTY, State
+from memrepo.core.state import (
+    BULK_OPS,
+    EMPTY,
+    Change,
+    Create,
+    Op,
+    State,
+    Step,
+    Update,
+    is_decided,
+    traits_of,
+)
 from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import Corrected, Tombstone, binds, decided_against, tombstones_in
 from memrepo.policies.claims import (

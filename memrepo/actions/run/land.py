@@ -13,17 +13,18 @@ from memrepo.actions.pending import PREFIX, all_waiting, put_away
 from memrepo.actions.run.decide import Decisions
 from memrepo.actions.run.gather import Answers, RunPlan
 from memrepo.actions.work import MACHINE, Work
-from memrepo.core.changes import (
-    Change,
-    Create,
-    Step,
-    Update,
-    Write,
-)
 from memrepo.core.ids import digest
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, Judged, Manifest
 from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
-from memrepo.core.state import State, apply_steps
+from memrepo.core.state import (
+    Change,
+    Create,
+    State,
+    Step,
+    Update,
+    Write,
+    apply_steps,
+)
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Failure
 from memrepo.policies.upkeep import interlock

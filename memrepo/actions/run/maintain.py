@@ -12,12 +12,21 @@ from functools import partial
 from memrepo.actions.run.decide import Decisions
 from memrepo.actions.run.gather import RunPlan
 from memrepo.actions.work import Work
-from memrepo.core.changes import Change, Create, Remove, Step, Update, is_decided, traits_of
 from memrepo.core.ids import digest
 from memrepo.core.layout import Layout
 from memrepo.core.memory import OWN_ACTOR, Memory
 from memrepo.core.messages import counted
-from memrepo.core.state import State, apply_steps
+from memrepo.core.state import (
+    Change,
+    Create,
+    Remove,
+    State,
+    Step,
+    Update,
+    apply_steps,
+    is_decided,
+    traits_of,
+)
 from memrepo.core.times import format_time
 from memrepo.policies.entities import link_step
 from memrepo.policies.gists import (

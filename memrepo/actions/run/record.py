@@ -26,10 +26,9 @@ from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, texts_at
 from memrepo.actions.work import Work, outside
 from memrepo.config import ConfigError
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
-from memrepo.core.problems import Problem
 from memrepo.core.times import EARLIEST, format_time, parse_time
 from memrepo.policies.cadence import Failure, Timetable, guard, missed, next_fire
 from memrepo.policies.hotcache import hot_of

@@ -27,11 +27,11 @@ from msgspec.structs import replace
 from memrepo.actions.pending import REQUEST
 from memrepo.actions.run.gather import Input, RunPlan
 from memrepo.actions.run.known import Known
-from memrepo.core.changes import Step, Update
+from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.memory import MAX_LISTED, Memory, Retired, Source, hashes_of, listed_places
 from memrepo.core.messages import cut
-from memrepo.core.problems import Problem
+from memrepo.core.state import Step, Update
 from memrepo.policies.claims import (
     find_reflecting,
     is_held_by_person,

@@ -45,11 +45,10 @@ from memrepo.actions.run.record import (
 )
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
-from memrepo.core.errors import Exit, UsageError
+from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.judge import BudgetReached, Usage
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.core.messages import counted
-from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
 from memrepo.policies.cadence import due

@@ -24,10 +24,10 @@ from memrepo.actions.run.overtake import (
     is_compared,
 )
 from memrepo.core import corrections
-from memrepo.core.changes import Change, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of
 from memrepo.core.judge import Statement
 from memrepo.core.memory import OWN_ACTOR, Link, Memory, Stamp
+from memrepo.core.state import Change, Step, Update, Write
 from memrepo.policies.claims import is_by_person, is_held_by_person, is_worded_by_person
 from memrepo.policies.hotcache import place_of
 from memrepo.policies.standing import (

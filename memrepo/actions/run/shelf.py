@@ -16,12 +16,12 @@ from memrepo.actions.run.gather import Answers, RunPlan
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import SURE
 from memrepo.actions.run.settle import supersede
-from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
 from memrepo.core.manifest import Receipt
 from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Hot, Memory, Stamp
 from memrepo.core.patterns import regex
+from memrepo.core.state import Step, Update
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk, why_stopped
 from memrepo.judge.checks import Cited, check

@@ -27,10 +27,9 @@ from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.checks import find_problems
 from memrepo.checks.rules import all_rules
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.layout import AREAS
 from memrepo.core.messages import counted
-from memrepo.core.problems import Problem
 from memrepo.store import settings
 from memrepo.store.errors import Missing
 from memrepo.store.git import git_version, object_problems

@@ -20,13 +20,12 @@ from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge_choice import JudgeChoice, Usable, usable_judges
 from memrepo.actions.work import Work
 from memrepo.assets import asset
-from memrepo.core.changes import Step, Write
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.keys import is_zone
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.patterns import regex
-from memrepo.core.state import EMPTY, play
+from memrepo.core.state import EMPTY, Step, Write, play
 from memrepo.formats.purifier import CLAIMS
 from memrepo.read.kinds import AGENT_FOLDER
 from memrepo.read.sources import (

@@ -14,8 +14,7 @@ from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run.record import BY, SINCE, local_folder
 from memrepo.actions.setup.agent import cron_prompt
 from memrepo.actions.work import Work
-from memrepo.core.errors import UsageError
-from memrepo.core.problems import Problem
+from memrepo.core.errors import Problem, UsageError
 from memrepo.core.times import format_time
 from memrepo.policies.cadence import Fire, upcoming
 from memrepo.policies.rules import MODES, RunMode

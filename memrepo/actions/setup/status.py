@@ -28,12 +28,11 @@ from memrepo.actions.run.record import timetable, unhooked_problems
 from memrepo.actions.work import Work, driver_notices, purge_notices
 from memrepo.assets import asset
 from memrepo.core.corrections import corrections_of
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, Problem
 from memrepo.core.layout import hot_path
 from memrepo.core.manifest import Manifest
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in

@@ -15,9 +15,8 @@ import msgspec
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core import codec, header
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, Problem
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
-from memrepo.core.problems import Problem
 from memrepo.merge.states import join_file
 from memrepo.merge.versions import FileVersion, join_versions
 from memrepo.store.errors import problem

@@ -24,13 +24,12 @@ from memrepo import views
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, Work
-from memrepo.core.changes import Op
-from memrepo.core.errors import Exit, UsageError
+from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.layout import AREAS
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.messages import counted
 from memrepo.core.needles import Needle, fold, needles_of
-from memrepo.core.problems import Problem
+from memrepo.core.state import Op
 from memrepo.merge.purging import WORD, Edit, prepare
 from memrepo.store import purges, settings
 from memrepo.store.errors import StoreError, problem

@@ -19,12 +19,10 @@ from memrepo.actions.pending import unknown_person
 from memrepo.actions.request import DryRun, VerbResult, option, side_of
 from memrepo.actions.work import OtherFormat, Work
 from memrepo.config import FORMAT, parse_config
-from memrepo.core.changes import Step
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import PREFIX, counted, message
-from memrepo.core.problems import Problem
-from memrepo.core.state import State, play
+from memrepo.core.state import State, Step, play
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import MergeConflict, Side

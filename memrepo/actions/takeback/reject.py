@@ -14,11 +14,10 @@ from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
-from memrepo.core.changes import Change, Delete, Step, Write
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import SUBJECT_LENGTH, fold, words_of
-from memrepo.core.state import State
+from memrepo.core.state import Change, Delete, State, Step, Write
 from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import (
     Tombstone,

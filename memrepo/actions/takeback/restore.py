@@ -17,11 +17,9 @@ from memrepo.actions.recall.lookup import NoSuchMemory, count_retrieval, find
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
-from memrepo.core.changes import Change, Step, Update
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.problems import Problem
-from memrepo.core.state import State, apply
+from memrepo.core.state import Change, State, Step, Update, apply
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.standing import RETIRED

@@ -20,10 +20,10 @@ from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
 from memrepo.actions.run.gather import CLAIMED
 from memrepo.actions.work import Work
-from memrepo.core.changes import BULK_OPS, PROPOSED, Step, traits_between
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, REASON_LENGTH, fold, message
+from memrepo.core.state import BULK_OPS, PROPOSED, Step, traits_between
 from memrepo.merge.reversal import RevertConflict, Reverted, revert_change, together
 from memrepo.merge.tombstones import (
     lifted_changes,

@@ -18,12 +18,11 @@ from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, clean_text, unchanged, write
 from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants
-from memrepo.core.changes import Create, Step
 from memrepo.core.errors import UsageError
 from memrepo.core.fields import ValueMismatch, defaults_of
 from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
 from memrepo.core.memory import BY_NAME, LAYERS, TYPES, Memory, Source, Stamp
-from memrepo.core.state import State
+from memrepo.core.state import Create, State, Step
 from memrepo.core.times import local_day
 from memrepo.policies.claims import free_path
 from memrepo.policies.matching import akin

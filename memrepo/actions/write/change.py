@@ -27,14 +27,13 @@ from memrepo.actions.write.commit import (
     write,
     write_steps,
 )
-from memrepo.core.changes import Create, Op, Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import normalise, text_hash, visible
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, FIELDS, Hot, Memory, Stamp
 from memrepo.core.messages import counted, cut, subject_of
 from memrepo.core.secrets import without_secrets
-from memrepo.core.state import State, apply
+from memrepo.core.state import Create, Op, State, Step, Update, apply
 from memrepo.judge.offline import OBJECT_LENGTH
 from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
 from memrepo.policies.links import Directive, find_directives

@@ -15,12 +15,10 @@ from memrepo.actions.guard import close_calls, refuse_beyond, refuse_secret
 from memrepo.actions.landing import hot_rules, prepare, retried
 from memrepo.actions.request import VerbResult, Wish, Writes
 from memrepo.actions.work import Work
-from memrepo.core.changes import Create, Step, Update
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import subject_of
-from memrepo.core.problems import Problem
-from memrepo.core.state import State, apply
+from memrepo.core.state import Create, State, Step, Update, apply
 from memrepo.policies.claims import is_by_person
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import is_retired

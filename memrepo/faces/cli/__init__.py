@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from memrepo.actions.request import VerbResult
     from memrepo.actions.work import Call
-    from memrepo.core.problems import Problem
+    from memrepo.core.errors import Problem
 
 SCHEMA_VERSION = 1
 _REFUSALS = frozenset(

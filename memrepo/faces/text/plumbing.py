@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, counted_as
-from memrepo.core.problems import Problem
 
 if TYPE_CHECKING:
     from memrepo.actions.check import check as checking
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memrepo.actions.exchange import import_ as importing
     from memrepo.actions.sync import purge as purging
     from memrepo.actions.sync import sync as syncing
-    from memrepo.core.problems import Problem
+    from memrepo.core.errors import Problem
     from memrepo.faces.cli import commands
 
 

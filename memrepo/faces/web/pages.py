@@ -23,10 +23,10 @@ from memrepo.actions.run.record import last_record
 from memrepo.actions.setup import status
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
+from memrepo.core.errors import Problem
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.faces.text.changes import phrases_of
 from memrepo.views.hot import condensed, plain, sections, unmarked
 from memrepo.views.html import Mark, rendered, rendered_line, shown, side

@@ -18,8 +18,8 @@ from docs_parts import ROOT
 from driving import done
 
 from memrepo import OpenRepository, open_repository
-from memrepo.actions.request import Option, Unfit, VerbResult, checked, choices_of
 from memrepo.actions.verbs import VERBS
+from memrepo.actions.work import Option, Unfit, VerbResult, checked, choices_of
 from memrepo.core.fields import defaults_of
 from memrepo.faces.cli import main
 from memrepo.faces.cli.parser import COMMANDS, add_fields, command_parser, request_of

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memrepo.core.errors import MemrepoError
 
 if TYPE_CHECKING:
-    from memrepo.actions.request import VerbResult
-    from memrepo.actions.work import Work
+    from memrepo.actions.work import VerbResult, Work
     from memrepo.core.errors import Problem
 
 

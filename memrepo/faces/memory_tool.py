@@ -20,8 +20,7 @@ from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from anthropic.types.beta import BetaCacheControlEphemeralParam
 
 from memrepo.actions.guard import refuse_secret
-from memrepo.actions.request import Wish
-from memrepo.actions.work import Call, Work, as_program
+from memrepo.actions.work import Call, Wish, Work, as_program
 from memrepo.actions.write.add import Drafts, Entry
 from memrepo.actions.write.change import rewording
 from memrepo.actions.write.commit import Unchanged, write

@@ -18,9 +18,8 @@ from memrepo.actions.guard import SecretInText
 from memrepo.actions.recall import search
 from memrepo.actions.recall.recall import Hit
 from memrepo.actions.recall.search import Passage
-from memrepo.actions.request import Wish, checked
 from memrepo.actions.verbs import VERBS, perform
-from memrepo.actions.work import Call, Work
+from memrepo.actions.work import Call, Wish, Work, checked
 from memrepo.actions.write.add import Drafts, Entry
 from memrepo.actions.write.commit import Unchanged, clean_text, write
 from memrepo.core.errors import MemrepoError, Problem, UsageError

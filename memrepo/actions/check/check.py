@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from memrepo import checks
 from memrepo.actions.check import scenes
 from memrepo.actions.check.scenes import Checked, CheckResult, result_of
-from memrepo.actions.request import VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import VerbResult, Work, option
 from memrepo.checks import memories
 from memrepo.checks.memories import completed, message_problems, respelled
 from memrepo.checks.rules import GROUPS, Group, Scene

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memrepo.actions.request import VerbResult
+from memrepo.actions.work import VerbResult
 from memrepo.checks.rules import Around, Scene, Wants, report
 from memrepo.core.errors import Exit, Problem
 from memrepo.core.layout import Layout

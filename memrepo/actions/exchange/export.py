@@ -11,8 +11,7 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions.recall.lookup import heading, work_at
-from memrepo.actions.request import At, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import At, VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import strip_deceptive
 from memrepo.core.layout import AREAS, stamped, standing_of

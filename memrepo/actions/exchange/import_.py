@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.landing import derived_files, prepare
-from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.land import marked_in, run_stamp
 from memrepo.actions.run.retire import retiring
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.ids import digest
 from memrepo.core.manifest import IMPORT, LOGIC_VERSION, SCHEMA_VERSION, Manifest

@@ -10,8 +10,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.actions.write.commit import StepsWritten, write_steps
 from memrepo.core.access import Accesses
 from memrepo.core.errors import Exit, UsageError

@@ -12,8 +12,7 @@ import msgspec
 
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
-from memrepo.actions.request import VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.manifest import read_manifests

@@ -19,8 +19,7 @@ from memrepo.actions.past.log import (
 from memrepo.actions.recall.lookup import field_as_json, heading, work_at
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import Later, index_of, later_than
-from memrepo.actions.request import At, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import At, VerbResult, Work, option
 from memrepo.core.manifest import Manifest
 from memrepo.core.memory import BY_NAME, FIELDS, Memory, having
 from memrepo.core.messages import PREFIX, fold

@@ -22,8 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.recall.lookup import NotYetSetUp, as_json, find, work_at
-from memrepo.actions.request import VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import VerbResult, Work, option
 from memrepo.core.errors import UsageError
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory

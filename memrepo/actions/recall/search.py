@@ -19,8 +19,7 @@ from memrepo.actions.recall.recall import (
     by_words_alone,
     index_of,
 )
-from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import At, NoTouch, ValidAt, VerbResult, Work, option
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted

@@ -13,8 +13,7 @@ from memrepo.actions.recall.around import threads_around
 from memrepo.actions.recall.lookup import as_json, heading, moment_of, touch, work_at
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import Derived, facts
-from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import At, NoTouch, ValidAt, VerbResult, Work, option
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State

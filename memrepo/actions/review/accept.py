@@ -27,9 +27,8 @@ from memrepo.actions.pending import (
     refuse_on_waiting,
     the_waiting,
 )
-from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.maintain import first_page_steps
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.actions.write.commit import refuse_taking
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp, differing

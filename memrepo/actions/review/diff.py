@@ -10,8 +10,7 @@ import msgspec
 
 from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.pending import NothingWaits, the_waiting
-from memrepo.actions.request import VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import VerbResult, Work, option
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY, ChangeKind, differences

@@ -10,8 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core import corrections
 from memrepo.core.corrections import Correction, CorrectionVerdict, Side, corrections_of

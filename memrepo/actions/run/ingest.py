@@ -11,8 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.landing import prepare, retried
-from memrepo.actions.request import DryRun, Reason, VerbResult
-from memrepo.actions.work import MACHINE, Work
+from memrepo.actions.work import MACHINE, DryRun, Reason, VerbResult, Work
 from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import MAX_STEPS, Context, counted

@@ -22,9 +22,8 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.pending import removals_in_words
-from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, texts_at
-from memrepo.actions.work import Work, outside
+from memrepo.actions.work import VerbResult, Work, option, outside
 from memrepo.config import ConfigError
 from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import visible

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import missing_pages, retried
 from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room
-from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import Decisions, decide
 from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
 from memrepo.actions.run.ingest import Ingested, take_in
@@ -43,7 +42,7 @@ from memrepo.actions.run.record import (
     record_run,
     unhooked_problems,
 )
-from memrepo.actions.work import Work, uncollected
+from memrepo.actions.work import DryRun, Work, option, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.judge import BudgetReached, Usage

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run import run
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import record_run
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, VerbResult, Work, option
 from memrepo.core.errors import UsageError
 from memrepo.core.judge import Usage
 from memrepo.store.run_files import SavedAnswers

@@ -22,8 +22,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from memrepo.actions.request import DryRun, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, VerbResult, Work, option
 from memrepo.assets import asset, own_text
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import slugify

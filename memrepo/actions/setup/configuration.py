@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.request import VerbResult, option
-from memrepo.actions.work import Work, outside
+from memrepo.actions.work import VerbResult, Work, option, outside
 from memrepo.config import (
     DEFAULTS,
     KEYS,

@@ -14,7 +14,6 @@ from memrepo.actions.check.commits import find_damage
 from memrepo.actions.landing import missing_pages
 from memrepo.actions.pending import all_waiting, broken_branches, uncommitted_problems
 from memrepo.actions.recall.recall import index_of
-from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.judge import estimate_of
 from memrepo.actions.run.judge_choice import (
     JudgeChoice,
@@ -23,7 +22,7 @@ from memrepo.actions.run.judge_choice import (
 )
 from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
-from memrepo.actions.work import Work
+from memrepo.actions.work import VerbResult, Work, option
 from memrepo.assets import asset
 from memrepo.checks import find_problems
 from memrepo.checks.rules import all_rules

@@ -10,10 +10,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run.record import BY, SINCE, local_folder
 from memrepo.actions.setup.agent import cron_prompt
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, VerbResult, Work, option
 from memrepo.core.errors import Problem, UsageError
 from memrepo.core.times import format_time
 from memrepo.policies.cadence import Fire, upcoming

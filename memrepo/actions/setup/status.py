@@ -21,11 +21,10 @@ from memrepo.actions.pending import (
     uncommitted_problems,
     unknown_person,
 )
-from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.known import kept_unstated
 from memrepo.actions.run.record import timetable, unhooked_problems
-from memrepo.actions.work import Work, driver_notices, purge_notices
+from memrepo.actions.work import VerbResult, Work, driver_notices, option, purge_notices
 from memrepo.assets import asset
 from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import Exit, Problem

@@ -12,8 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.request import VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import VerbResult, Work, option
 from memrepo.core import codec, header
 from memrepo.core.errors import Exit, Problem
 from memrepo.core.layout import ADOPTED_PREFIX, Layout

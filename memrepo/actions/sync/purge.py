@@ -21,9 +21,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import views
-from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.verbs import VERBS
-from memrepo.actions.work import Call, Work
+from memrepo.actions.work import Call, DryRun, VerbResult, Work, option
 from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.layout import AREAS
 from memrepo.core.memory import LAYER_OF_TYPE

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import hot_rules
 from memrepo.actions.pending import unknown_person
-from memrepo.actions.request import DryRun, VerbResult, option, side_of
-from memrepo.actions.work import OtherFormat, Work
+from memrepo.actions.work import DryRun, OtherFormat, VerbResult, Work, option, side_of
 from memrepo.config import FORMAT, parse_config
 from memrepo.core.errors import Exit, Problem
 from memrepo.core.ids import visible

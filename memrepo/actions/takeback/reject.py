@@ -11,8 +11,7 @@ from msgspec.structs import asdict, replace
 from memrepo.actions.guard import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.request import DryRun, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, VerbResult, Work, option
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory

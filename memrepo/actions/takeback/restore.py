@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from memrepo.actions.guard import Rejected, with_pages
 from memrepo.actions.past.log import find_removed
 from memrepo.actions.recall.lookup import NoSuchMemory, count_retrieval, find
-from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, Reason, Work, option
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.memory import Memory, Stamp

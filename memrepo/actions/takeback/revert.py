@@ -17,9 +17,8 @@ from memrepo.actions.guard import refuse_lifting
 from memrepo.actions.landing import chain, derived_contents, listed_steps
 from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
 from memrepo.actions.run.gather import CLAIMED
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option, side_of
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, REASON_LENGTH, fold, message

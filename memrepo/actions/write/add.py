@@ -13,8 +13,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from memrepo.actions.guard import refuse_secret
-from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, Reason, Work, option
 from memrepo.actions.write.commit import Unchanged, Written, clean_text, unchanged, write
 from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants

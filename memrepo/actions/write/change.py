@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.ageing import Health, figures
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, count_retrieval, find
-from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.actions.write.add import Drafts, Entry, checked, refuse_tags
 from memrepo.actions.write.commit import (
     Unchanged,

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.guard import close_calls, refuse_beyond, refuse_secret
 from memrepo.actions.landing import hot_rules, prepare, retried
-from memrepo.actions.request import VerbResult, Wish, Writes
-from memrepo.actions.work import Work
+from memrepo.actions.work import VerbResult, Wish, Work, Writes
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import subject_of

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from memrepo.actions.request import VerbResult
-    from memrepo.actions.work import Call
+    from memrepo.actions.work import Call, VerbResult
     from memrepo.core.errors import Problem
 
 SCHEMA_VERSION = 1

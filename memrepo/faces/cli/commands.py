@@ -16,10 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.guard import narrowed
-from memrepo.actions.request import VerbResult, option
 from memrepo.actions.setup.agent import Request as AgentRequest
 from memrepo.actions.verbs import perform
-from memrepo.actions.work import Call, Work, uncollected
+from memrepo.actions.work import Call, VerbResult, Work, option, uncollected
 from memrepo.assets import asset
 from memrepo.core.errors import UsageError
 from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals, run_line

@@ -18,8 +18,7 @@ from memrepo.actions.verbs import VERBS, perform, read_verbs
 from memrepo.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from memrepo.actions.request import Option, VerbResult
-    from memrepo.actions.work import Work
+    from memrepo.actions.work import Option, VerbResult, Work
 
 _OWN = read_verbs(Path(__file__).with_name("commands.txt"), "memrepo.faces")
 """Commands that are not verbs, because they need a terminal, a parser or a process."""
@@ -163,7 +162,7 @@ def _default(request: Any, name: str) -> Any:
 
 def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> dict[str, Any]:
     """Return the keyword arguments with which argparse's `add_argument` declares a field."""
-    from memrepo.actions.request import choices_of
+    from memrepo.actions.work import choices_of
 
     if type_ is bool:
         return {"dest": name, "action": "store_true"}

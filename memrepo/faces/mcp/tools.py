@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.request import VerbResult, choices_of
 from memrepo.actions.verbs import VERBS, perform
-from memrepo.actions.work import Call, Work, as_program, nothing
+from memrepo.actions.work import Call, VerbResult, Work, as_program, choices_of, nothing
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import STATUSES
 from memrepo.core.messages import REASON_LENGTH, fold

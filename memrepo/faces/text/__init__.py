@@ -6,8 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from keyword import iskeyword
 
-from memrepo.actions.request import VerbResult
 from memrepo.actions.verbs import VERBS
+from memrepo.actions.work import VerbResult
 
 _MODULES = {
     "check": "plumbing",

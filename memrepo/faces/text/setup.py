@@ -12,7 +12,6 @@ from memrepo.core.messages import counted
 from memrepo.core.times import parse_time
 
 if TYPE_CHECKING:
-    from memrepo.actions.request import VerbResult
     from memrepo.actions.setup import agent as agents
     from memrepo.actions.setup import configuration
     from memrepo.actions.setup import doctor as checkup
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import schedule as scheduling
     from memrepo.actions.setup import status as standing
     from memrepo.actions.setup.schedule import Job
+    from memrepo.actions.work import VerbResult
     from memrepo.faces.cli.commands import Hooked
     from memrepo.policies.cadence import Fire
 

@@ -26,9 +26,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from memrepo.actions.pending import REMOVALS
-from memrepo.actions.request import checked
 from memrepo.actions.verbs import VERBS, perform
-from memrepo.actions.work import Call, Work
+from memrepo.actions.work import Call, Work, checked
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.secrets import concealed, without_secrets

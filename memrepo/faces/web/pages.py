@@ -14,7 +14,6 @@ from memrepo.actions.lifecycle.session import MAX_TOKENS, context
 from memrepo.actions.past import why
 from memrepo.actions.recall import around
 from memrepo.actions.recall import show as showing
-from memrepo.actions.request import checked
 from memrepo.actions.review import resolve
 from memrepo.actions.review.diff import review_of, span_of
 from memrepo.actions.run.decide import EDITED
@@ -22,7 +21,7 @@ from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import last_record
 from memrepo.actions.setup import status
 from memrepo.actions.verbs import perform
-from memrepo.actions.work import Work
+from memrepo.actions.work import Work, checked
 from memrepo.core.errors import Problem
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.work import Work
+from memrepo.core.codec import decode
 from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.messages import MAX_STEPS, Context, message
 from memrepo.core.secrets import redact
@@ -152,16 +153,56 @@ def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
     return contents
 
 
-def stale_pages(work: Work, *, rendered: bool = False) -> tuple[str, ...]:
-    """Return the derived files that do not match this commit's memories. The answer is stored.
+_FEW = 20
+"""The most changed memories of which the pages are named without rendering any."""
 
+
+class _Pages(msgspec.Struct, frozen=True, kw_only=True):
+    """The derived files that did not match the memories of a commit."""
+
+    commit: str
+    stale: tuple[str, ...] = ()
+
+
+def stale_pages(work: Work, *, rendered: bool = False) -> tuple[str, ...]:
+    """Return the derived files that do not match this commit's memories.
+
+    The answer is stored. Of memories that a few commits changed since, the pages are added.
     `rendered` is true for a commit with all of its pages rendered: none is stale.
     """
+    tree, kind, places = work.tree, f"pages {hot_rules(work).path}", ("views", "tombstones")
+    paths = [tree.layout.prefix + name for name in (*places, "templates", *HOT_NAMES)]
 
-    def stale() -> tuple[str, ...]:
-        return () if rendered else tuple(sorted(derived_contents(work, work.tree.state())))
+    def found() -> _Pages:
+        stale = () if rendered else tuple(sorted(derived_contents(work, tree.state())))
+        return _Pages(commit=tree.commit, stale=stale)
 
-    return work.answer(f"pages {hot_rules(work).path}", tuple[str, ...], stale)
+    known = work.answer(kind, _Pages, found, of=paths, renew=rendered)
+    more = _changed_pages(work, known.commit)
+    if more is None:
+        known, more = work.answer(kind, _Pages, found, of=paths, renew=True), set()
+    return tuple(sorted({*known.stale, *more}))
+
+
+def _changed_pages(work: Work, commit: str) -> set[str] | None:
+    """Return the pages of the memories changed since a commit, or None if all must be rendered."""
+    from memrepo.views.pages import paths_of
+
+    tree = work.tree
+    changed = {} if commit == tree.commit else tree.files.differences(commit)
+    if changed is None:
+        return None
+    files = [(p, blob) for p, both in changed.items() for blob in both if tree.layout.is_memory(p)]
+    if len(files) > 2 * _FEW:
+        return None
+    files = [one for one in files if one[1]]
+    pages = set[str]()
+    for (path, _), data in zip(files, tree.files.each(files), strict=True):
+        memory, _ = decode(path, data)
+        if memory is None or memory.hot or any(k.type == "contradicts" for k in memory.links):
+            return None
+        pages |= paths_of(memory, tree.layout, work.config.is_personal)
+    return pages
 
 
 def hot_rules(work: Work) -> HotRules:

@@ -375,15 +375,26 @@ class Work:
         title = " ".join(word[:1].upper() + word[1:] for word in words) or "Agent"
         return f"{title} (memrepo) <{slugify(name) or 'agent'}@memrepo.invalid>"
 
-    def answer(self, kind: str, type_: type[T], compute: Callable[[], T]) -> T:
+    def answer(
+        self,
+        kind: str,
+        type_: type[T],
+        compute: Callable[[], T],
+        *,
+        of: Collection[str] = (),
+        renew: bool = False,
+    ) -> T:
         """Return what a function of this commit's files and of the configuration returns.
 
         The answer is stored until the commit, the configuration or the caller's scope changes.
-        `compute` may read nothing from the work tree, unless `kind` names what it found there.
+        `of` has the paths of the files and folders that it depends on, by default all. `compute`
+        may read nothing from the work tree, unless `kind` names what it found there. `renew`
+        replaces the stored answer.
         """
         config = self.store.work.read(self.tree.layout.config) or b""
-        key = digest([self.tree.commit, self.call.scope, config.decode("utf-8", "replace")])
-        return self.store.cache.answer(kind, key, type_, compute)
+        ids = [self.tree.files.id_of(path) for path in of] or self.tree.commit
+        key = digest([ids, self.call.scope, config.decode("utf-8", "replace")])
+        return self.store.cache.answer(kind, key, type_, compute, renew=renew)
 
     def landed(self) -> list[LandedOperation]:
         """Return the landings of all runs contained in this commit, newest first."""

@@ -16,7 +16,7 @@ import msgspec
 from memrepo.core.ids import digest, slugify
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import clean_page
+from memrepo.core.secrets import clean_page, is_clean, know_clean
 
 CONFIG_NAME = "memrepo.toml"
 ADOPTED_PREFIX = "memrepo/"
@@ -146,7 +146,10 @@ _STAMP = regex(rb"<!-- memrepo:(hot|view|layer) ([0-9a-f]{16}) -->\n")
 def stamped(kind: PageKind, rest: str) -> bytes:
     """Return the text of a page with a stamp line added at the start, and without secrets."""
     data = clean_page("views/" if kind == "view" else "", rest.encode())
-    return f"<!-- memrepo:{kind} {_stamp(data)} -->\n".encode() + data
+    page = f"<!-- memrepo:{kind} {_stamp(data)} -->\n".encode() + data
+    if is_clean(data):
+        know_clean(page)  # the scan takes most of the time that a large page takes
+    return page
 
 
 def hot_path(files: Mapping[str, bytes], layout: Layout, place: str) -> str:

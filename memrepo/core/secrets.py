@@ -409,6 +409,13 @@ def clean_digests() -> set[bytes]:
     return _clean.setdefault(rules, set())
 
 
+def know_clean(data: bytes) -> None:
+    """Remember that a text, whose parts were searched, is free of secrets."""
+    from hashlib import sha256
+
+    clean_digests().add(sha256(data).digest())
+
+
 def is_clean(data: bytes) -> bool:
     """Return whether a text is free of secrets."""
     from hashlib import sha256

@@ -19,7 +19,7 @@ import msgspec
 from memrepo.assets import asset, own_text
 from memrepo.core.errors import UsageError
 from memrepo.core.ids import digest, normalise, slugify, visible
-from memrepo.core.layout import below, stamped
+from memrepo.core.layout import Layout, below, stamped
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import find_secrets, rules_in_use, without_secrets
@@ -121,10 +121,24 @@ def _pages(state: State, personal: bool) -> Iterator[tuple[str, bytes]]:
     for memory in state.active:
         scopes[memory.scope].append(memory)
     for scope, found in sorted(scopes.items()):
-        # Two scopes need two folders, even if their shortened names are equal.
-        folder = f"scopes/{slugify(scope)}-{digest([scope])[:6]}/" if scope else ""
+        folder = _folder(scope)
         for name, data in _pages_of(state, found, folder, personal):
             yield state.layout.view(folder + name), data
+
+
+def paths_of(memory: Memory, layout: Layout, personal: bool) -> set[str]:
+    """Return the paths of the pages on which a memory may be shown."""
+    if memory.status != "active":
+        return set()
+    views = (view for view in VIEWS if view.name == memory.home and (personal or not view.personal))
+    found = {view.name for view in views if memory.standing not in _HIDDEN_STANDINGS}
+    found |= {TOPICS} if topics_of([memory], lexicon()) else set()
+    return {layout.view(_folder(memory.scope) + name) for name in found}
+
+
+def _folder(scope: str) -> str:
+    """Return the folder of a scope's pages. Two scopes with one short name need two folders."""
+    return f"scopes/{slugify(scope)}-{digest([scope])[:6]}/" if scope else ""
 
 
 def _pages_of(

@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from driving import LATER, done, git, memories, memrepo, standing
 
+from memrepo.store.database import NAME, memory_cache
+from memrepo.store.repo import open_repository
+from memrepo.views import pages
+
 # -- search --------------------------------------------------------------------------------------
 
 
@@ -226,6 +230,23 @@ def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) ->
     assert "2 pages are out of date" in memrepo(small_repo, "status", as_json=False).out
     done(small_repo, "run", now=LATER)
     assert done(small_repo, "status")["stale_views"] == []
+
+
+def test_a_written_memory_is_neither_rendered_nor_searched_with_all_the_others(
+    small_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`status` names the pages of what changed, and a run keeps what it found of each memory."""
+    done(small_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
+    done(small_repo, "run", now=LATER)
+    with open_repository(small_repo) as store:
+        files = store.snapshot(store.head()).memory_files
+    known = memory_cache(small_repo / ".git" / "memrepo" / NAME)
+    stored = known.read({blob: path for path, blob in files.items()})
+    searched = [m for m in stored.values() if any("clean body" in rule for rule in m.derived)]
+    assert len(stored) == len(files) < 2 * len(searched)
+    monkeypatch.setattr(pages, "render_views", None)
+    done(small_repo, "add", "The spare key hangs in the shed.", "--type", "fact")
+    assert done(small_repo, "status")["stale_views"] == ["views/LTMEMORY.md", "views/TOPICS.md"]
 
 
 def test_status_names_the_page_that_a_file_without_a_commit_displaces(small_repo: Path) -> None:

@@ -43,7 +43,10 @@ def draft(work: Work, plan: RunPlan, found: Decisions, run: str) -> None:
     work.store.notices += (one for one in redacted if one not in work.store.notices)
     state = apply_steps(plan.state, steps)
     # Most runs change nothing, and rendering the pages takes the most time of them.
-    pages = derived_files(work, state) if steps or stale_pages(work) else []
+    is_stale = not steps and bool(stale_pages(work))
+    pages = derived_files(work, state) if steps or is_stale else []
+    if is_stale and not pages:  # what changed is on no page
+        stale_pages(work, rendered=True)
     # Without any change, a run is recorded only for the cost of its questions.
     cost = found.receipt.usage.calls
     if not (steps or pages or found.consumed or plan.is_upgrade or cost):

@@ -140,7 +140,8 @@ def _links(work: Work, plan: RunPlan, state: State) -> tuple[Step, ...]:
     def step() -> Step | None:
         return link_step(state.active, plan.decided)
 
-    if state is plan.state and work.answer("linked", bool, lambda: step() is None):
+    areas = [state.layout.area(name).rstrip("/") for name in ("memories", "tombstones")]
+    if state is plan.state and work.answer("linked", bool, lambda: step() is None, of=areas):
         return ()
     return (found,) if (found := step()) else ()
 

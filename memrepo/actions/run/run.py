@@ -409,9 +409,9 @@ Below it, the next search does.
 
 def _update_caches(before: Work, at: Work) -> None:
     """Update the caches that speed up the next start: memories and search index."""
+    count = len(at.tree.state().memories)
     at.tree.cache_memories()
-    has_moved = at.tree.commit != before.tree.commit
-    if has_moved and len(at.tree.state().memories) >= MIN_INDEXED:
+    if at.tree.commit != before.tree.commit and count >= MIN_INDEXED:
         from memrepo.actions.recall.recall import embed, index_of
 
         index_of(at, edits=False, passages=True).follow()

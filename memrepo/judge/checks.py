@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import PurePosixPath
 
 import msgspec
@@ -28,18 +28,17 @@ from memrepo.judge.grounding import (
     languages_of,
     literals_of,
     loose,
+    with_dates,
     word_marked,
 )
 from memrepo.judge.interface import MAX_TEXT, Operation
-from memrepo.policies.change import change_of
+from memrepo.policies.claims import MAX_SPAN
 from memrepo.policies.matching import jaccard
 from memrepo.text.languages import small_words
 from memrepo.text.words import content_words
 
 MIN_TEXT = 10
 """Minimum characters of a text. A wide character counts twice."""
-MAX_SPAN = 26
-"""Maximum number of lines in one cited span."""
 MAX_BELOW = 8
 """Statements below a line that states nothing, from which a judge is asked to choose."""
 MIN_STATED = 3
@@ -48,7 +47,7 @@ NEAR_LINES = 3
 """Distance in lines up to which a line that was shown may support a wording."""
 SPARE = 1.1
 """How much longer a text may be than its limit, because models count badly."""
-MAX_VERBATIM = 600
+MAX_VERBATIM = 400
 """Maximum characters of lines that are quoted together."""
 SAME = 0.9
 """Share of common words from which a new text repeats a known memory."""
@@ -85,9 +84,9 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
     """The lines that an operation cites, and what explains them.
 
     `under` has the headings and lead-ins above them, and `above` also their files and how these
-    begin. `topics` has what the question shows, which may name a subject. `around` has
-    neighbouring lines that were shown. Lines that state nothing have a fault, and the places from
-    which others may be cited.
+    begin. `topics` has what the question shows, which may name a subject. `near` has the
+    neighbouring lines that were shown, nearest first, by their references. Lines that state
+    nothing have a fault, and the places from which others may be cited.
     """
 
     places: tuple[Place, ...] = ()
@@ -95,7 +94,7 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
     under: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
-    around: tuple[str, ...] = ()
+    near: Mapping[str, str] = msgspec.field(default_factory=dict)
     days: tuple[str, ...] = ()
     fault: str = ""
 
@@ -115,7 +114,7 @@ def cite(lines: str, batch: Batch) -> Cited:
     own: list[str] = []
     above: list[str] = []
     under: list[str] = []
-    around: list[str] = []
+    near: dict[str, str] = {}
     days: list[str] = []
     files, visible = batch.files, batch.shown
     for id_, first, last in found:
@@ -139,8 +138,8 @@ def cite(lines: str, batch: Batch) -> Cited:
         under += [line.strip("# ") for line in document.headings(shown[0])]
         under += [sender] if (sender := document.sender(shown[0])) else []
         above += [*_names(document), *document.head]
-        near = (m for away in range(1, NEAR_LINES + 1) for m in (start - away, end + away))
-        around += [document.lines[n - 1] for n in near if n in visible[id_]]
+        beside = (m for away in range(1, NEAR_LINES + 1) for m in (start - away, end + away))
+        near |= {f"{id_}:{n}": document.lines[n - 1] for n in beside if n in visible[id_]}
         days += _DAY.findall("\n".join((document.name, *under, *above)))
         days += [document.as_of, *(() if document.is_whole else (document.since,))]
     if leads and not places:
@@ -155,7 +154,7 @@ def cite(lines: str, batch: Batch) -> Cited:
         under=tuple(dict.fromkeys(under)),
         above=tuple(dict.fromkeys((*under, *above))),
         topics=batch.topics,
-        around=tuple(dict.fromkeys(around)),
+        near=near,
         days=tuple(sorted({day for day in days if day} or newest)),
     )
 
@@ -216,23 +215,53 @@ def check(
     found = [*_shape_faults(op, cited)]
     if found:
         return found
-    grounds = Grounds(
-        evidence=evidence_of(op, cited, old),
-        context=(*cited.above, *names, *((old.body, old.subject) if old else ())),
-        beyond=cited.around,
-        days=cited.days,
-    )
-    fields = [one for one in (("text", op.text), ("still", op.still)) if one[1]]
-    found += map(str, find_unsupported(fields, grounds))
+    grounds = _grounds(op, cited, old, names)
+    found += map(str, find_unsupported(_fields(op), grounds))
     subject = [("subject", op.subject)] if op.subject else []
     if next(find_unsupported(subject, grounds), None):
-        named = replace(grounds, beyond=(*grounds.beyond, *cited.topics))
+        named = replace(grounds, context=(*grounds.context, *cited.near.values(), *cited.topics))
         found += islice(map(str, find_unsupported(subject, named)), 1)
     found += _meaning_faults(op, cited, old)
     found += _copies(op, known, spoken)
     if op.op == "replace" and old is not None:
         found += _losses(op, old, cited)
     return found
+
+
+def _fields(op: Operation) -> list[tuple[str, str]]:
+    return [one for one in (("text", op.text), ("still", op.still)) if one[1]]
+
+
+def _grounds(op: Operation, cited: Cited, old: Memory | None, names: Sequence[str]) -> Grounds:
+    return Grounds(
+        evidence=evidence_of(op, cited, old),
+        context=(*cited.above, *names, *((old.body, old.subject) if old else ())),
+        days=cited.days,
+    )
+
+
+def with_near_lines(
+    op: Operation, batch: Batch, old: Memory | None, names: Sequence[str]
+) -> tuple[Operation, Cited]:
+    """Return an operation and its lines, with the neighbours that its wording has pieces of.
+
+    What a wording rests on becomes its evidence, also where a judge forgot to cite it.
+    """
+    cited = cite(op.lines, batch)
+    if not (op.text and cited.places):
+        return op, cited
+    files = (name for place in cited.places for name in _names(place.document))
+    context = (*cited.under, *files, *names, *((old.body, old.subject) if old else ()))
+    grounds, more = replace(_grounds(op, cited, old, names), context=context), [op.lines]
+    lacking = set(map(str, find_unsupported(_fields(op), grounds)))
+    for place, line in cited.near.items() if lacking else ():
+        wider = replace(grounds, evidence=(*grounds.evidence, line))
+        left = set(map(str, find_unsupported(_fields(op), wider)))
+        if left < lacking:
+            grounds, lacking = wider, left
+            more.append(place)
+    op = replace(op, lines=", ".join(more))
+    return op, cite(op.lines, batch)
 
 
 def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
@@ -257,41 +286,11 @@ def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
         yield from map(str, days)
 
 
-def find_later(op: Operation, cited: Cited, batch: Batch) -> Iterator[str]:
-    """Yield a fault if a later line of a log ends or replaces what a new text states.
-
-    Later are the lines of the logs below the cited lines, because logs are shown by date. What
-    only a person could decide is left to the second question.
-    """
-    if op.op not in ("add", "replace") or not cited.places:
-        return
-    order = list(batch.files.values())
-    place = max(cited.places, key=lambda p: (order.index(p.document), p.last))
-    last = (order.index(place.document), place.last)
-    is_of_page = place.document.kind != "log"
-    old = _statement(op.text, place.document.headings(place.first))
-    words = content_words(op.text)
-    for at, (document, rows) in enumerate(batch.parts):
-        for number, _ in rows if document.kind == "log" else ():
-            line = document.lines[number - 1]
-            is_later = number and (at, number) > last and len(words & content_words(line)) > 1
-            if not is_later or is_heading(line):
-                continue
-            change = change_of(old, _statement(line, document.headings(number)))
-            if change is None or change.is_open:
-                continue
-            if change.stated or is_of_page or not change.is_event:
-                yield (
-                    f"text: F{at + 1}:{number} says later: {line.strip()[:80]}: write what it says"
-                    " and cite it, or leave this out"
-                )
-                return
-
-
 def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
     """Return the lines of later logs that share most with a new text, with their places.
 
-    A second question decides whether one of them ends or changes what the text states.
+    A second question decides whether one of them ends or changes what the text states. Lines of the
+    same section are about the same event, and lines without other words or figures repeat it.
     """
     if op.op not in ("add", "replace") or not cited.places:
         return []
@@ -299,6 +298,9 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
     last = max((files.index(p.document), p.last) for p in cited.places)
     since = max((day for day in cited.days if day <= (op.as_of or day)), default="")
     words = content_words(f"{op.subject} {op.text}")
+    stated = "\n".join((op.text, *cited.own))
+    said, figures = words | content_words(stated), set(_figures(stated))
+    sections = {(p.document.resource, _section(p.document, p.first)) for p in cited.places}
     rarity = batch.rarity
     whole = sum(rarity.get(word, 0.0) for word in words)
     found: list[tuple[float, int, int]] = []
@@ -308,16 +310,22 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
                 line = document.lines[number - 1]
                 shared = words & content_words("\n".join((line, *document.headings(number)[:1])))
                 score = sum(rarity.get(word, 0.0) for word in shared)
-                if len(shared) >= MIN_SHARED and score > COVERED * whole and not is_heading(line):
+                if (
+                    len(shared) >= MIN_SHARED
+                    and score > COVERED * whole
+                    and not is_heading(line)
+                    and not (content_words(line) <= said and figures.issuperset(_figures(line)))
+                    and (document.resource, _section(document, number) or number) not in sections
+                ):
                     found.append((score, at, number))
     best = sorted(found, reverse=True)[:MAX_LATER]
     places = sorted((at, n) for _, at, n in best)
     return [f"F{at + 1}:{n} {files[at].lines[n - 1].strip()[:MAX_SHOWN]}" for at, n in places]
 
 
-def _statement(text: str, under: Sequence[str]) -> Memory:
-    context = " › ".join(line.strip("# ") for line in reversed(under) if is_heading(line))
-    return Memory.of("", {"context": context or None}, body=strip_marker(text))
+def _section(document: Document, number: int) -> str:
+    """Return the heading of the section of a line, or an empty string below a title."""
+    return next((h for h in document.headings(number) if h.startswith("##")), "")
 
 
 def _is_day(text: str) -> bool:
@@ -401,7 +409,9 @@ def _figures(text: str) -> list[str]:
 
 def _about(old: Memory, cited: Cited) -> Iterator[str]:
     """Yield a fault if the cited lines have no word in common with the memory they close."""
-    if not content_words(old.body) & content_words("\n".join((cited.evidence, *cited.around))):
+    if not content_words(old.body) & content_words(
+        "\n".join((cited.evidence, *cited.near.values()))
+    ):
         yield "lines: they have no word in common with the memory"
 
 
@@ -470,16 +480,17 @@ def needs_second_question(
 def verbatim(op: Operation, cited: Cited, reasons: Sequence[str]) -> Operation | None:
     """Return the operation with the cited lines as its text, because its wording was refused.
 
-    Fields that `reasons` do not name stay. Return None if nothing of it can be kept, such as only a
-    lead-in without what it introduces.
+    Fields that `reasons` do not name stay. Return None if no reader could use the lines alone: of
+    several files, too long, only a lead-in, or with a day that cannot be told.
     """
     if op.op == "same":
         return replace(op, text="")
-    texts = [text for line in cited.own if (text := strip_marker(line))]
-    ends = accumulate(len(text) + 1 for text in texts)
-    fitting = max(1, sum(end <= MAX_VERBATIM for end in ends))
-    text = " ".join(texts[:fitting])[:MAX_VERBATIM]
-    if op.op == "close" or not texts or text.endswith((":", "：")):
+    text = " ".join(filter(None, map(strip_marker, cited.own)))
+    documents = {place.document.resource: place.document for place in cited.places}
+    if op.op == "close" or len(documents) != 1 or text.endswith((":", "：")):
+        return None
+    text = with_dates(text, *(document.day for document in documents.values()))
+    if not MIN_TEXT <= len(text) <= MAX_VERBATIM:
         return None
     faulty = {reason.partition(":")[0]: "" for reason in reasons} | {"id": "", "still": ""}
     fields = {name: "" for name in ("subject", "as_of", "until", "id", "still") if name in faulty}

@@ -49,7 +49,7 @@ DAY = regex(r"(\d{4}-\d\d-\d\d)")
 """A day in the name of a file or in a line."""
 _CLOCK = regex(r"\d:\d\d")
 _WORD = regex(r"[^\W\d_]{3,}")
-_HEADING = regex(r" {0,3}(#{1,6})\s")
+_HEADING = regex(r"(#{1,6})\s")
 _HEAD_LINES = 8
 MAX_SENDER_WORDS = 6
 """Maximum words of a line with a time that is the header of the message below it."""
@@ -134,7 +134,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
         for line in reversed(self.lines[: number - 1]):
             if _HEADING.match(line):
                 break
-            if _CLOCK.search(line) and len(_WORD.findall(line)) <= MAX_SENDER_WORDS:
+            is_row = _ITEM.match(line) or line.lstrip().startswith("|")
+            if not is_row and _CLOCK.search(line) and len(_WORD.findall(line)) <= MAX_SENDER_WORDS:
                 return line
         return ""
 

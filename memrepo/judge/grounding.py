@@ -75,20 +75,18 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     """The texts on which a wording may be based.
 
     `evidence` contains the statements to word. `context` contains their headings, keys and file
-    names. `beyond` contains other lines that were shown: neighbours and prior claims. `days` are
-    the dates of the evidence by heading or file. Commit dates are excluded, since they only show
-    when the evidence was stored.
+    names. `days` are the dates of the evidence by heading or file. Commit dates are excluded, since
+    they only show when the evidence was stored.
     """
 
     evidence: tuple[str, ...]
     context: tuple[str, ...] = ()
-    beyond: tuple[str, ...] = ()
     days: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Return all texts of the grounds in one tuple."""
-        return (*self.evidence, *self.context, *self.beyond)
+        return (*self.evidence, *self.context)
 
 
 class UnsupportedPiece(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,6 +144,9 @@ class _ParsedGrounds:
         self.days |= set(self._moved())
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
         self.weekdays = {n for word in self.words if (n := _weekday(word))}
+        capital = {word: int(n) for n, word in _table("short_weekdays").items()}
+        self.weekdays |= {capital[word] for word in _WORD.findall(whole) if word in capital}
+        self.tongues = {_by_word("tongues").get(word) for word in self.words} - {None}
 
     def allows_day(self, day: Day, *, is_listed: bool) -> bool:
         """Return whether the evidence supports a date.
@@ -357,9 +358,13 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
         return
     for match in _WORD.finditer(text):
         word = match[0]
-        number = _weekday(bare(word.casefold())) if len(word) > 4 else 0
-        if number:
-            if not known.allows_weekday(number, text):
+        plain = bare(word.casefold())
+        if _by_word("tongues").get(plain) in known.tongues:
+            continue
+        number = _weekday(plain)
+        is_allowed = number and known.allows_weekday(number, text)
+        if is_allowed or (number and len(word) > MAX_SHORT_DAY):
+            if not is_allowed:
                 yield "a day of the week", word
             continue
         before = text[: match.start()].rstrip(" \t\"'`“„«‘(*_-[")
@@ -414,6 +419,8 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
 
 _VERBS = ("may", "mar", "march")
 _LONG_MONTH = 6
+MAX_SHORT_DAY = 4
+"""Letters of the longest word that may be a short weekday or a name, such as `Sun`."""
 
 
 @cache
@@ -586,6 +593,33 @@ def unit_of(word: str) -> str:
         wide = sorted((w for w in exact if w >= "\u3040" and folded.startswith(w)), key=len)
         found = exact[wide[-1]] if wide else ""
     return found
+
+
+def with_dates(text: str, day: str) -> str:
+    """Return a text that was written on a day, with the dates of words such as `yesterday`.
+
+    Return an empty string if the date is unclear: the day is unknown or "", the word has another
+    meaning in some language, or a weekday or a number without a month is meant.
+    """
+    offsets = _values_of("relative")
+    near = {m[0] for m in _WORD.finditer(text) if bare(m[0].casefold()) in offsets}
+    near |= {word for word in offsets if word >= "\u3040" and word in text}
+    if not day:
+        return "" if near else text
+    words = {bare(word.casefold()) for word in _WORD.findall(text)}
+    is_unclear = any(map(_weekday, words)) or any(two for _, two in _ALONE.findall(text))
+    if is_unclear or _NTH.search(text) or not words.isdisjoint(_AMBIGUOUS):
+        return ""
+    for word in near:
+        said = date.fromisoformat(day) + timedelta(days=offsets[bare(word.casefold())])
+        edge = r"\b" if word < "\u3040" else ""
+        text = re.sub(f"{edge}{re.escape(word)}{edge}", said.isoformat(), text)
+    return text
+
+
+_AMBIGUOUS = frozenset(("hier", "morgen"))
+"""Words for a near day that also mean "here" and "morning"."""
+_NTH = regex(r"\b\d{1,2}(?:st|nd|rd|th)\b")
 
 
 def loose(text: str) -> str:

@@ -133,7 +133,7 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
             "files": list(dict.fromkeys(p.document.name for p in one.cited.places)),
             "near": _near(one, names),
             "later": later_lines(one.op, one.cited, one.batch) if one.batch is not None else [],
-            "day": max(one.cited.days, default=""),
+            "day": max((p.document.day for p in one.cited.places), default=""),
             "text": one.op.text,
             "subject": one.op.subject,
             "still": one.op.still,
@@ -151,7 +151,7 @@ def _near(one: Proposed, names: Sequence[str]) -> list[str]:
     files = (place.document.name for place in one.cited.places)
     shown = "\n".join((*evidence_of(one.op, one.cited, one.old), *one.cited.under, *files, *names))
     new = content_words(f"{one.op.subject} {one.op.text} {one.op.still}") - content_words(shown)
-    lines = (line for line in one.cited.around if not is_heading(line))
+    lines = (line for line in one.cited.near.values() if not is_heading(line))
     return [x for x in lines if new & content_words(x) or DAY.search(x)][:MAX_NEAR]
 
 

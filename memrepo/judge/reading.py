@@ -22,11 +22,11 @@ from memrepo.judge.checks import (
     Cited,
     check,
     cite,
-    find_later,
     leftovers,
     needs_second_question,
     verbatim,
     with_days,
+    with_near_lines,
 )
 from memrepo.judge.documents import Batch
 from memrepo.judge.interface import Assessment, Fault, Operation
@@ -144,7 +144,6 @@ class Reading:
             one = self._proposed(op, batch, known)
             named.add(op.id)
             faults = faults or check(op, one.cited, known, self._accepted, self._spoken)
-            faults = faults or [*find_later(op, one.cited, batch)]
             if not faults:
                 self._good.append(one)
                 self._learn(one)
@@ -165,10 +164,9 @@ class Reading:
 
     def _proposed(self, op: Operation, batch: Batch, known: Mapping[str, Memory]) -> Proposed:
         self._count += 1
-        cited = cite(op.lines, batch)
-        return Proposed(
-            id=f"op-{self._count}", op=op, cited=cited, batch=batch, old=known.get(op.id)
-        )
+        id_, old = f"op-{self._count}", known.get(op.id)
+        op, cited = with_near_lines(op, batch, old, self._accepted)
+        return Proposed(id=id_, op=op, cited=cited, batch=batch, old=old)
 
     def _learn(self, one: Proposed) -> None:
         """Let later questions see what an operation makes of the memory."""
@@ -261,9 +259,9 @@ class Reading:
             first = refused[owner][0]
             number = "" if owner in left else f".{len(good) + len(bad)}"
             left.pop(owner, None)
+            op, cited = with_near_lines(op, batch, known.get(op.id), self._accepted)
             one = replace(first, id=f"{first.id}{number}", op=op, cited=cited, old=known.get(op.id))
             faults = faults or check(op, cited, known, self._accepted, self._spoken)
-            faults = faults or [*find_later(op, cited, batch)]
             if faults:
                 bad.append((replace(first, id=one.id) if cited.fault else one, faults))
             else:

@@ -87,6 +87,21 @@ def merge_sources(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source,
     return tuple(found.values())
 
 
+MAX_SPAN = 26
+"""Maximum number of lines in one span of evidence."""
+
+
+def join_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Merge sources of one time. Places in one text become a span from the first to the last."""
+    found: dict[tuple[str, str], Source] = {}
+    for source in sources:
+        first = found.setdefault((source.resource, source.text_hash), source)
+        span = min(first.lines[0], source.lines[0]), max(first.lines[1], source.lines[1])
+        if span[1] - span[0] < MAX_SPAN:
+            found[source.resource, source.text_hash] = replace(first, lines=span)
+    return tuple(found.values())
+
+
 def storage_fault(memory: Memory) -> str:
     """Return why a memory could not be read back after writing, or an empty string if it could."""
     try:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, Source
+from memrepo.policies.claims import join_sources
 from memrepo.policies.matching import (
     claim_keys,
     normal_predicate,
@@ -113,3 +114,11 @@ def test_claims_that_share_a_key_are_all_that_may_be_duplicates(known, parts):
     new = said(*parts)
     near = [c for c in claims if claim_keys(c) & claim_keys(new)]
     assert probable_duplicate(new, near) == probable_duplicate(new, claims)
+
+
+def test_places_in_one_text_become_a_span_unless_they_are_far_apart():
+    def at(first, last, hash_="th-" + "1" * 16):
+        return Source(resource="sources/boats.md", lines=(first, last), text_hash=hash_)
+
+    found = join_sources([at(4, 4), at(9, 10), at(12, 12), at(90, 90), at(1, 1, "th-" + "2" * 16)])
+    assert [one.lines for one in found] == [(4, 12), (1, 1)]

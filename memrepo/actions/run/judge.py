@@ -5,7 +5,7 @@ An estimate packs the questions as a run does, and asks none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -37,7 +37,7 @@ from memrepo.judge.offline import read_statements
 from memrepo.judge.questions import Proposed
 from memrepo.judge.reading import MAX_GROUP, Reading
 from memrepo.judge.related import MAX_SHOWN
-from memrepo.policies.claims import type_in_profile
+from memrepo.policies.claims import join_sources, type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, cursors, place_unit
 from memrepo.read.kinds import PERSONS
@@ -182,7 +182,7 @@ class SourceFiles:
 
     def sources_of(self, cited: Cited, op: Operation) -> tuple[Source, ...]:
         """Return the evidence of an operation: the statements that its lines touch."""
-        found: dict[tuple[str, str], Source] = {}
+        found = []
         for unit, resource, lines in self._cited(cited):
             if resource in self._notes:
                 source = self._notes[resource].source()
@@ -190,8 +190,8 @@ class SourceFiles:
                 source = place_unit(unit, self._texts[resource]).source()
             if op.as_of:
                 source = replace(source, captured=op.as_of, captured_from="unit")
-            found.setdefault((resource, unit.text_hash), replace(source, lines=lines))
-        return tuple(found.values())
+            found.append(replace(source, lines=lines))
+        return join_sources(found)
 
     def quoted(self, one: Proposed) -> Problem:
         """Return the warning about a wording that was refused twice and replaced by its lines."""
@@ -286,46 +286,14 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
         return fresh[blob] if blob in fresh else work.store.repo.read(blob)
 
     batches = questions_about(plan, gather(plan, texts_at(work, cursor, news.blobs), cursor, read))
-    lines = sum(len(rows) for batch in batches for rows in batch.shown.values())
-    shown = sum(tokens_of(batch.text) for batch in batches)
-    made = -(-shown // TOKENS_PER_MEMORY)
-    known = len(of_types(plan.state.active, CLAIM_TYPES))
-    checked = round(made * CHECKED_SHARE)
-    asked: dict[str, int] = {}
-    own = own_prompts(work)
-    read_tokens, written = 0, 0
-
-    def add(kind: Kind, count: int, shown: int, items: int) -> None:
-        nonlocal read_tokens, written
-        asked_first = Question(kind=kind, data="", items=items, own=own.get(kind, ""))
-        fixed = tokens_of(asked_first.text)
-        asked[kind] = count
-        read_tokens += count * fixed + shown
-        written += EXPECTED[kind] * items
-
-    if batches:
-        shown += sum(
-            MEMORY_TOKENS * min(known + n * made // len(batches), MAX_SHOWN)
-            for n in range(len(batches))
-        )
-        add("read", len(batches), shown, made)
-        again = round(made * AGAIN_SHARE)
-        add("again", min(again, len(batches)), again * AGAIN_TOKENS, again)
-        is_arranged = any(m.receipt.arranged for m in plan.manifests)
-        is_due = made >= MIN_CHANGED if is_arranged else known + made >= MIN_NEW
-        memories = min(known + made, plan.config.judge.context // MEMORY_TOKENS) if is_due else 0
-        add("shelf", int(is_due), memories * MEMORY_TOKENS, memories // 2)
-        checked += again + round(memories * ARRANGED_SHARE)
-        count = -(-checked // MAX_GROUP) + bool(again) + is_due
-        add("verify", count, checked * CHECKED_TOKENS, checked)
+    asked, read_tokens, written = _needed(work, plan, batches)
     price = price_of(work, work.config.judge.model) if kind in SERVICES else None
+    cost = price.cost(fresh=read_tokens, output=written) if price and batches else None
     usage = Usage(
         prompt=read_tokens,
         completion=written,
         source="approximate",
-        cost_usd=(price.cost(fresh=read_tokens, output=written) if price else None)
-        if batches
-        else 0.0,
+        cost_usd=cost if batches else 0.0,
         calls=sum(asked.values()),
     )
     limits = limits_of(work, choice)
@@ -334,7 +302,41 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
         found,
         why=next(filter(None, over), ""),
         questions=asked,
-        lines_read=lines,
+        lines_read=sum(len(rows) for batch in batches for rows in batch.shown.values()),
         tokens=usage.tokens(),
         cost_usd=usage.cost_usd,
     )
+
+
+def _needed(work: Work, plan: RunPlan, batches: Sequence[Batch]) -> tuple[dict[str, int], int, int]:
+    """Return the number of questions of each kind, and the tokens of questions and answers."""
+    if not batches:
+        return {}, 0, 0
+    shown = sum(tokens_of(batch.text) for batch in batches)
+    made = -(-shown // TOKENS_PER_MEMORY)
+    known = len(of_types(plan.state.active, CLAIM_TYPES))
+    before = (known + n * made // len(batches) for n in range(len(batches)))
+    shown += sum(MEMORY_TOKENS * min(many, MAX_SHOWN) for many in before)
+    again = round(made * AGAIN_SHARE)
+    is_arranged = any(m.receipt.arranged for m in plan.manifests)
+    is_due = made >= MIN_CHANGED if is_arranged else known + made >= MIN_NEW
+    memories = min(known + made, plan.config.judge.context // MEMORY_TOKENS) if is_due else 0
+    checked = round(made * CHECKED_SHARE) + again + round(memories * ARRANGED_SHARE)
+    rows: dict[Kind, tuple[int, int, int]] = {  # questions, tokens of their data, items
+        "read": (len(batches), shown, made),
+        "again": (min(again, len(batches)), again * AGAIN_TOKENS, again),
+        "shelf": (int(is_due), memories * MEMORY_TOKENS, memories // 2),
+        "verify": (
+            -(-checked // MAX_GROUP) + bool(again) + is_due,
+            checked * CHECKED_TOKENS,
+            checked,
+        ),
+    }
+    own = own_prompts(work)
+    asked, read, written = dict[str, int](), 0, 0
+    for kind, (count, data, items) in rows.items():
+        fixed = tokens_of(Question(kind=kind, data="", items=items, own=own.get(kind, "")).text)
+        asked[kind] = count
+        read += count * fixed + data
+        written += EXPECTED[kind] * items
+    return asked, read, written

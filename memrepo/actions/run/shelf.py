@@ -30,7 +30,7 @@ from memrepo.judge.grounding import literals_of
 from memrepo.judge.interface import Assessment, Change, Operation
 from memrepo.judge.questions import Proposed, memory_row, shelf_question, verify_question
 from memrepo.judge.related import short_ids
-from memrepo.policies.claims import is_held_by_person, merge_sources, storage_fault
+from memrepo.policies.claims import is_held_by_person, join_sources, storage_fault
 from memrepo.policies.hotcache import (
     SYNC,
     hot_of,
@@ -288,13 +288,10 @@ def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:
     """Give one member the joined text, and let it replace the others."""
     best = next((m for m in members if m.body == change.text), members[0])
     others = [m for m in members if m.id != best.id]
-    sources = best.sources
-    for other in others:
-        sources = merge_sources(sources, other.sources)
     fields: dict[str, object] = {
         "type": change.type,
         "subject": change.subject or best.subject,
-        "sources": sources,
+        "sources": join_sources(s for m in (best, *others) for s in m.sources),
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "former": tuple(dict.fromkeys((*best.former, best.own_hash))),
         "supersedes": tuple(dict.fromkeys((*best.supersedes, *(m.id for m in others)))),

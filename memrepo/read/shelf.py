@@ -244,15 +244,20 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     is_kept = is_instruction or (
         is_in(file_kind, "of_rules") and section in ("ban", "rule", "preference")
     )
-    if not is_kept and (_PASSING & set(signs) or is_in(section, "unsettled_sections")):
-        return FACT
+    is_passing = bool(_PASSING & set(signs)) or is_in(section, "unsettled_sections")
+    if not is_kept and is_passing:
+        return "constraint" if not is_in(file_kind, "loose") and _is_loud(unit) else FACT
     is_loose = is_in(file_kind, "loose") and file_kind != "day log"
-    if not is_loose and (stated := _stated(unit, signs)):
+    stated = "" if is_loose else _stated(unit, signs)
+    if stated and not (is_instruction and stated == "decision"):  # it says what to record
         return stated
     key = unit.key if file_kind == "day log" else ""
     own = section_kind([key]) or section_kind(unit.headings[-1:])
+    if not own and not unit.headings[1:]:
+        own = section_kind([name.rpartition(".")[0]])  # below its title, as the file's name says
     is_record = own == "lesson" or (own == "decision" and unit.kind != "steps")
-    if is_record and not (is_loose or (is_single and _opens_as_ban(unit))):
+    is_record &= not is_loose or (own == "lesson" and file_kind == "page")
+    if is_record and not (is_single and _orders(unit, 2)):
         return own
     if is_instruction or _is_rule(unit, file_kind, section, signs):
         return "constraint"
@@ -264,7 +269,7 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return "procedure"
     if "lesson" in signs and section == "lesson" and not is_loose:
         return "lesson"
-    return "identity" if unit.resource.rpartition("/")[2] in AGENTS else FACT
+    return "identity" if name in (*AGENTS, "SOUL.md") else FACT
 
 
 def _labelled(unit: Unit) -> str:
@@ -273,7 +278,7 @@ def _labelled(unit: Unit) -> str:
     A block of fields about one thing has the type of its field `Decision` or `Lesson`.
     """
     table, found = patterns().headings, ""
-    lines = [line for line in unit.text.split("\n") if not line.startswith("#")]
+    lines = [line for line in unit.text.split("\n") if not line.lstrip().startswith("#")]
     for number, line in enumerate(lines[:MAX_FIELDS]):
         key = field_of(line.lstrip("-*+ "))[0]
         if not key:
@@ -304,25 +309,27 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
     An imperative is one anywhere. Where rules are kept, a word such as "must" or a heading such as
     "Rules" is enough. Elsewhere a heading needs such a word, and the word is not enough.
     """
-    if _opens_as_ban(unit, 2 if section == "preference" else 3):
+    is_wish = section == "preference"
+    if _orders(unit, 2 if is_wish else 3) or (_is_loud(unit) and not is_wish):
         return True
     says = bool({"ban", "rule"} & set(signs)) and not _QUOTE.match(unit.text)
     is_headed = section in ("ban", "rule")
-    if section == "ban" and not is_in(file_kind, "loose"):
-        return True
-    if is_in(file_kind, "of_rules"):
-        return is_headed or (file_kind == "rules" and says)
     if is_in(file_kind, "loose"):
         return is_headed and says
+    if section == "ban" or ("\n" in unit.text and _teaches(unit, ("ban", "rule"))):
+        return True
+    if is_in(file_kind, "of_rules"):
+        said = unit.text if file_kind == "rules" else _opening(unit)
+        return is_headed or (says and file_kind != "profile" and _says_in(said))
     is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
     is_ruled |= any(map(is_negative, unit.headings))
-    return (is_headed and (says or is_ruled)) or (says and _says_early(unit))
+    return (is_headed and (says or is_ruled)) or (says and _says_in(_opening(unit), EARLY))
 
 
-def _says_early(unit: Unit) -> bool:
-    """Return whether a ban or a modal is near the beginning, not in a clause further on."""
-    found = (patterns().sentences[row].search(unit.text[:OPENING]) for row in ("ban", "rule"))
-    return any(match is not None and match.start() < EARLY for match in found)
+def _says_in(text: str, end: int = OPENING) -> bool:
+    """Return whether a word of a ban or a rule begins before a place in a text."""
+    found = (patterns().sentences[row].search(text) for row in ("ban", "rule"))
+    return any(match is not None and match.start() < end for match in found)
 
 
 def _is_preference(file_kind: str, section: str, signs: Collection[str]) -> bool:
@@ -340,20 +347,32 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
     return bool(_stated(unit, signs) or patterns().sentences["corrects"].search(_opening(unit)))
 
 
-def _opens_as_ban(unit: Unit, count: int = 3) -> bool:
-    """Return whether one of the first clauses of a statement opens with a ban or a rule.
+def _orders(unit: Unit, count: int = 3) -> bool:
+    """Return whether one of the first clauses of a statement is an order or a ban.
 
-    The first part is the text before the first clause.
+    It opens with a word of one, or with a condition, and the word is in the same sentence. The
+    first part is the text before the first clause.
     """
-    table, clauses = patterns().sentences, _CLAUSE.split(unit.text[:OPENING])[:count]
-    return any(table[row].match(one) for row in ("ban", "rule") for one in clauses)
+    table, text = patterns().sentences, unit.text[:OPENING]
+    starts = [0, *(match.end() for match in _CLAUSE.finditer(text))][:count]
+    if any(table[row].match(text[at:]) for row in ("ban", "rule") for at in starts):
+        return True
+    found = ((text[at:], table["condition"].match(text[at:])) for at in starts)
+    sentences = (_SENTENCE_END.split(text[one.end() :], 1)[0] for text, one in found if one)
+    return any(map(_says_in, sentences))
 
 
-def _teaches(unit: Unit) -> bool:
+def _is_loud(unit: Unit) -> bool:
+    """Return whether a statement has a word of a ban or a rule in capitals."""
+    loud = [word for word in _LETTERS.findall(unit.text[:OPENING]) if word.isupper()]
+    return bool(loud) and _says_in(" ".join(loud))
+
+
+def _teaches(unit: Unit, rows: Sequence[str] = ("lesson", "ban", "rule")) -> bool:
     """Return whether most lines of a statement express a lesson, a rule or a ban."""
     lines, table = unit.text.split("\n"), patterns().sentences
-    rows = [table[row] for row in ("lesson", "ban", "rule")]
-    return 2 * sum(any(row.search(line) for row in rows) for line in lines) > len(lines)
+    lines = lines[lines[0].startswith("#") :]
+    return 2 * sum(any(table[row].search(line) for row in rows) for line in lines) > len(lines)
 
 
 def _opening(unit: Unit) -> str:
@@ -363,6 +382,7 @@ def _opening(unit: Unit) -> str:
     return text[: end.end()] if end else text
 
 
+_LETTERS = regex(r"[^\W\d_]{2,}")
 _QUOTE = regex(r"^\W{0,4}[\"“„«‘]")
 _CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")
 _SENTENCE_END = regex(r"[.!?](?=\s)|[。！？]|\n\s*\n")

@@ -101,6 +101,16 @@ def test_a_rule_is_one_where_rules_stand_or_by_its_form(
         ("USER.md", "Preferences", "Short talk is welcome: never mind the weather.", "preference"),
         ("memory/2026-01-04.md", "Preferences", "Short talk, and no weather.", "preference"),
         ("notes.md", "Boundaries of the mill", "The weir, the lane and the upper field.", "fact"),
+        ("TOOLS.md", "Erlaubt", "Das Wehr prüfen und den Riemen ölen", "constraint"),
+        ("TOOLS.md", "Reminders", "Bells ring at six, and NEVER during a sermon.", "constraint"),
+        ("MEMORY.md", "Grain", "**Wet sacks**: If a sack drips, Jora must open it.", "constraint"),
+        ("MEMORY.md", "Grain", "The weir keeper is Jora. As always.", "fact"),
+        ("MEMORY.md", "Lessons", "The belt slips when wet — use the lever instead.", "lesson"),
+        ("MEMORY.md", "Lessons", "Never grind at night.", "constraint"),
+        ("MEMORY.md", "Das letzte Licht", "Die Mühle liefert im Mai nach Visby.", "fact"),
+        ("notes/weir.md", "Fehler", "Fehler: Kein Zugriff auf das Wehr.", "fact"),
+        ("SOUL.md", "Who I am", "I am the friend of the miller, and of his bees.", "identity"),
+        ("SOUL.md", "Talk", "Jokes: a few, and never about the miller.", "constraint"),
     ],
 )
 def test_a_type_comes_from_the_form(path: str, heading: str, line: str, kind: str) -> None:
@@ -117,6 +127,16 @@ def test_a_list_of_lessons_is_one_although_a_line_of_it_bans_something() -> None
     units = scan("MEMORY.md", text.encode()).units
     (one,) = rank_file(file_kind("MEMORY.md", text, units), units).values()
     assert one.type == "lesson"
+
+
+def test_a_file_without_headings_is_of_the_kind_that_its_name_tells() -> None:
+    line = "Sacks of rye need a double seam at the bottom."
+    assert {one.type for one in ranked("lessons.md", [line])} == {"lesson"}
+
+
+def test_an_instruction_about_decisions_is_a_rule() -> None:
+    lines = ["Write into the log what we decided and why.", "## Format\n  ## Decisions - and why"]
+    assert {one.type for one in ranked("AGENTS.md", lines)} == {"constraint"}
 
 
 def test_of_a_day_only_what_may_last_is_a_memory_and_a_paper_gives_none() -> None:

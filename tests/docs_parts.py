@@ -16,8 +16,7 @@ from memrepo.actions.verbs import Verb
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
 from memrepo.config import KEYS
-from memrepo.core.fields import Field, expected_of
-from memrepo.core.memory import FIELDS
+from memrepo.core.memory import FIELDS, Field, expected_of
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp.tools import TOOLS
 

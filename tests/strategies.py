@@ -12,10 +12,9 @@ import msgspec
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from memrepo.core import codec, header, ids
-from memrepo.core.fields import Field, defaults_of, expected_of
+from memrepo.core import codec, ids
 from memrepo.core.layout import Layout
-from memrepo.core.memory import FIELDS, LAYER_OF_TYPE, Memory
+from memrepo.core.memory import FIELDS, LAYER_OF_TYPE, Field, Memory, defaults_of, expected_of
 from memrepo.core.state import State, read_state
 
 TRAPS = (
@@ -391,7 +390,7 @@ def _edit(files: dict[str, bytes], what: str, *rest: Any) -> None:
 
 def _with_foreign(data: bytes, key: str, value: str) -> bytes:
     """Set or (empty value) remove a foreign entry, at the end of the header."""
-    head = header.split(data, "")
+    head = codec.split_header(data, "")
     lines = data.decode().splitlines(keepends=True)
     end = "\r\n" if lines[0].endswith("\r\n") else "\n"
     added = [f"{key}: {value}".replace("\n", end) + end] if value else []

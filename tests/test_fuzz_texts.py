@@ -10,7 +10,7 @@ from memrepo.actions.exchange.import_ import FORMATS
 from memrepo.checks import find_problems
 from memrepo.checks.rules import Scene
 from memrepo.core import codec, corrections, secret_kinds
-from memrepo.core.header import split
+from memrepo.core.codec import split_header
 from memrepo.core.secrets import redact
 from memrepo.merge.statements import leave_out, plain, statements
 from memrepo.merge.tombstones import read_tombstone
@@ -79,7 +79,7 @@ def test_readers_of_own_files_return_values_or_problems(data: bytes) -> None:
     path = "memories/knowledge/2026-03/x-012345.md"
     memory, problems = codec.decode(path, data)
     assert memory is not None or any(p.severity == "error" for p in problems)
-    assert all(p.message for p in split(data, path).problems)
+    assert all(p.message for p in split_header(data, path).problems)
     assert read_tombstone("tombstones/x.md", data) is not None
     assert corrections.decode("corrections/x.md", data)
     scene = Scene(files={path: data, "MEMORY.md": data, "views/LTMEMORY.md": data})

@@ -37,8 +37,8 @@ import msgspec
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
-from memrepo.core.fields import defaults_of
 from memrepo.core.ids import digest, slugify
+from memrepo.core.memory import defaults_of
 from memrepo.core.secrets import configure
 from memrepo.core.times import whole_seconds
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from memrepo.checks.rules import Scene, Wants, folded, place, report
 from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Problem
-from memrepo.core.fields import shown
 from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
 from memrepo.core.lines import find_conflict
 from memrepo.core.memory import (
@@ -21,6 +20,7 @@ from memrepo.core.memory import (
     LAYERS,
     REFERENCES,
     Memory,
+    shown,
     targets,
 )
 from memrepo.core.messages import PREFIX

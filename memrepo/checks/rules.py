@@ -16,7 +16,6 @@ from unicodedata import normalize
 import msgspec
 
 from memrepo.core import codec
-from memrepo.core import header as headers
 from memrepo.core.errors import Problem
 from memrepo.core.layout import AREAS, Layout
 from memrepo.core.memory import Memory, references
@@ -229,5 +228,5 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
     key.
     """
     text = data.decode("utf-8", "replace")
-    header = headers.read(text, "")
+    header = codec.read_header(text, "")
     return header.place((key, *steps)) if (key,) in header.places else (1, 1)

@@ -10,55 +10,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from memrepo.core import header as headers
-from memrepo.core.codec import CodecError, normal_body
+from memrepo.core.codec import CodecError, entry_lines, normal_body, split_header
 from memrepo.core.errors import Problem
-from memrepo.core.fields import (
+from memrepo.core.ids import digest, text_hash
+from memrepo.core.layout import Layout, below
+from memrepo.core.lines import unix
+from memrepo.core.memory import (
+    Actor,
     MemoryRef,
     Name,
     Share,
     ValueMismatch,
+    defaults_of,
     node_of,
-    one_of,
     read_value,
     text,
 )
-from memrepo.core.header import entry_lines
-from memrepo.core.ids import digest, text_hash
-from memrepo.core.layout import Layout, below
-from memrepo.core.lines import unix
-from memrepo.core.memory import Actor
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.state import State, Write
 
 CorrectionVerdict = Literal["flagged", "superseded", "both"]
-Status = Literal["open", "resolved"]
-VERDICTS: tuple[CorrectionVerdict, ...] = get_args(CorrectionVerdict)
 """`flagged`: a person must decide. `superseded`: one memory replaced the other, and `kept` is the
 id of the remaining one. `both`: the memories do not contradict each other."""
+Status = Literal["open", "resolved"]
 ID = regex(r"con-[0-9a-f]{16}")
 REASON_LENGTH = 500
-
-_FIELDS: Mapping[str, Any] = {
-    "id": Annotated[
-        str, text(ID.pattern, what="the id of a correction such as con-0123456789abcdef")
-    ],
-    "verdict": Annotated[str, one_of(*VERDICTS)],
-    "kept": MemoryRef,
-    "confidence": Share,
-    "reason": Annotated[str, text(limit=REASON_LENGTH, what="a text")],
-    "by": Actor,
-    "at": datetime,
-    "decided": datetime,
-    "run": Name,
-}
-"""The keys that are read. The type, the status and the ids of the memories follow from the rest."""
-_REQUIRED = ("id", "verdict", "by")
 _HEADING = regex(r"## (mem-[0-9a-f]{16})")
 
 
@@ -76,16 +57,16 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
     resolved. `run` is empty outside of runs.
     """
 
-    id: str
+    id: Annotated[str, text(ID.pattern, what="the id of a correction such as con-0123456789abcdef")]
     verdict: CorrectionVerdict
-    sides: tuple[Side, Side]
-    by: str
+    kept: MemoryRef = ""
+    confidence: Share | None = None
+    reason: Annotated[str, text(limit=REASON_LENGTH, what="a text")] = ""
+    by: Actor
     at: datetime | None = None
     decided: datetime | None = None
-    kept: str = ""
-    confidence: float | None = None
-    reason: str = ""
-    run: str = ""
+    run: Name = ""
+    sides: tuple[Side, Side]
 
     @property
     def status(self) -> Status:
@@ -127,10 +108,9 @@ def encode(correction: Correction) -> bytes:
         "status": correction.status,
         "verdict": correction.verdict,
         "memories": correction.memories,
-        **{key: getattr(correction, key) for key in ("kept", "confidence", "reason")},
-        **{key: getattr(correction, key) for key in ("by", "at", "decided", "run")},
+        **{key: getattr(correction, key) for key in defaults_of(Correction) if key != "sides"},
+        "reason": fold(correction.reason, REASON_LENGTH),
     }
-    values["reason"] = fold(correction.reason, REASON_LENGTH)
     lines = ["---"]
     for key, value in values.items():
         if value not in (None, ""):
@@ -144,26 +124,23 @@ def encode(correction: Correction) -> bytes:
 
 def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
     """Decode a correction file. If it is invalid, return the problems instead. Never raises."""
-    found = headers.split(data, path)
+    found = split_header(data, path)
     if found.problems:
         return found.problems
     if not found.present:
         return (_problem(path, "found no header, expected one"),)
-    values: dict[str, Any] = {}
-    for entry in found.entries:
-        if type_ := _FIELDS.get(entry.key):
-            try:
-                values[entry.key] = read_value(type_, entry.value)
-            except ValueMismatch as bad:
-                return (_problem(path, str(bad), entry.first, entry.key),)
-    if lacking := [key for key in _REQUIRED if key not in values]:
-        why = f"found no {lacking[0]}, expected one"
-        return (_problem(path, why, key=lacking[0]),)
-    sides = tuple(_sides(unix(data.decode("utf-8")[found.body_offset :])))
+    known = defaults_of(Correction)
+    values: dict[str, Any] = {e.key: e.value for e in found.entries if e.key in known}
+    if lacking := [key for key in ("id", "verdict", "by") if key not in values]:
+        return (_problem(path, f"found no {lacking[0]}, expected one", key=lacking[0]),)
+    sides = [*_sides(unix(data.decode("utf-8")[found.body_offset :]))]
     if len({side.memory for side in sides}) != 2 or len(sides) != 2:
         why = f"found {len(sides)} quoted texts under the headings of memories, expected 2"
         return (_problem(path, why, found.body_line),)
-    correction = Correction(sides=(sides[0], sides[1]), **values)
+    try:
+        correction: Correction = read_value(Correction, {**values, "sides": sides})
+    except ValueMismatch as bad:
+        return (_problem(path, str(bad), found.place(bad.path)[0], str(bad.path[0])),)
     wanted = correction.memories if correction.verdict == "superseded" else ("",)
     if correction.kept not in wanted:
         why = f"found kept: {correction.kept or 'nothing'}, expected one of {', '.join(wanted)}"

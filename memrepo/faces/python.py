@@ -23,8 +23,7 @@ from memrepo.actions.work import Call, Wish, Work, checked
 from memrepo.actions.write.add import Drafts, Entry
 from memrepo.actions.write.commit import Unchanged, clean_text, write
 from memrepo.core.errors import MemrepoError, Problem, UsageError
-from memrepo.core.fields import defaults_of
-from memrepo.core.memory import Source
+from memrepo.core.memory import Source, defaults_of
 from memrepo.core.state import Create, State, Step
 from memrepo.store.repo import Repository
 from memrepo.store.repo import open_repository as _open

@@ -18,11 +18,22 @@ from msgspec.structs import replace
 
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Problem
-from memrepo.core.fields import MAX_ITEMS, Node, ValueMismatch, node_of
 from memrepo.core.ids import as_tag, claim_id, normalise, note_id, text_hash
 from memrepo.core.judge import Profile
 from memrepo.core.layout import Layout
-from memrepo.core.memory import BY_NAME, CLAIM_TYPES, TYPES, Link, Memory, Source, Stamp
+from memrepo.core.memory import (
+    BY_NAME,
+    CLAIM_TYPES,
+    MAX_ITEMS,
+    TYPES,
+    Link,
+    Memory,
+    Node,
+    Source,
+    Stamp,
+    ValueMismatch,
+    node_of,
+)
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import redact
 from memrepo.core.state import Change, Create, State, Update, apply

@@ -17,11 +17,9 @@ from urllib.parse import unquote
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.codec import normal_body
+from memrepo.core.codec import normal_body, not_utf8
 from memrepo.core.errors import Problem
-from memrepo.core.fields import Node
-from memrepo.core.header import not_utf8
-from memrepo.core.memory import Source
+from memrepo.core.memory import Node, Source
 from memrepo.core.patterns import regex
 from memrepo.read import documents
 from memrepo.text.dates import date_of_path

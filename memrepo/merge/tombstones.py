@@ -21,9 +21,8 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core import header
+from memrepo.core.codec import entry_lines, split_header
 from memrepo.core.errors import Problem
-from memrepo.core.header import entry_lines
 from memrepo.core.ids import digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.memory import Memory, having
@@ -527,7 +526,7 @@ def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
 
 def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
     """Decode a tombstone. Unknown keys are ignored."""
-    head = header.split(data, path)
+    head = split_header(data, path)
     errors = [p.message for p in head.problems if p.severity == "error"]
     values = {entry.key: entry.value for entry in head.entries}
     text = data.decode("utf-8", "replace")[head.body_offset :]

@@ -22,16 +22,17 @@ from typing import Any, Literal, assert_never
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core import codec, header
-from memrepo.core.fields import Field, node_of
-from memrepo.core.header import inline
+from memrepo.core import codec
+from memrepo.core.codec import inline
 from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.memory import (
     FIELDS,
     ORDER,
     STATUSES,
+    Field,
     Memory,
     listed_places,
+    node_of,
 )
 from memrepo.core.times import EARLIEST
 
@@ -315,7 +316,7 @@ def _edited(data: bytes, memory: Memory, entries: _Foreign) -> bytes:
     own = _foreign(FileVersion(memory.path, data, memory))
     changed = {k: entries.get(k, ()) for k in (*own, *entries) if own.get(k) != entries.get(k)}
     text = data.decode("utf-8")
-    return header.splice(text, memory.path, changed, ORDER).encode("utf-8") if changed else data
+    return codec.splice(text, memory.path, changed, ORDER).encode("utf-8") if changed else data
 
 
 def _by_line(base: bytes, older: bytes, newer: bytes) -> bytes:
@@ -332,14 +333,14 @@ def _foreign(version: FileVersion | None) -> _Foreign:
     if version is None or version.memory is None:
         return {}
     text = version.data.decode("utf-8")
-    head = header.read(text, version.path)
+    head = codec.read_header(text, version.path)
     lines = [line[head.indent :] for line, _ in split_lines(text)[: head.body_line]]
     return {e.key: tuple(lines[e.first - 1 : e.last]) for e in head.entries if e.key not in ORDER}
 
 
 def own_words(version: FileVersion) -> tuple[_Foreign, frozenset[str]]:
     """Return the foreign entries and the comments of a header, which only people write."""
-    head = header.split(version.data, version.path)
+    head = codec.split_header(version.data, version.path)
     return _foreign(version), frozenset(head.comments.values())
 
 

@@ -20,11 +20,11 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from memrepo.core import header as headers
+from memrepo.core.codec import FIRST_LINE, read_header
 from memrepo.core.errors import Problem
-from memrepo.core.fields import Node
 from memrepo.core.ids import as_tag
 from memrepo.core.lines import split_lines
+from memrepo.core.memory import Node
 from memrepo.core.patterns import regex
 from memrepo.read.marks import printed_lines, without_private
 
@@ -305,7 +305,7 @@ def read_head(text: str, path: str) -> ForeignHeader:
     A text between two rules that is no mapping is body. A value that is not valid YAML is read as
     plain text.
     """
-    found = headers.read(text, path, MAX_CHARACTERS)
+    found = read_header(text, path, MAX_CHARACTERS)
     lines = [line for line, _ in split_lines(text[: found.body_offset])[1:-1]]
     problem = next(iter(found.problems), None)
     is_read = bool(found.entries) and not problem
@@ -315,7 +315,7 @@ def read_head(text: str, path: str) -> ForeignHeader:
         return ForeignHeader(problem=problem if has_key else None, body=text, body_line=start)
     values = {entry.key: entry.value for entry in found.entries}
     at = {entry.key: entry.first for entry in found.entries}
-    for number, line in enumerate(lines if found.problems else (), start=headers.FIRST_LINE):
+    for number, line in enumerate(lines if found.problems else (), start=FIRST_LINE):
         key, _, words = line.partition(":")
         if _KEY_LINE.match(line) and key not in values:
             value = words.strip().strip("'\"")

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import msgspec
 
+from memrepo.core.codec import LFS_POINTER
 from memrepo.core.errors import Problem
-from memrepo.core.header import LFS_POINTER
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, PROFILES, standing_of
 from memrepo.core.lines import find_conflict
 from memrepo.core.messages import counted

@@ -17,9 +17,8 @@ from typing import Any
 import msgspec
 
 from memrepo.core.access import Access, Accesses
-from memrepo.core.fields import defaults_of, node_of
 from memrepo.core.ids import visible
-from memrepo.core.memory import FIELDS, Memory
+from memrepo.core.memory import FIELDS, Memory, defaults_of, node_of
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State

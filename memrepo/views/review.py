@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from memrepo.core.fields import Node, bare, node_of
 from memrepo.core.ids import visible
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import Memory, Node, Source, bare, node_of
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import KINDS, ChangeKind, Difference

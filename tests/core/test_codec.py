@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memrepo.checks.rules import all_rules
-from memrepo.core import codec, header
+from memrepo.core import codec
 from memrepo.core.codec import CodecError, decode, edit, encode
 from memrepo.core.errors import Problem
 from memrepo.core.lines import Line, join_lines, split_lines
@@ -130,7 +130,7 @@ def test_one_changed_field_changes_only_its_own_lines(name: str, data: st.DataOb
 def test_a_changed_body_changes_no_line_of_the_header(name: str, data: st.DataObject) -> None:
     before = UGLY[name]
     after = edit(before, read(before).with_fields({}, body=data.draw(bodies())))
-    stop = header.split(before, PATH).body_line - 1
+    stop = codec.split_header(before, PATH).body_line - 1
     assert [t for t, _ in text_lines(after)[:stop]] == [t for t, _ in text_lines(before)[:stop]]
     assert text_lines(after)[: stop - 1] == text_lines(before)[: stop - 1]
 
@@ -139,7 +139,7 @@ def test_a_changed_body_changes_no_line_of_the_header(name: str, data: st.DataOb
 @given(memories(), st.sampled_from(LOADERS))
 def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: type) -> None:
     data = encode(memory).decode()
-    end = header.read(data, "").body_offset
+    end = codec.read_header(data, "").body_offset
     guessed = yaml.load(data[:end].strip().removesuffix("---"), Loader=loader)
     written = [key for key in BY_NAME if codec.spelled(key, memory)]
     for key in written:
@@ -156,7 +156,7 @@ def test_no_bytes_make_the_reader_raise(data: bytes) -> None:
     for framed in (data, b"---\n" + data + b"\n---\n", b"---\ntype: fact\nx: " + data + b"\n---\n"):
         memory, problems = decode(PATH, framed)
         assert (memory is None) == any(p.severity == "error" for p in problems)
-        split = header.split(framed, PATH)
+        split = codec.split_header(framed, PATH)
         assert split.body_line >= 1
 
 
@@ -492,7 +492,7 @@ def foreign_lines(data: bytes) -> list[str]:
     lines = text_lines(data)
     return [
         join_lines(lines[entry.first - 1 : entry.last])
-        for entry in header.split(data, PATH).entries
+        for entry in codec.split_header(data, PATH).entries
         if entry.key not in ORDER
     ]
 
@@ -500,7 +500,7 @@ def foreign_lines(data: bytes) -> list[str]:
 def lines_without(data: bytes, key: str) -> list[Line]:
     """All lines but those of one key, and but comment lines, which may move out of it."""
     lines = text_lines(data)
-    for entry in header.split(data, PATH).entries:
+    for entry in codec.split_header(data, PATH).entries:
         if entry.key == key:
             del lines[entry.first - 1 : entry.last]
     return [line for line in lines if not line[0].startswith("#") and line[0].strip()]

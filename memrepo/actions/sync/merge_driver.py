@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions.work import VerbResult, Work, option
-from memrepo.core import codec, header
+from memrepo.core import codec
 from memrepo.core.errors import Exit, Problem
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
 from memrepo.merge.states import join_file
@@ -110,7 +110,7 @@ def _with_both_texts(
     """Return a merged file with the texts of both sides between git's conflict markers."""
     texts = [side.memory.body if side.memory else "" for side in (mine, other)]
     text = joined.data.decode("utf-8")
-    head = text[: header.read(text, joined.path).body_offset]
+    head = text[: codec.read_header(text, joined.path).body_offset]
     both = ("<" * size + " ours", texts[0], "=" * size, texts[1], ">" * size + " theirs")
     return "\n".join((head, *both, "")).encode("utf-8", "surrogatepass")
 

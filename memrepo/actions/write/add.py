@@ -18,9 +18,17 @@ from memrepo.actions.write.commit import Unchanged, Written, clean_text, unchang
 from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants
 from memrepo.core.errors import UsageError
-from memrepo.core.fields import ValueMismatch, defaults_of
 from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
-from memrepo.core.memory import BY_NAME, LAYERS, TYPES, Memory, Source, Stamp
+from memrepo.core.memory import (
+    BY_NAME,
+    LAYERS,
+    TYPES,
+    Memory,
+    Source,
+    Stamp,
+    ValueMismatch,
+    defaults_of,
+)
 from memrepo.core.state import Create, State, Step
 from memrepo.core.times import local_day
 from memrepo.policies.claims import free_path

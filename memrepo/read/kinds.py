@@ -22,7 +22,7 @@ import msgspec
 from memrepo.core.layout import PROFILES
 from memrepo.core.patterns import regex
 from memrepo.read.documents import is_episode
-from memrepo.read.learned import is_template
+from memrepo.read.learned import is_shipped, is_template
 from memrepo.read.thoughts import (
     Unit,
     explains,
@@ -375,7 +375,8 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "identifier": _IDENTIFIER.search(text),
         "placeholder": only_secret
         or (unfilled and 2 * unfilled >= len(lines) - 2 * text.startswith("|")),
-        "template": is_template(text),
+        "template": is_template(text)
+        or (unit.resource.rpartition("/")[2] in SHIPPED_FILES and is_shipped(text)),
         "question": _QUESTION.search(text),
         "tiny": size < TINY_WIDTH and not unit.key,
         "short": size < 2 * TINY_WIDTH and not unit.key,
@@ -447,6 +448,8 @@ _SENTENCES = (
 )
 
 
+SHIPPED_FILES = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md")
+"""Files that a program writes for each agent."""
 PERSONS = ("USER.md", "human.md")
 AGENTS = ("IDENTITY.md", "persona.md")
 _MARKER = regex(r"^\s*[-*+]\s+")

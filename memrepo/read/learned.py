@@ -1,4 +1,4 @@
-"""Rank statements with a linear model over their words and form.
+"""Rank statements with a linear model over their words and form, and recognise shipped text.
 
 The weights were trained on labelled statements (`benchmarks/judge`). They are loaded from
 `learned.bin`: one line of JSON, then binary numbers. Each feature is the hash of a word, and only
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,11 +19,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.patterns import regex
+from memrepo.text.languages import patterns
+from memrepo.text.sentences import sentences
+from memrepo.text.words import content_words
 
 if TYPE_CHECKING:
     from memrepo.read.thoughts import Unit
 
-WEIGHTS = Path(__file__).with_name("learned.bin")
+WEIGHTS, SHIPPED = (Path(__file__).with_name(name) for name in ("learned.bin", "shipped.txt"))
 TEXT_LENGTH, CONTEXT_HEADINGS, WORD_LENGTH = 600, 2, 24
 """Limits of the model's input: characters of the text, innermost headings, characters of a word."""
 WIDE_LENGTH = 3
@@ -101,6 +105,50 @@ def is_template(text: str, templates: Collection[int] | None = None) -> bool:
     known = weights().templates if templates is None else templates
     lines = list(filter(None, map(line_hash, text.splitlines())))
     return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)
+
+
+SAME, COMPLETE = 0.75, 0.6
+"""The shares of a sentence's words that a shipped sentence has, and of its words in the other."""
+
+
+def is_shipped(text: str) -> bool:
+    """Return whether at least half of a text is shipped sentences, or such with small edits.
+
+    A text with a ban in another sentence is its owner's.
+    """
+    own: list[str] = []
+    size = told = 0
+    for line in text.splitlines():
+        for start, end in sentences(line):
+            words = content_words(line[start:end])
+            size += len(words)
+            if _shipped_as(words):
+                told += len(words)
+            else:
+                own.append(line[start:end])
+    is_told = 2 * told >= size > 0
+    return is_told and not patterns().sentences["ban"].search("\n".join(own))
+
+
+def _shipped_as(words: frozenset[str]) -> bool:
+    """Return whether a shipped sentence has nearly the same words. Of two, both are the same."""
+    found = Counter(other for word in words for other in _shipped().get(word, ()))
+    return any(
+        (count >= SAME * len(words) and count >= COMPLETE * len(other))
+        and (len(words) > 2 or words == other)
+        for other, count in found.most_common(3)
+    )
+
+
+@cache
+def _shipped() -> Mapping[str, tuple[frozenset[str], ...]]:
+    """Map each word to the shipped sentences that have it, as sets of words."""
+    found: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for line in SHIPPED.read_text("utf-8").splitlines():
+        words = content_words(line) if not line.startswith("#") else ()
+        for word in words:
+            found[word].append(frozenset(words))
+    return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
 
 
 def line_hash(line: str) -> int:

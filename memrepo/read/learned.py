@@ -132,12 +132,12 @@ def is_shipped(text: str) -> bool:
 
 def _shipped_as(words: frozenset[str]) -> bool:
     """Return whether a shipped sentence has nearly the same words. Of two, both are the same."""
-    found = Counter(other for word in words for other in _shipped().get(word, ()))
-    return any(
-        (count >= SAME * len(words) and count >= COMPLETE * len(other))
-        and (len(words) > 2 or words == other)
-        for other, count in found.most_common(3)
-    )
+    shared = Counter(other for word in words for other in _shipped().get(word, ()))
+    if not shared:
+        return False
+    best = max(shared, key=lambda other: (shared[other], -len(other)))
+    is_same = shared[best] >= max(SAME * len(words), COMPLETE * len(best))
+    return is_same and (len(words) > 2 or words == best)
 
 
 @cache

@@ -138,8 +138,8 @@ def cite(lines: str, batch: Batch) -> Cited:
         under += [line.strip("# ") for line in document.headings(shown[0])]
         under += [sender] if (sender := document.sender(shown[0])) else []
         above += [*_names(document), *document.head]
-        beside = (m for away in range(1, NEAR_LINES + 1) for m in (start - away, end + away))
-        near |= {f"{id_}:{n}": document.lines[n - 1] for n in beside if n in visible[id_]}
+        adjacent = (m for away in range(1, NEAR_LINES + 1) for m in (start - away, end + away))
+        near |= {f"{id_}:{n}": document.lines[n - 1] for n in adjacent if n in visible[id_]}
         days += _DAY.findall("\n".join((document.name, *under, *above)))
         days += [document.as_of, *(() if document.is_whole else (document.since,))]
     if leads and not places:
@@ -216,11 +216,13 @@ def check(
     if found:
         return found
     grounds = _grounds(op, cited, old, names)
-    found += map(str, find_unsupported(_fields(op), grounds))
     subject = [("subject", op.subject)] if op.subject else []
     if next(find_unsupported(subject, grounds), None):
         named = replace(grounds, context=(*grounds.context, *cited.near.values(), *cited.topics))
         found += islice(map(str, find_unsupported(subject, named)), 1)
+    if not found:  # a text names what it is about
+        grounds = replace(grounds, context=(*grounds.context, op.subject))
+    found += map(str, find_unsupported(_fields(op), grounds))
     found += _meaning_faults(op, cited, old)
     found += _copies(op, known, spoken)
     if op.op == "replace" and old is not None:
@@ -299,7 +301,7 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
     since = max((day for day in cited.days if day <= (op.as_of or day)), default="")
     words = content_words(f"{op.subject} {op.text}")
     stated = "\n".join((op.text, *cited.own))
-    said, figures = words | content_words(stated), set(_figures(stated))
+    old, figures = words | content_words(stated), set(_figures(stated))
     sections = {(p.document.resource, _section(p.document, p.first)) for p in cited.places}
     rarity = batch.rarity
     whole = sum(rarity.get(word, 0.0) for word in words)
@@ -314,8 +316,8 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
                     len(shared) >= MIN_SHARED
                     and score > COVERED * whole
                     and not is_heading(line)
-                    and not (content_words(line) <= said and figures.issuperset(_figures(line)))
-                    and (document.resource, _section(document, number) or number) not in sections
+                    and not (content_words(line) <= old and figures.issuperset(_figures(line)))
+                    and (document.resource, _section(document, number)) not in sections
                 ):
                     found.append((score, at, number))
     best = sorted(found, reverse=True)[:MAX_LATER]
@@ -324,7 +326,7 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
 
 
 def _section(document: Document, number: int) -> str:
-    """Return the heading of the section of a line, or an empty string below a title."""
+    """Return the heading of the section of a line, or an empty string directly below a title."""
     return next((h for h in document.headings(number) if h.startswith("##")), "")
 
 
@@ -480,16 +482,16 @@ def needs_second_question(
 def verbatim(op: Operation, cited: Cited, reasons: Sequence[str]) -> Operation | None:
     """Return the operation with the cited lines as its text, because its wording was refused.
 
-    Fields that `reasons` do not name stay. Return None if no reader could use the lines alone: of
-    several files, too long, only a lead-in, or with a day that cannot be told.
+    Fields that `reasons` do not name stay. Return None if no reader could use the lines: they are
+    in several places, too long, a lead-in, do not name the subject, or their day is unclear.
     """
     if op.op == "same":
         return replace(op, text="")
     text = " ".join(filter(None, map(strip_marker, cited.own)))
-    documents = {place.document.resource: place.document for place in cited.places}
-    if op.op == "close" or len(documents) != 1 or text.endswith((":", "：")):
+    named = content_words(op.subject) <= content_words(text)
+    if op.op == "close" or len(cited.places) != 1 or not named or text.endswith((":", "：")):
         return None
-    text = with_dates(text, *(document.day for document in documents.values()))
+    text = with_dates(text, cited.places[0].document.day)
     if not MIN_TEXT <= len(text) <= MAX_VERBATIM:
         return None
     faulty = {reason.partition(":")[0]: "" for reason in reasons} | {"id": "", "still": ""}

@@ -611,9 +611,9 @@ def with_dates(text: str, day: str) -> str:
     if is_unclear or _NTH.search(text) or not words.isdisjoint(_AMBIGUOUS):
         return ""
     for word in near:
-        said = date.fromisoformat(day) + timedelta(days=offsets[bare(word.casefold())])
+        dated = date.fromisoformat(day) + timedelta(days=offsets[bare(word.casefold())])
         edge = r"\b" if word < "\u3040" else ""
-        text = re.sub(f"{edge}{re.escape(word)}{edge}", said.isoformat(), text)
+        text = re.sub(f"{edge}{re.escape(word)}{edge}", dated.isoformat(), text)
     return text
 
 

@@ -163,3 +163,15 @@ def test_a_search_decodes_no_header_that_the_index_has(tmp_path: Path) -> None:
     loaded(repo, "add", "The team orders coffee on Mondays.")
     assert "yaml" in loaded(repo, "search", "coffee")[1]
     assert "yaml" not in loaded(repo, "search", "coffee")[1]
+
+
+@pytest.mark.parametrize("argv", [["status"], ["add", "The shed is locked at ten."]])
+def test_what_asks_of_one_memory_loads_no_rules_about_all(tmp_path: Path, argv: list[str]) -> None:
+    """Neither reads sources nor renders a page, and `status` stores what it says of a commit."""
+    repo = tmp_path / "repo"
+    loaded(tmp_path, "init", str(repo))
+    loaded(repo, "add", "The team orders coffee on Mondays.")
+    loaded(repo, "run")
+    loaded(repo, "status")
+    ours = {"actions.recall.recall", "policies.importance", "read.intake", "views.pages"}
+    assert loaded(repo, *argv)[1] & {f"memrepo.{name}" for name in ours} == set()

@@ -37,7 +37,6 @@ from memrepo.core.secrets import (
 )
 from memrepo.core.state import Change, Create, Remove, State, Step, Update, Write, apply
 from memrepo.merge.tombstones import Tombstone, tombstones_in
-from memrepo.views.pages import render_views
 
 if TYPE_CHECKING:
     from memrepo.store.objects import NewCommit
@@ -265,6 +264,8 @@ def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
 
 def with_pages(state: State, changes: Iterable[Change], personal: bool) -> tuple[Change, ...]:
     """Return the given file changes plus the view updates that they require."""
+    from memrepo.views.pages import render_views
+
     made = tuple(changes)
     return (*made, *render_views(apply(state, made), personal))
 

@@ -186,10 +186,12 @@ def stale_pages(work: Work, *, rendered: bool = False) -> tuple[str, ...]:
 
 def _changed_pages(work: Work, commit: str) -> set[str] | None:
     """Return the pages of the memories changed since a commit, or None if all must be rendered."""
+    tree = work.tree
+    if commit == tree.commit:
+        return set()
     from memrepo.views.pages import paths_of
 
-    tree = work.tree
-    changed = {} if commit == tree.commit else tree.files.differences(commit)
+    changed = tree.files.differences(commit)
     if changed is None:
         return None
     files = [(p, blob) for p, both in changed.items() for blob in both if tree.layout.is_memory(p)]

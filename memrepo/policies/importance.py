@@ -33,7 +33,7 @@ from memrepo.policies.ageing import segments
 from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.text.dates import day_named
 from memrepo.text.languages import bare, language_of, small_words, tables
-from memrepo.text.words import SPACELESS, tokens
+from memrepo.text.words import IS_SPACELESS, SPACELESS, tokens
 
 _TABLE = tomllib.loads(Path(__file__).with_name("importance.toml").read_text("utf-8"))
 LEVELS: Mapping[str, float] = _TABLE["levels"]
@@ -49,7 +49,6 @@ BASE, _TRIVIAL, _TAG = 0.5, 0.1, 0.05
 LONG_TEXT, MAX_LENGTH_POINTS = 200, 0.1
 SHORT_TEXT = 10
 _SPECIFIC = regex(r"\d\d|\bv\d")
-_NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +141,7 @@ def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
         return "says nothing by itself"
     if len(text) > SHORT_TEXT:
         return ""
-    width = sum(SHORT_TEXT // 2 if _NO_BLANKS.match(c) else 1 for c in text)
+    width = sum(SHORT_TEXT // 2 if IS_SPACELESS.match(c) else 1 for c in text)
     if 1 <= width <= SHORT_TEXT and len(text.splitlines()) == 1:
         return counted(len(text), "character", "characters")
     return ""
@@ -241,7 +240,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
         """
         found: list[str] = []
         for run in _RUN.findall(normalise(text)):
-            if _NO_BLANKS.match(run):
+            if IS_SPACELESS.match(run):
                 found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
             else:
                 found.append(run)
@@ -249,7 +248,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
         if MOST_CONTENT * sum(word in stop for word in found) < len(found):
             language = language_of(map(bare, found), text)
             stop |= small_words()[language] if language in self.other else frozenset()
-        long = (word for word in found if len(word) > 2 or _NO_BLANKS.match(word))
+        long = (word for word in found if len(word) > 2 or IS_SPACELESS.match(word))
         return [word for word in long if word not in stop and bare(word) not in stop]
 
 

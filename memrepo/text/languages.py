@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.ids import normalise, visible
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, wide
 
 FOLDER = Path(__file__).parents[1] / "languages"
 ENGLISH = "english"
@@ -44,7 +44,7 @@ LANGUAGES = (
 """All languages with a file. A text that fits several languages has the first of them."""
 _SECTION = regex(r"(?m)^\[(\w+)")
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_IS_WIDE = regex(f"[{_WIDE}]")
+_IS_WIDE = wide(f"[{_WIDE}]")
 MIN_PLAIN_LENGTH = 4
 """Shorter words are not matched without their accents, because they may be other words."""
 

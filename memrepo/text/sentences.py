@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.text.words import SPACELESS, terms
+from memrepo.text.words import IS_SPACELESS, terms
 
 CHARS_PER_TOKEN = 4
 _CLOSING = "\"'”’»)\\]*_`"
@@ -29,7 +29,6 @@ _ENDS = (
 )
 _END = regex("|".join(_ENDS))
 _MARKER = regex(r"\s*\d{1,9}\.")
-_NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +45,7 @@ def token_count(text: str) -> int:
     """Estimate the number of tokens in a text: a quarter of the characters, rounded up."""
     if not text or max(text) < "\u0e00":  # Thai is the first of those scripts
         return -(-len(text) // CHARS_PER_TOKEN)
-    whole = sum(1 for _ in _NO_BLANKS.finditer(text))
+    whole = sum(1 for _ in IS_SPACELESS.finditer(text))
     return whole + -(-(len(text) - whole) // CHARS_PER_TOKEN)
 
 

@@ -16,7 +16,7 @@ from sys import intern
 from typing import NamedTuple, cast
 
 from memrepo.core.ids import normalise
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, wide
 from memrepo.core.times import MONTHS
 from memrepo.text.languages import (
     ENGLISH,
@@ -40,7 +40,7 @@ _SIGNS = (
     "\u0b82\u0bbe-\u0bcd"
 )
 RUN = regex(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
-IS_SPACELESS = regex(f"[{SPACELESS}]")
+IS_SPACELESS = wide(f"[{SPACELESS}]")
 _ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
 """Equals `RUN` for ASCII texts, but compiles much faster."""
 _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")

@@ -36,7 +36,7 @@ from memrepo.policies.links import Edge, edges_between
 from memrepo.policies.rules import GAP
 from memrepo.store.errors import BeforeHistory
 from memrepo.text.dates import find_clock
-from memrepo.text.words import SPACELESS
+from memrepo.text.words import IS_SPACELESS
 
 LABEL_WIDTH = 72
 
@@ -288,7 +288,6 @@ def _thread_id(first: str) -> str:
 
 UNTITLED = "Untitled Thread"
 _WORDS, _LETTERS = 3, 4
-_NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 def _titles(groups: Sequence[Sequence[Memory]], lexicon: Lexicon) -> list[str]:
@@ -300,7 +299,7 @@ def _titles(groups: Sequence[Sequence[Memory]], lexicon: Lexicon) -> list[str]:
 
 def title_of(words: Sequence[str], holders: Mapping[str, int], size: int) -> str:
     """Return the title of a thread: the three words with the highest TF-IDF."""
-    counts = Counter(w for w in words if len(w) >= _LETTERS or _NO_BLANKS.match(w))
+    counts = Counter(w for w in words if len(w) >= _LETTERS or IS_SPACELESS.match(w))
     best = sorted(counts, key=lambda word: -counts[word] * rarity(size, holders[word]))[:_WORDS]
     return ", ".join(word[:1].upper() + word[1:] for word in best) or UNTITLED
 

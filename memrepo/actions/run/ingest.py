@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +19,6 @@ from memrepo.core.messages import MAX_STEPS, Context, counted
 from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.core.state import Delete, Step, Write
 from memrepo.core.times import format_time, local_day
-from memrepo.read.intake import Cursor, SourceText
 from memrepo.read.sources import distilled, kind_of
 from memrepo.store import history, settings
 from memrepo.store.git import scratch
@@ -30,6 +30,9 @@ from memrepo.store.workspace import (
     not_followed,
     read_workspace,
 )
+
+if TYPE_CHECKING:
+    from memrepo.read.intake import Cursor, SourceText
 
 INBOX = "inbox/"
 NAMED = 3
@@ -314,6 +317,8 @@ def texts_at(
 
     `blobs`, if given, replaces the blobs of the commit. Changed files are then dated now.
     """
+    from memrepo.read.intake import Cursor, SourceText
+
     layout, rules = work.tree.layout, work.config.source_rules()
     area = layout.area("sources")
     here = work.tree.files.below(area)

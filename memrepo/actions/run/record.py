@@ -30,14 +30,11 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.times import EARLIEST, format_time, parse_time
 from memrepo.policies.cadence import Failure, Timetable, guard, missed, next_fire
-from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import RunMode
-from memrepo.read.intake import cursors
 from memrepo.read.marks import marked
 from memrepo.store import run_files, settings
 from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
-from memrepo.views.hot import plain
 from memrepo.views.report import WORDS, count_lines, counts_in_words
 
 Report: TypeAlias = Literal["silent", "summary", "full"]
@@ -263,6 +260,10 @@ def is_first(work: Work) -> bool:
 
 def explain_first(work: Work, run: Result) -> Iterator[str]:
     """Yield lines that explain a first run: files, statements, memories and next steps."""
+    from memrepo.policies.hotcache import hot_of
+    from memrepo.read.intake import cursors
+    from memrepo.views.hot import plain
+
     layout = work.tree.layout
     claims = [m for m in work.tree.state().active if m.sources and not m.is_note]
     statements = run.counts.get("units", 0)

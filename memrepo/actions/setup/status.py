@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -22,29 +22,24 @@ from memrepo.actions.pending import (
     unknown_person,
 )
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
-from memrepo.actions.run.known import kept_unstated
 from memrepo.actions.run.record import timetable, unhooked_problems
 from memrepo.actions.work import VerbResult, Work, driver_notices, option, purge_notices
 from memrepo.assets import asset
-from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import Exit, Problem
 from memrepo.core.layout import hot_path
 from memrepo.core.manifest import Manifest
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.times import format_time
-from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.cadence import Timetable
-from memrepo.policies.hotcache import hot_of
-from memrepo.policies.standing import conflicts, counted_as
-from memrepo.read.choice import shelf_size
-from memrepo.read.intake import Reader, cursors, take_in
-from memrepo.read.sources import is_text
 from memrepo.store import settings
 from memrepo.store.errors import problem
 from memrepo.store.history import newest_in_effect
 from memrepo.store.run_files import SavedAnswers
+
+if TYPE_CHECKING:
+    from memrepo.read.intake import Reader
 
 
 class StatusRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,6 +191,13 @@ def _counts(words: Iterable[str]) -> dict[str, int]:
 
 
 def _survey(work: Work) -> _Survey:
+    # An answer is stored, so that most calls do without these.
+    from memrepo.actions.run.known import kept_unstated
+    from memrepo.core.corrections import corrections_of
+    from memrepo.merge import closure
+    from memrepo.policies.hotcache import hot_of
+    from memrepo.policies.standing import conflicts, counted_as
+
     state = work.tree.state()
     cases = corrections_of(state)
     broken = (p for p in closure.closure(state) if p.rule != "memory-same-id")
@@ -235,6 +237,8 @@ def _problems(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
 
 def _sources(work: Work, manifests: Sequence[Manifest]) -> tuple[int, tuple[str, ...], Reader]:
     """Return the number of sources, the names of those with unread text, and their reader."""
+    from memrepo.read.intake import Reader, cursors, take_in
+
     cursor = cursors(manifests)
     texts = texts_at(work, cursor)
     reader = Reader(texts, work.store.repo.read)
@@ -283,6 +287,10 @@ class SourceList(VerbResult, frozen=True, kw_only=True):
 
 def sources(work: Work, request: SourcesRequest) -> SourceList:
     """List the sources with their kinds, thoughts and memories."""
+    from memrepo.read.choice import shelf_size
+    from memrepo.read.intake import Reader, cursors
+    from memrepo.read.sources import is_text
+
     del request
     texts = [t for t in texts_at(work, cursors(work.tree.manifests[0])) if t.blob]
     reader = Reader(texts, work.store.repo.read)

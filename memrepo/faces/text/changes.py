@@ -8,21 +8,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from memrepo.actions.past.log import detailed
-from memrepo.actions.recall.quotes import evidence_lines, span
-from memrepo.actions.run.ingest import summary
 from memrepo.actions.write.add import Added
 from memrepo.actions.write.commit import Unchanged, Written
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut, fold
 from memrepo.core.times import format_time
-from memrepo.faces.text.recall import later_text
-from memrepo.policies.ageing import CONFIDENCE
-from memrepo.policies.hotcache import COLD_AFTER
 from memrepo.text.sentences import token_count
-from memrepo.views.bundles import RETENTION
 from memrepo.views.report import WORDS, counts_in_words, in_words, judged_in_words
-from memrepo.views.review import field_in_words
 
 if TYPE_CHECKING:
     from memrepo.actions.lifecycle import ageing
@@ -42,6 +34,8 @@ if TYPE_CHECKING:
 
 def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -> str:
     """Format the numbers of new, changed and removed sources."""
+    from memrepo.actions.run.ingest import summary
+
     message = summary(result.added, result.changed, result.removed)
     lines = [f"{result.source}: {message or 'nothing new'}"]
     if result.unmatched.count:
@@ -147,6 +141,9 @@ def health(request: ageing.Request, result: ageing.Health | ageing.Changed, colo
 
 def figures(result: ageing.Health) -> list[str]:
     """Return the health figures in the layout that agents expect."""
+    from memrepo.policies.hotcache import COLD_AFTER
+    from memrepo.views.bundles import RETENTION
+
     days = RETENTION.days
     labels = "  ".join(f"{sign} {name}: {result.priority[name]}" for name, sign in _SIGNS.items())
     lines = [
@@ -177,6 +174,8 @@ def figures(result: ageing.Health) -> list[str]:
 
 def _due(result: ageing.Health) -> list[str]:
     """Return the lines about tiers, nominated notes and decay classes."""
+    from memrepo.policies.ageing import CONFIDENCE
+
     lines = ["===", "Notes by tier, and confidence of an answer:"]
     lines += [f"  {tier:<9}  {n:>6}  {CONFIDENCE[tier]}" for tier, n in result.tiers.items()]
     if result.due:
@@ -250,7 +249,7 @@ def log(request: logging.Request, result: logging.Result | logging.Runs, colour:
 
     Pending runs are listed first.
     """
-    from memrepo.actions.past.log import Runs
+    from memrepo.actions.past.log import Runs, detailed
 
     if isinstance(result, Runs):
         lines = [f"{w.run}  pending: {w.why}" for w in result.waiting]
@@ -289,6 +288,8 @@ def _history(result: History) -> str:
 
 def phrases_of(entry: MemoryCommit) -> Iterator[str]:
     """Yield phrases that describe how a commit changed a memory, one line each."""
+    from memrepo.views.review import field_in_words
+
     match entry.change:
         case "unreadable":
             yield f"left {visible(entry.path)} unreadable"
@@ -309,6 +310,8 @@ def phrases_of(entry: MemoryCommit) -> Iterator[str]:
 
 def _value(value: object) -> str:
     """Format the value of a field on one short line."""
+    from memrepo.actions.recall.quotes import span
+
     if value in (None, []):
         return ""
     if isinstance(value, list):
@@ -331,6 +334,9 @@ def why(request: explaining.Request, result: explaining.Result | History, colour
 
 def _evidence(result: explaining.Result) -> str:
     """Format the evidence for a memory, with judgements, decisions and related memories."""
+    from memrepo.actions.recall.quotes import evidence_lines
+    from memrepo.faces.text.recall import later_text
+
     standing = f"{result.type}, {result.status}, {result.standing}"
     lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
     quoted = evidence_lines(result.evidence)

@@ -6,7 +6,6 @@ uses its last second. A value valid from or until a day is valid on all of that 
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 
@@ -15,9 +14,9 @@ from memrepo.core.patterns import regex
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 """The earliest time. It replaces an unknown time when times are sorted."""
 _TIME = regex(
-    r"(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?"
+    r"(\d{4}-\d{2}-\d{2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|z|[+-]\d{2}:?\d{2})?)?"
 )
-_DATE = regex(r"\d{4}-\d{2}-\d{2}")
+"""A date, or a time with or without an offset."""
 
 
 @lru_cache(maxsize=4096)
@@ -26,22 +25,21 @@ def parse_time(text: str) -> datetime:
 
     Fractions are dropped, and a missing offset means UTC. Raise ValueError for anything else.
     """
-    text = text.strip()
-    if _DATE.fullmatch(text):
-        day = date.fromisoformat(text)
-        return datetime(day.year, day.month, day.day, tzinfo=UTC)
-    match = _TIME.fullmatch(text)
+    return _in_zone(text, UTC)[1]
+
+
+def _in_zone(text: str, zone: tzinfo) -> tuple[str, datetime]:
+    """Return the date that a text consists of, or "" if it is a time, and its start in UTC."""
+    match = _TIME.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"not an RFC 3339 time: {text!r}")
-    year, month, day_, hour, minute, second, offset = match.groups()
-    zone = "+00:00" if offset in (None, "Z", "z") else offset
-    if len(zone) == 5:
-        zone = f"{zone[:3]}:{zone[3:]}"
-    stamp = f"{year}-{month}-{day_}T{hour}:{minute}:{second or '00'}{zone}"
-    try:
-        return datetime.fromisoformat(stamp).astimezone(UTC)
-    except OverflowError as error:  # the offset moves the time outside the years 1 to 9999
-        raise ValueError(f"not an RFC 3339 time: {text!r}") from error
+    moment = datetime.fromisoformat(match[0].upper()).replace(microsecond=0)
+    if moment.tzinfo is not None:
+        try:
+            return "", moment.astimezone(UTC)
+        except OverflowError as error:  # the offset moves the time outside the years 1 to 9999
+            raise ValueError(f"not an RFC 3339 time: {text!r}") from error
+    return match[1] if match[0] == match[1] else "", _utc(moment.replace(tzinfo=zone))
 
 
 def format_time(moment: datetime) -> str:
@@ -59,14 +57,10 @@ def end_of(until: str, zone: tzinfo = UTC) -> datetime:
 
 def local_day(moment: datetime, zone: tzinfo) -> str:
     """Return the ISO date of a time in a time zone."""
-    return _shifted(moment, zone).date().isoformat()
-
-
-def _shifted(moment: datetime, zone: tzinfo) -> datetime:
     try:
-        return moment.astimezone(zone)
+        return moment.astimezone(zone).date().isoformat()
     except OverflowError:  # outside the years 1 to 9999
-        return moment
+        return moment.date().isoformat()
 
 
 def whole_seconds(moment: datetime) -> datetime:
@@ -93,8 +87,6 @@ def format_duration(length: timedelta) -> str:
     return f"{whole // _UNITS[unit]}{unit}"
 
 
-_DAY = regex(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_OFFSET = regex(r"(?:[Zz]|[+-]\d{2}:?\d{2})$", re.ASCII)
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _LAST = datetime.max.replace(microsecond=0, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
@@ -105,15 +97,12 @@ def extent(text: str, zone: tzinfo) -> tuple[datetime, datetime]:
 
     Dates and times without an offset are in `zone`. Raise ValueError for anything else.
     """
-    text = text.strip()
-    if _DAY.fullmatch(text):
-        day = date.fromisoformat(text)
-        after = day + timedelta(days=1) if day < date.max else None
-        return _midnight(day, zone), _midnight(after, zone) if after else _LAST
-    moment = parse_time(text)
-    if _OFFSET.search(text) is None:
-        moment = _utc(moment.replace(tzinfo=zone))
-    return moment, moment
+    day, start = _in_zone(text, zone)
+    if not day:
+        return start, start
+    if day == date.max.isoformat():
+        return start, _LAST
+    return start, _in_zone(str(date.fromisoformat(day) + timedelta(days=1)), zone)[1]
 
 
 def asked(text: str, zone: tzinfo) -> datetime:
@@ -123,10 +112,6 @@ def asked(text: str, zone: tzinfo) -> datetime:
     """
     start, after = extent(text, zone)
     return start if start == after else after - _SECOND
-
-
-def _midnight(day: date, zone: tzinfo) -> datetime:
-    return _utc(datetime(day.year, day.month, day.day, tzinfo=zone))
 
 
 def _utc(moment: datetime) -> datetime:
@@ -140,17 +125,6 @@ def _utc(moment: datetime) -> datetime:
         return _FIRST if moment.year == 1 else _LAST
 
 
-MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+MONTHS = tuple(
+    "january february march april may june july august september october november december".split()
 )

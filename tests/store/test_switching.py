@@ -10,7 +10,7 @@ import pytest
 import standing
 from driving import done, git
 
-from memrepo.store.worktree import WorkTree
+from memrepo.store.repo import WorkTree
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import workspaces
 from driving import git
 
 from memrepo.store.git import opened
-from memrepo.store.worktree import WorkTree
+from memrepo.store.repo import WorkTree
 
 PUMPS = b"# Memory\n\n- The pump in Oslo is red.\n- The pump in Bergen is blue.\n"
 SLOT = "memories/knowledge/2026-01/new.md"

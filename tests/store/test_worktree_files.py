@@ -13,7 +13,7 @@ from driving import git
 
 from memrepo.store.errors import GitFailed
 from memrepo.store.git import opened
-from memrepo.store.worktree import WorkTree
+from memrepo.store.repo import WorkTree
 
 HALVING = """\
 #!/bin/sh

@@ -8,7 +8,6 @@ states, and a milestone and the day's digest are two memories.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
@@ -19,7 +18,6 @@ from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.policies.claims import (
     SHORT,
-    WORDED_BY,
     find_reflecting,
     have_two_roles,
     type_in_profile,
@@ -50,7 +48,7 @@ def read_statements(
 
 
 def _groups(candidates: Sequence[Candidate], choice: ShelfChoice) -> Iterator[list[Candidate]]:
-    """Yield each chosen candidate with its near duplicates.
+    """Yield each chosen candidate, and after it those that it states too.
 
     A duplicate of another role, such as the digest of a milestone, is a memory of its own.
     """
@@ -63,8 +61,7 @@ def _groups(candidates: Sequence[Candidate], choice: ShelfChoice) -> Iterator[li
             groups[one.candidate_id] = [one]
         else:
             twins.append(one)
-    for members in groups.values():
-        yield sorted(members, key=lambda c: c.candidate_id)
+    yield from groups.values()
 
 
 def place_of(sources: Sequence[Source]) -> tuple[str, int]:
@@ -72,24 +69,11 @@ def place_of(sources: Sequence[Source]) -> tuple[str, int]:
     return min(((s.resource, s.lines[0]) for s in sources), default=("", 0))
 
 
-def _type_of(members: Sequence[Candidate]) -> str:
-    """Return the type of a group: the most frequent one that no other type in it words better."""
-    count = Counter(c.type_hint for c in members)  # ties retain the order of first appearance
-    ranked = [hint for hint, _ in count.most_common()]
-    for hint in ranked:
-        if not any(other in count for other in WORDED_BY.get(hint, ())):
-            return hint
-    return ranked[0]
-
-
 def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
-    hint = _type_of(members)
-    own = [c for c in members if c.type_hint == hint] or members
-    best = max(own, key=lambda c: (c.rank, c.captured, len(c.text)))
+    best = members[0]
     kind = type_in_profile(best.type_hint, profile)
     text, title = _text_of(best, kind)
     is_open = "unsure" in best.signs or kind == "open_question"
-    first = max(members, key=lambda c: (c.rank, c.captured, c.candidate_id))
     placed = [place for c in members for place in c.placed]
     return Statement(
         id=best.candidate_id,
@@ -102,7 +86,7 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
         standing="unresolved" if is_open else "resolved",
         tags=tuple(dict.fromkeys(tag.lower() for tag in _HASHTAG.findall(best.text))),
         sources=evidence_of(members),
-        context=_context_of(first),
+        context=_context_of(best),
         until=_end_of(best),
         is_nominated=any(p.retrieved for p in placed),
         rank=best.rank,

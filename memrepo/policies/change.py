@@ -278,30 +278,3 @@ def are_apart(under_old: str, under_new: str) -> bool:
     """Return whether the headings above two statements, without dates, name two things."""
     one, two = _headings(under_old), _headings(under_new)
     return bool(one and two) and not _are_nested(one, two)
-
-
-def says_the_same(one: str, other: str) -> bool:
-    """Return whether two similar texts state the same fact in different words.
-
-    They may have the same words, with the names in the same order. Or they share a number or
-    identifier, and the words of one include those of the other. Lists and long texts are not
-    compared, and the result for them is true.
-    """
-    first, second = read(one), read(other)
-    if not (first.words and second.words):
-        return True
-    turns = ((r.negations % 2, r.times, _digits_of(r)) for r in (first, second))
-    if len(set(turns)) > 1:
-        return False
-    if first.content == second.content:
-        return [s for s in first.stems if s in first.names] == [
-            s for s in second.stems if s in second.names
-        ]
-    if not (_digits_of(first) and first.names | second.names in (first.names, second.names)):
-        return False
-    less, more = sorted((first.content, second.content), key=len)
-    return less < more and 2 * len(less) >= len(more)
-
-
-def _digits_of(reading: Reading) -> frozenset[str]:
-    return frozenset(word for word in reading.content if any(map(str.isdigit, word)))

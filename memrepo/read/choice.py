@@ -10,17 +10,21 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
+from functools import cache
 
 import msgspec
 
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
+from memrepo.policies.change import are_apart
 from memrepo.policies.claims import find_reflecting
+from memrepo.policies.phrases import read, stem
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.intake import Placed, meaning_key
 from memrepo.read.kinds import is_profile
-from memrepo.read.shelf import CLEAR, POOR, is_in
-from memrepo.read.thoughts import are_of_two_things
+from memrepo.read.shelf import CLEAR, is_in
+from memrepo.read.thoughts import are_of_two_things, function_words
+from memrepo.text.languages import entries, fold
 from memrepo.text.words import content_words
 
 ALWAYS_JUDGED = 9.0
@@ -36,7 +40,7 @@ BASE, PER_ROOT_FILE = 40, 5
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
 _INSTRUCTION = "file_instruction"
 """The sign of a statement in a file of the kind `instruction`."""
-_DAY_LOG = "file_day_log"
+_DAY_LOG, _OTHER_AGENT = "file_day_log", "file_other_agent"
 _SHARES = {_INSTRUCTION: 0.1, _DAY_LOG: 0.25}
 MAX_OF_FILE = 0.05
 """Maximum shares of the shelf for statements of instructions, for those of all daily logs, and for
@@ -141,31 +145,25 @@ def choose(
     same = _same(order)
     room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
-    own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
     newest = max((c.captured for c in candidates if _DAY_LOG in c.signs), default="")
     since = str(date.fromisoformat(newest[:10]) - timedelta(days=NEWS_DAYS)) if newest else ""
-
-    def weight(one: Candidate) -> float:
+    weights: dict[str, float] = {}
+    for one in order:
         is_news = bool(newest) and _is_dated(one) and one.captured >= since
-        return one.rank + OWN_BONUS * _is_own(one) + NEWS_BONUS * is_news
-
-    own.sort(key=weight, reverse=True)
+        weight = one.rank + OWN_BONUS * _is_own(one) + NEWS_BONUS * is_news
+        for id_ in {one.candidate_id, same.get(one.candidate_id, one.candidate_id)}:
+            weights[id_] = max(weight, weights.get(id_, weight))
+    own = sorted(order, key=lambda c: (-weights[c.candidate_id], c.candidate_id in same))
     taken = 0
     counts: Counter[str] = Counter()
-    covers, curated = _Covers(), _Covers()
-    for one in order:
-        if one.candidate_id in shelf:
-            covers.add(one)
-        if _is_curated(one):
-            curated.add(one)
     for fits, shares in (("good", 1), ("good", 2), ("fair", 1)):
         for one in own:
             is_strong = shares == 1 and one.rank >= STRONG and existing + taken < 2 * size
             if one.fits != fits or one.candidate_id in shelf or (taken >= room and not is_strong):
                 continue
             place = _shared_place(one)
-            known = (covers, curated) if place == _DAY_LOG else (covers,)
-            if size < math.inf and any(chosen.holds(one) for chosen in known):
+            fuller = same.get(one.candidate_id)
+            if fuller and (fuller in shelf or place == _DAY_LOG):
                 continue
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
             if shares > 1 and not is_ruling:
@@ -179,59 +177,8 @@ def choose(
                     continue
                 counts[place] += 1
             shelf.add(one.candidate_id)
-            covers.add(one)
             taken += 1
     return ShelfChoice(shelf=frozenset(shelf), same=same)
-
-
-COVERED, MIN_COVERED = 0.7, 5
-"""The share of a statement's words in another from which that makes it superfluous, and the number
-of shared words that this takes."""
-
-
-class _Covers(msgspec.Struct):
-    """The statements chosen so far, by their words."""
-
-    chosen: list[Candidate] = msgspec.field(default_factory=list)
-    holding: dict[str, list[int]] = msgspec.field(default_factory=lambda: defaultdict(list))
-
-    def add(self, one: Candidate) -> None:
-        """Add a statement that is chosen."""
-        for word in content_words(one.text):
-            self.holding[word].append(len(self.chosen))
-        self.chosen.append(one)
-
-    def holds(self, one: Candidate) -> bool:
-        """Return whether a chosen statement says most of what another does, with the same names.
-
-        Statements of one file that differ in a word are about two things: a list of crates. A line
-        of a log that differs in a word tells news, and so does a decision.
-        """
-        is_log = _DAY_LOG in one.signs
-        if is_log and one.type_hint == "decision":
-            return False
-        words = content_words(one.text)
-        files = {source.resource for source in one.sources}
-        shared = Counter(at for word in words for at in self.holding.get(word, ()))
-        return any(
-            count >= MIN_COVERED
-            and count
-            >= (1 if is_log or files & {s.resource for s in known.sources} else COVERED)
-            * len(words)
-            and self._is_told(one.text, known.text)
-            for at, count in shared.most_common(3)
-            if (known := self.chosen[at])
-        )
-
-    def _is_told(self, text: str, known: str) -> bool:
-        from memrepo.policies.phrases import read  # most runs compare nothing
-
-        if are_of_two_things(text, known):
-            return False
-        mine, theirs = read(text), read(known)
-        numbers = set(_NUMBERS.findall(text)) - set(_NUMBERS.findall(known))
-        is_alike = mine.negations % 2 == theirs.negations % 2 and mine.times == theirs.times
-        return not (numbers or mine.is_news) and is_alike and mine.names <= theirs.names
 
 
 def _is_dated(one: Candidate) -> bool:
@@ -268,36 +215,126 @@ def _shared_place(one: Candidate) -> str:
     return "" if is_in(kind.replace("_", " "), "kept") else resource
 
 
-_NUMBERS = regex(r"\d+")
+COVERED, COVERED_LOG, COVERED_HERE = 0.72, 0.8, 1.0
+"""The share of a statement's words, by weight, in another one from which both say the same: of any
+statement, of a line of a log, and of two in one section, where a word makes the difference."""
+MIN_NEAR, MIN_TOLD, MIN_WORDS, SHORT_WORDS = 0.5, 5, 3, 4
+"""The share that is in one sentence and not in its headings, the fewest words of a sentence that
+make up for those it has alone, the fewest of a statement that is compared, and of one that headings
+may complete."""
+FAINT, MAX_HOLDERS, MAX_COMPARED = 0.1, 200, 8
+"""The factor of function words, the most statements that have a word by which others are found, and
+the most that are compared."""
+_PARTS = regex(r"\n|[.!?][*_\"')”]*\s+|[。！？]")
+_CODE = regex(r"`[^`]+`")
+_NUMBERS = regex(r"\d+(?:[.,:]\d+)*")
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What a statement says: its sentences with their words, and the words with its headings."""
+
+    by: Candidate
+    parts: tuple[tuple[str, frozenset[str]], ...]
+    words: frozenset[str]
+    above: frozenset[str]
+
+    @classmethod
+    def of(cls, one: Candidate) -> _Said:
+        """Read a candidate."""
+        parts = tuple((t, found) for t in _PARTS.split(one.text) if (found := _words(t)))
+        above = _words(" ".join((*one.context, one.placed[0].about)) if one.placed else "")
+        return cls(one, parts, frozenset[str]().union(*(w for _, w in parts)), above)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(text)))
 
 
 def _same(order: Sequence[Candidate]) -> dict[str, str]:
-    """Map near duplicates to better candidates with nearly equal words and equal numbers."""
-    kept: list[tuple[Candidate, frozenset[str], list[str]]] = []
+    """Map the statements that others state, alone or among more, to the fuller one of them."""
+    said = [_Said.of(one) for one in order]
+    holders = Counter(word for one in said for word in one.words)
+    weights = {
+        word: math.log(1 + len(said) / count) * (FAINT if word in function_words() else 1)
+        for word, count in holders.items()
+    }
+    worth = [sum(weights[word] for word in one.words) for one in said]
+    size = [len(one.words - function_words()) for one in said]
     holding: dict[str, list[int]] = defaultdict(list)
     same: dict[str, str] = {}
-
-    def alike(at: int, count: int, words: frozenset[str], numbers: list[str]) -> bool:
-        _, other, others = kept[at]
-        return count / len(words | other) > 0.6 and count >= 3 and numbers == others
-
-    for one in order:
-        words, numbers = content_words(one.text), sorted(_NUMBERS.findall(one.text))
-        shared = Counter(at for word in words for at in holding[word]).most_common(3)
-        twins = [kept[at][0] for at, count in shared if alike(at, count, words, numbers)]
-        if twins:
-            from memrepo.policies.change import says_the_same  # most runs compare nothing
-
-            twins = [
-                twin
-                for twin in twins
-                if not are_of_two_things(twin.text, one.text) and says_the_same(twin.text, one.text)
-            ]
-        if twins:
-            same[one.candidate_id] = twins[0].candidate_id
-        elif one.rank > POOR:
-            for word in words:
-                if len(holding[word]) < 200:
-                    holding[word].append(len(kept))
-            kept.append((one, words, numbers))
+    for n in sorted(range(len(said)), key=lambda n: (_DAY_LOG in said[n].by.signs, -size[n])):
+        one, shared = said[n], Counter[int]()
+        rare = [word for word in one.words if holders[word] <= MAX_HOLDERS]
+        for word in rare:
+            for at in holding[word]:
+                shared[at] += weights[word]  # type: ignore[assignment]
+        near = (at for at, held in shared.most_common(MAX_COMPARED) if held >= MIN_NEAR * worth[n])
+        fuller = next((at for at in near if _states(said[at], one, weights)), None)
+        if fuller is not None:
+            same[one.by.candidate_id] = said[fuller].by.candidate_id
+        elif one.by.fits or _is_curated(one.by):
+            for word in rare:
+                holding[word].append(n)
     return same
+
+
+@cache
+def _negations() -> frozenset[str]:
+    return frozenset(map(fold, entries("marks", "negation")))
+
+
+def _states(fuller: _Said, one: _Said, weights: Mapping[str, float]) -> bool:
+    """Return whether each sentence of a statement is in one of another: words, names, numbers."""
+    is_log = _DAY_LOG in one.by.signs
+    if len(one.words) < (SHORT_WORDS if is_log else MIN_WORDS) or _are_apart(fuller.by, one.by):
+        return False
+    is_here = any(
+        (p.resource, p.unit.headings) == (q.resource, q.unit.headings)
+        for p in one.by.placed
+        for q in fuller.by.placed
+    )
+    least = COVERED_HERE if is_here else COVERED_LOG if is_log else COVERED
+    above = fuller.above if len(one.words) >= SHORT_WORDS else frozenset[str]()
+    known = total = 0.0
+    for text, words in one.parts:
+        whole = sum(weights[word] for word in words)
+        near, best = max(
+            (sum(weights[word] for word in words & found), at)
+            for at, (_, found) in enumerate(fuller.parts)
+        )
+        told = words & (fuller.parts[best][1] | above)
+        share = sum(weights[word] for word in told)
+        is_enough = share >= COVERED * whole and (told == words or len(told) >= MIN_TOLD)
+        is_in = near >= MIN_NEAR * whole and is_enough
+        if not (is_in and _is_told(text, fuller.parts[best][0], fuller)):
+            return False
+        known, total = known + share, total + whole
+    return known >= least * total - 1e-9
+
+
+def _are_apart(fuller: Candidate, one: Candidate) -> bool:
+    """Return whether two statements are of two people or things, or only the first is of a log.
+
+    What two logs say under headings of two things is of these.
+    """
+    about = {c.placed[0].about for c in (fuller, one) if c.placed} - {""}
+    is_late = _DAY_LOG in fuller.signs and _DAY_LOG not in one.signs
+    is_late |= _DAY_LOG in fuller.signs and are_apart(*map(_under, (fuller, one)))
+    is_others = _OTHER_AGENT in one.signs or _OTHER_AGENT in fuller.signs
+    return len(about) > 1 or is_late or is_others or are_of_two_things(fuller.text, one.text)
+
+
+def _under(one: Candidate) -> str:
+    return " › ".join(one.placed[0].unit.headings) if one.placed else ""
+
+
+def _is_told(text: str, known: str, by: _Said) -> bool:
+    """Return whether a sentence that shares its words with another has no other meaning."""
+    mine, theirs = read(text), read(known)
+    negated = [not _negations().isdisjoint(content_words(one)) for one in (text, known)]
+    is_alike = negated[0] == negated[1] and mine.negations % 2 == theirs.negations % 2
+    is_alike &= mine.times <= theirs.times
+    numbers = set(_NUMBERS.findall(text)) <= set(_NUMBERS.findall(by.by.text))
+    names = {word for name in mine.names for word in _words(name)}
+    spans = all(span in by.by.text for span in _CODE.findall(text))
+    return is_alike and numbers and spans and not mine.is_news and names <= by.words | by.above

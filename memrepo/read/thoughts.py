@@ -747,7 +747,7 @@ def heading_kind(heading: str) -> str:
             return kind
         if found and is_label and not inside and not _WIDE.search(label):
             after = _NEXT_WORD.match(label, found.end())
-            is_head = after is None or after[1].lower() in _small_words()
+            is_head = after is None or after[1].lower() in function_words()
             inside = kind if is_head or kind not in _COMMON else ""
     return inside
 
@@ -765,7 +765,8 @@ _NEXT_WORD = regex(r"[ -](\w+)")
 
 
 @cache
-def _small_words() -> frozenset[str]:
+def function_words() -> frozenset[str]:
+    """Return the function words of all languages."""
     return frozenset(chain.from_iterable(small_words().values()))
 
 

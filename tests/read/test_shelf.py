@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from memrepo.core.memory import Source
+from memrepo.judge.offline import read_statements
 from memrepo.read import choice
 from memrepo.read.choice import Candidate, choose
 from memrepo.read.intake import Placed
@@ -172,7 +173,8 @@ def test_what_an_owner_tells_the_agent_is_a_rule_and_has_a_tenth_of_the_places()
     assert chosen(logs, size=60.0) == 15, "all daily logs have a quarter"
     instructions = [replace(one, signs=("file_instruction",)) for one in some(*[3.0] * 30)]
     assert chosen(instructions, size=60.0) == 6
-    assert chosen([*instructions, *some(*[2.0] * 30)[10:]], size=60.0) == 6
+    kept = [replace(one, candidate_id=f"kept-{one.candidate_id}") for one in some(*[2.0] * 30)[10:]]
+    assert chosen([*instructions, *kept], size=60.0) == 22, "the copy of one without a place"
 
 
 def test_a_task_is_no_promise_unless_it_says_so() -> None:
@@ -271,6 +273,49 @@ def test_a_line_of_a_log_that_a_kept_file_states_has_no_place(log: str, is_chose
     told = replace(told, text=log, signs=("file_day_log",))
     shelf = choose([*kept, told], size=40, existing=0).shelf
     assert (told.candidate_id in shelf) == is_chosen
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (
+            "Deploys need two approvals on Fridays.",
+            "On Fridays all deploys of Ruth need two approvals.",
+            True,
+        ),
+        ("Old lost/abandoned page: 88213", "Old page 88213: lost/abandoned, 4 visits", True),
+        ("Never feed the geese.", "- Lock the shed at dusk\n- Never feed the geese", True),
+        ("Geese are fed by Ruth at the pond.", "Ruth feeds the geese at the pond: barley.", False),
+        ("The loom is open to everyone.", "The loom is open to everyone except guests.", False),
+        ("The alpha server runs Debian 12.", "The beta server runs Debian 12.", False),
+        ("Guests need a badge.", "Guests do not need a badge.", False),
+        ("The kiln fires at 900 degrees.", "The kiln fires at 950 degrees.", False),
+        (
+            "Doors open at noon.",
+            "The bakery opens at six.\nAt noon the old doors are oiled.",
+            False,
+        ),
+        ("The pond", "The pond freezes in January.", False),
+    ],
+)
+def test_what_another_states_alone_or_among_more_is_the_same(
+    one: str, other: str, is_same: bool
+) -> None:
+    first, second, *rest = some(5.0, 2.0, *[1.0] * 8)
+    units = (
+        scan("a.md", one.encode()).units[0],
+        scan("b.md", f"# Rules\n{other}".encode()).units[0],
+    )
+    at = [Placed(unit=u, resource=u.resource, blob="", committed="2026-08-29") for u in units]
+    part = replace(first, text=one, placed=(at[0],), sources=(at[0].source(),))
+    whole = replace(second, text=other, placed=(at[1],), sources=(at[1].source(),))
+    found = [part, whole, *rest]
+    choice_ = choose(found, size=3, existing=0)
+    assert choice_.same == ({"cand-0": "cand-1"} if is_same else {}), "the fuller one stays"
+    assert ("cand-0" in choice_.shelf) != is_same
+    if is_same:
+        (stated,) = read_statements([whole, part], choice_, "personal")
+        assert [source.resource for source in stated.sources] == ["b.md", "a.md"]
 
 
 def test_a_handbook_in_a_folder_of_its_own_has_the_places_of_one_file() -> None:

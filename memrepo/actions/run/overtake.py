@@ -232,7 +232,7 @@ class StatementIndex:
         Several undated values of one key form a list, so one more value changes nothing. A
         statement that may end several others ends none.
         """
-        if read(stated_in(claim)).is_open or not self._held:
+        if not self._held or read(stated_in(claim)).is_open:
             return {}
         found = {}
         for id_ in self.neighbours(claim):

@@ -106,7 +106,7 @@ def test_a_rule_that_fails_names_the_file(monkeypatch: pytest.MonkeyPatch) -> No
             raise ValueError
         return []
 
-    monkeypatch.setattr(checks, "FINDERS", (("schema", failing),))
+    monkeypatch.setattr(checks, "FINDERS", (failing,))
     (problem,) = checks.find_problems(Scene(files={"a.md": b"", "b.md": b""}))
     assert (problem.path, problem.rule) == ("b.md", "file-unreadable")
     assert "ValueError" in problem.message

@@ -1,32 +1,28 @@
-"""Checks of memory files and commits. Each finder yields the problems of some groups of rules."""
+"""Checks of memory files and commits, and the rules about what files contain.
+
+A line with `memrepo:allow-secret` (or detect-secrets' `pragma: allowlist secret`) is skipped, and
+so is a secret whose fingerprint is in the repository's baseline. This applies to checks only.
+Secrets are always redacted in text that is ingested or sent to a model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import zip_longest
+from typing import Literal
 
 from msgspec.structs import replace
 
-from memrepo.checks import contents, memories
-from memrepo.checks.rules import GROUPS, Group, Scene, all_rules, report
+from memrepo.checks import memories
+from memrepo.checks.rules import Group, Scene, all_rules, report
 from memrepo.core.errors import Problem
-
-FINDERS: tuple[tuple[str, Callable[[Scene], Iterable[Problem]]], ...] = (
-    ("schema size", memories.find_unreadable),
-    ("schema", memories.find),
-    ("schema", contents.find_in_corrections),
-    ("tags", memories.find_unknown_tags),
-    ("links", contents.find_broken_references),
-    ("secrets", contents.find_secret_or_rejected),
-    ("format", contents.find_deceptive_text),
-    ("derived", memories.find_by_hand),
-    ("derived", contents.find_edited_pages),
-    ("derived", contents.find_stale_bullets),
-    ("derived", contents.find_in_manifests),
-)
-"""The functions that check a scene, with the groups of their rules."""
+from memrepo.core.ids import find_deceptive
+from memrepo.core.layout import HOT_NAMES, below, standing_of
+from memrepo.core.memory import REFERENCES, Memory
+from memrepo.core.secrets import secrets_of
 
 
-def _found(find: Callable[[Scene], Iterable[Problem]], scene: Scene) -> Iterable[Problem]:
+def _found(find: Callable[[Scene], Iterator[Problem]], scene: Scene) -> Iterable[Problem]:
     """Return what a finder yields. If it fails, the files on which it fails are reported instead.
 
     A fault in one file must not hide the problems of the others.
@@ -46,14 +42,209 @@ def _found(find: Callable[[Scene], Iterable[Problem]], scene: Scene) -> Iterable
     return found
 
 
-def find_problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:
+def find_problems(scene: Scene, groups: Collection[Group] = ()) -> tuple[Problem, ...]:
     """Check a scene and return its distinct problems, sorted by path and line."""
-    wanted = {*(only or GROUPS)}
-    found = {
-        problem
-        for groups, find in FINDERS
-        if wanted & {*groups.split()}
-        for problem in _found(find, scene)
-        if all_rules()[problem.rule].group in wanted
-    }
-    return tuple(sorted(found, key=lambda p: (p.path, p.line, p.column, p.rule, p.message)))
+    found = {problem for find in FINDERS for problem in _found(find, scene)}
+    wanted = (p for p in found if not groups or all_rules()[p.rule].group in groups)
+    return tuple(sorted(wanted, key=lambda p: (p.path, p.line, p.column, p.rule, p.message)))
+
+
+def find_deceptive_text(scene: Scene) -> Iterator[Problem]:
+    """Check the characters of every memory file."""
+    for path in scene.decoded:
+        text = scene.files[path].decode("utf-8", "replace")
+        yield from _characters(path, text)
+
+
+def _characters(path: str, text: str) -> Iterator[Problem]:
+    if found := find_deceptive(text):
+        at = found[0].start()
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield report(
+            "character-invisible",
+            path,
+            f"found U+{ord(found[0][0]):04X}{more}, an invisible character",
+            line=text.count("\n", 0, at) + 1,
+            column=at - text.rfind("\n", 0, at),
+            fix="remove it (`memrepo check --fix` does)",
+        )
+
+
+def find_broken_references(scene: Scene) -> Iterator[Problem]:
+    """Check every reference of the checked memories."""
+    if scene.layout is None or scene.merging:
+        return  # the merge is not complete; a later check reports them
+    if any(
+        not m.fields.keys().isdisjoint(REFERENCES) or m.status != "active" for m in scene.memories
+    ):
+        from memrepo.merge.closure import broken
+
+        # New memories without an id may refer to others too.
+        nameless = {memory.path: memory for memory in scene.memories if not memory.id}
+        for finding in broken({**scene.by_id, **nameless}):
+            if finding.problem.path in scene.files:
+                yield finding.problem
+
+
+def find_secret_or_rejected(scene: Scene) -> Iterator[Problem]:
+    """Check every file for secrets, and every memory for rejected statements."""
+    for path, data in sorted(scene.files.items()):
+        yield from secret_problems(path, data)
+    yield from _rejected(scene)
+
+
+def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
+    """Yield a problem for each secret in a file, except on lines marked as allowed."""
+    for secret, _ in secrets_of(path, data):
+        yield report(
+            "secret-found",
+            path,
+            f"found a secret ({secret.kind})",
+            line=secret.line,
+            column=secret.column,
+            fix="remove it, and replace it wherever it is used; if it is not a secret, end the line"
+            " with <!-- memrepo:allow-secret -->",
+        )
+
+
+def _rejected(scene: Scene) -> Iterator[Problem]:
+    if scene.layout is None or scene.merging:
+        return  # what a merge by hand brings back is kept out of recall
+    area = scene.layout.area("tombstones")
+    paths = [path for path in below(scene.around, area) if path not in scene.gone]
+    known = {path: scene.around[path] for path in paths}
+    stones = {**known, **scene.in_area("tombstones")}
+    if not stones:
+        return
+    from memrepo.merge.tombstones import read_tombstones
+
+    found = read_tombstones(stones, scene.layout)
+    yield from (p for p in found.problems if p.path in scene.files)
+    for memory in scene.memories:
+        stone = found.find_barring(memory) if memory.status != "forgotten" else None
+        if stone is not None:
+            yield report(
+                "rejected-value",
+                memory.path,
+                f"states what {stone.summary}",
+                line=1,
+                column=1,
+                fix=f"remove it; `memrepo reject {stone.key} --undo` if it is right after all",
+            )
+
+
+def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
+    """Yield a problem for each hot memory that differs from its bullet on the hot cache page."""
+    hot = [m for m in scene.memories if "hot" in m.fields]
+    if scene.layout is None or scene.merging or not hot:
+        return
+    for name in HOT_NAMES:
+        path = scene.layout.prefix + name
+        page = scene.files.get(path) or scene.around.get(path) or b""
+        if standing_of("hot", page) != "ours":
+            continue
+        bullets = page.decode("utf-8", "replace").split("\n")
+        for memory in hot:
+            tags = (f"←{memory.path}", f"←{memory.id}")
+            ends = (*tags, *(f"{tag}[pin]" for tag in tags))
+            line = next((n for n, b in enumerate(bullets, start=1) if b.endswith(ends)), 0)
+            old = scene.earlier.get(memory.id) if path not in scene.files else None
+            if line and _is_stale(bullets[line - 1], memory, old):
+                yield report(
+                    "hot-stale",
+                    memory.path,
+                    f"differs from its bullet, {name}:{line}",
+                    line=1,
+                    column=1,
+                    fix="`memrepo run` updates the page; `memrepo edit` changes the memory and"
+                    " the page at once",
+                )
+
+
+def _is_stale(bullet: str, memory: Memory, old: Memory | None) -> bool:
+    """Return whether a bullet has another text than its memory, which was `old` before."""
+    if old is not None:
+        return old.body != memory.body
+    from memrepo.views.hot import condensed
+
+    return not bullet.startswith(f"- {condensed(memory)} ")
+
+
+def find_edited_pages(scene: Scene) -> Iterator[Problem]:
+    """Check that no generated page was edited by hand, and name the first line that was."""
+    for path, data in () if scene.merging else scene.files.items():
+        is_hot = path.rpartition("/")[2] in HOT_NAMES
+        kind: Literal["hot", "view"] = "hot" if is_hot else "view"
+        is_page = is_hot or scene.area(path) == "views"
+        if not is_page or standing_of(kind, data) != "edited":
+            continue
+        before, line = scene.before.get(path), 0
+        fix = "`memrepo edit` the memory that the changed line links to; a run renders the page"
+        if is_hot:
+            fix = "`memrepo edit` the memory of a bullet, `memrepo add` what is new, or choose with"
+            fix += " `memrepo promote ID` and `promote ID --off`"
+        if before is not None and standing_of(kind, before) == "ours":
+            fix = f"`git restore -SW {path}`, then {fix}"
+            pairs = zip_longest(before.split(b"\n"), data.split(b"\n"))
+            line = next(n for n, (old, new) in enumerate(pairs, start=1) if old != new)
+        yield report(
+            "hot-edited" if is_hot else "page-edited",
+            path,
+            "generated by memrepo, but changed by hand",
+            line=line,
+            column=1 if line else 0,
+            fix=fix,
+        )
+
+
+def find_in_manifests(scene: Scene) -> Iterator[Problem]:
+    """Check that run manifests are readable and were not changed or deleted by hand."""
+    files = {p: d for p, d in scene.in_area("runs").items() if p.endswith(".json")}
+    for path, data in files.items():
+        from memrepo.core.manifest import read_manifest
+
+        if isinstance(found := read_manifest(path, data), Problem):
+            yield found
+    if scene.merging:
+        return
+    deleted = [path for path in scene.gone if scene.area(path) == "runs"]
+    for path in sorted((*files, *deleted)):
+        old = scene.before.get(path)
+        if old is not None and old != files.get(path):
+            yield report(
+                "manifest-by-hand",
+                path,
+                "the manifest of a run was changed by hand"
+                if path in files
+                else "the manifest of a run is deleted by hand",
+                fix=f"`git restore -SW {path}`; to revert a run, use `memrepo revert`",
+            )
+
+
+def find_in_corrections(scene: Scene) -> Iterator[Problem]:
+    """Check each correction file."""
+    files = {p: d for p, d in scene.in_area("corrections").items() if p.endswith(".md")}
+    if not files:
+        return
+    from memrepo.core.corrections import Correction, decode
+
+    for path, data in files.items():
+        found = decode(path, data)
+        if not isinstance(found, Correction):
+            yield from found
+
+
+FINDERS = (
+    memories.find_unreadable,
+    memories.find,
+    memories.find_unknown_tags,
+    memories.find_by_hand,
+    find_in_corrections,
+    find_broken_references,
+    find_secret_or_rejected,
+    find_deceptive_text,
+    find_edited_pages,
+    find_stale_bullets,
+    find_in_manifests,
+)
+"""The functions that check a scene."""

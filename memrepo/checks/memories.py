@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime
 from fnmatch import fnmatchcase
 
@@ -105,9 +105,7 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
 
 def _place(memory: Memory) -> Iterator[Problem]:
     if memory.layer not in LAYERS:
-        from difflib import get_close_matches
-
-        for closest in get_close_matches(memory.layer.lower(), LAYERS, n=1, cutoff=0.8):
+        if closest := _closest(memory.layer, LAYERS, 0.8):
             yield report(
                 "memory-layer",
                 memory.path,
@@ -126,33 +124,39 @@ def _place(memory: Memory) -> Iterator[Problem]:
         )
 
 
+def _closest(word: str, known: Iterable[str], likeness: float) -> str:
+    """Return the known word that is most like a word, or an empty string if none is."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word.casefold(), [*known], n=1, cutoff=likeness)), "")
+
+
 def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
     if not memory.decay:
         return
     from memrepo.policies.rules import TTLS
 
     known = sorted({*TTLS, *scene.wants.decay_classes})
-    if memory.decay in known:
-        return
-    from difflib import get_close_matches
-
-    closest = get_close_matches(memory.decay.lower(), known, n=1, cutoff=0.6)
-    suggestion = f"; did you mean {closest[0]}?" if closest else ""
-    yield report(
-        "memory-decay-class",
-        memory.path,
-        f"found the decay class {shown(memory.decay)}, expected one of {', '.join(known)}"
-        f"{suggestion}",
-        line=1,
-        key="decay",
-        fix=f"write `decay: {closest[0] if closest else 'stable'}`, or give the class a"
-        " lifetime in memrepo.toml (`decay.ttl`)",
-    )
+    if memory.decay not in known:
+        closest = _closest(memory.decay, known, 0.6)
+        suggestion = f"; did you mean {closest}?" if closest else ""
+        yield report(
+            "memory-decay-class",
+            memory.path,
+            f"found the decay class {shown(memory.decay)}, expected one of {', '.join(known)}"
+            f"{suggestion}",
+            line=1,
+            key="decay",
+            fix=f"write `decay: {closest or 'stable'}`, or give the class a lifetime in"
+            " memrepo.toml (`decay.ttl`)",
+        )
 
 
 def _collisions(scene: Scene) -> Iterator[Problem]:
     alike: dict[str, set[str]] = {}
-    for path in (*scene.files, *scene.around.alike(scene.files)):
+    new = {folded(path) for path in scene.files if path not in scene.before}
+    twins = (path for path in scene.around if folded(path) in new) if new else ()
+    for path in (*scene.files, *twins):
         alike.setdefault(folded(path), set()).add(path)
     for path in sorted(scene.files):
         if others := alike[folded(path)] - {path, *scene.gone}:
@@ -194,9 +198,10 @@ def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
 
 def expected_tag(tag: str, wants: Wants) -> str:
     """Describe which tag is expected instead of an unknown one."""
-    if wants.tags:
-        return "which is not in the vocabulary" + _hint(tag, wants)
-    return f"expected one word that matches the pattern {wants.tag_pattern or TAG_PATTERN}"
+    if not wants.tags:
+        return f"expected one word that matches the pattern {wants.tag_pattern or TAG_PATTERN}"
+    closest = _closest(tag, wants.tags, 0.7)
+    return "which is not in the vocabulary" + (f"; did you mean {closest}?" if closest else "")
 
 
 def is_known_tag(tag: str, wants: Wants) -> bool:
@@ -218,19 +223,9 @@ def _spelled(tag: str, wants: Wants) -> str:
         return tag
     if not wants.tags and is_known_tag(as_tag(tag), wants):
         return as_tag(tag)
-    same = [word for word in wants.tags if _key(word) == _key(tag)]
+    loose = _LOOSE.sub("", tag.casefold())
+    same = [word for word in wants.tags if _LOOSE.sub("", word.casefold()) == loose]
     return same[0] if len(same) == 1 else tag
-
-
-def _key(tag: str) -> str:
-    return _LOOSE.sub("", tag.casefold())
-
-
-def _hint(tag: str, wants: Wants) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(tag.casefold(), wants.tags, n=1, cutoff=0.7)
-    return f"; did you mean {near[0]}?" if near else ""
 
 
 # Changes of status, which the module `merge.closure` checks.
@@ -264,7 +259,7 @@ def _is_repaired(scene: Scene, memory: Memory, old: Memory, key: str) -> bool:
     """Return whether a field only lost references to memories that are gone, as by `--fix`."""
     before, after = old.fields.get(key) or (), memory.fields.get(key) or ()
     gone = {*targets(before)} - {*targets(after)}
-    there = {*scene.by_id, *scene.around.occurring(gone)}
+    there = {*scene.by_id, *scene.occurring(gone)}
     items = () if isinstance(before, str) else before
     rest = tuple(item for item in items if targets((item,))[0] not in gone)
     return bool(gone) and gone.isdisjoint(there) and rest == after

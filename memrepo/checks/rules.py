@@ -1,12 +1,13 @@
 """The building blocks of checks: named rules, the scene they check, and their problems.
 
-Rules are pure. They only use file contents by path, and the rest of the repository through
-`Around`. All rules are listed in `rules.toml`, from which docs/rules.md is generated.
+Rules are pure. They only use file contents by path. All rules are listed in `rules.toml`, from
+which docs/rules.md is generated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from memrepo.core import codec
 from memrepo.core.errors import Problem
 from memrepo.core.layout import AREAS, Layout
 from memrepo.core.memory import Memory, references
+from memrepo.core.patterns import regex
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
 GROUPS: Mapping[Group, str] = MappingProxyType(
@@ -32,7 +34,7 @@ GROUPS: Mapping[Group, str] = MappingProxyType(
         "size": "Limits of size",
     }
 )
-"""The groups of rules. Each can be a separate hook (`check --only GROUP`)."""
+"""The groups of rules, with the titles of their tables in docs/rules.md."""
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,54 +79,6 @@ def report(
     )
 
 
-class Around:
-    """The files outside the checked ones, held in memory; none by default.
-
-    `earlier` has files as they were before the checked change.
-    """
-
-    def __init__(
-        self,
-        *,
-        memories: Mapping[str, Memory] = MappingProxyType({}),
-        files: Mapping[str, bytes] = MappingProxyType({}),
-        earlier: Mapping[str, bytes] = MappingProxyType({}),
-    ) -> None:
-        self._memories, self._files, self._earlier = memories, files, earlier
-
-    @cached_property
-    def _alike(self) -> Mapping[str, Collection[str]]:
-        found: dict[str, set[str]] = {}
-        for path in self._files:
-            found.setdefault(folded(path), set()).add(path)
-        return found
-
-    def before(self, path: str) -> bytes | None:
-        """Return a file's content before the checked change, or None if it did not exist."""
-        return self._earlier.get(path)
-
-    def holders(self, ids: Collection[str]) -> Iterable[Memory]:
-        """Return the unchecked memories that have one of the given ids."""
-        return [self._memories[id_] for id_ in ids if id_ in self._memories]
-
-    def occurring(self, ids: Collection[str]) -> Collection[str]:
-        """Return those of the given ids that any file has as its id, even if it is unreadable."""
-        lines = {line for data in self._files.values() for line in data.splitlines()}
-        return {id_ for id_ in ids if id_ in self._memories or f"id: {id_}".encode() in lines}
-
-    def file(self, path: str) -> bytes | None:
-        """Return an unchecked file's content after the change, or None if it does not exist."""
-        return self._files.get(path)
-
-    def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return existing paths that differ from a given path only in case or Unicode form."""
-        return {other for path in paths for other in self._alike.get(folded(path), ())} - {*paths}
-
-    def below(self, folder: str) -> Mapping[str, bytes]:
-        """Return {path: content} of the unchecked files below a folder."""
-        return {path: data for path, data in self._files.items() if path.startswith(folder)}
-
-
 def folded(path: str) -> str:
     """Return a path in normalized case and Unicode form, as some file systems compare paths."""
     return path.casefold() if path.isascii() else normalize("NFC", path.casefold())
@@ -144,17 +98,20 @@ class Wants(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The input of a check: files by path, deleted paths, and access to the rest of the repository.
+    """The input of a check: files by path, deleted paths, and the rest of the repository.
 
-    Without a layout the files belong to no repository, and references are not checked. `merging` is
-    true during a manual merge in git. Rules about several files are then skipped, because git
-    calls the hook before the merge is complete. A later check reports what they require.
+    `around` has the other files after the change, and may have the checked ones too. `before` has
+    the checked and deleted files as they were. Without a layout the files belong to no repository,
+    and references are not checked. `merging` is true during a manual merge in git. Rules about
+    several files are then skipped, because git calls the hook before the merge is complete. A later
+    check reports what they require.
     """
 
     files: Mapping[str, bytes]
     layout: Layout | None = None
     gone: tuple[str, ...] = ()
-    around: Around = msgspec.field(default_factory=Around)
+    around: Mapping[str, bytes] = MappingProxyType({})
+    before: Mapping[str, bytes] = MappingProxyType({})
     wants: Wants = msgspec.field(default_factory=Wants)
     merging: bool = False
 
@@ -177,7 +134,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return {id: earlier version} of the checked and deleted memories."""
         found: dict[str, Memory] = {}
         for path in (*self.gone, *self.files):
-            data = self.around.before(path) if self.is_memory(path) else None
+            data = self.before.get(path) if self.is_memory(path) else None
             if data is None:
                 continue
             same = data == self.files.get(path)
@@ -187,11 +144,31 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     @cached_property
+    def _by_digits(self) -> Mapping[str, Sequence[str]]:
+        """Return {first digits of the id: paths} of all memories, by their names."""
+        found = defaultdict[str, list[str]](list)
+        for path in self.layout.memory_files((*self.files, *self.around)) if self.layout else ():
+            if path not in self.gone:
+                found[match[1] if (match := _DIGITS.search(path)) else ""].append(path)
+        return found
+
+    @cached_property
     def others(self) -> Mapping[str, Memory]:
         """Return {id: memory} of unchecked memories whose ids checked memories use or refer to."""
         named = {id_ for m in self.memories for id_ in (m.id, *references(m))} - {""}
-        paths = {*self.files, *self.gone}
-        return {m.id: m for m in self.around.holders(named) if m.path not in paths}
+        digits = sorted({*map(_digits, named)})
+        paths = (path for six in digits for path in self._by_digits.get(six, ()))
+        rest = [path for path in paths if path not in self.files]
+        found = (codec.decode(path, self.around[path])[0] for path in rest)
+        return {memory.id: memory for memory in found if memory is not None and memory.id in named}
+
+    def occurring(self, ids: Collection[str]) -> Collection[str]:
+        """Return those of the given ids that any file has, even if it is unreadable."""
+        unnamed = self._by_digits.get("", ()) if ids else ()
+        data = (self.files.get(path) or self.around[path] for path in unnamed)
+        lines = {line for one in data for line in one.splitlines()}
+        named = {id_ for id_ in ids if _digits(id_) in self._by_digits}
+        return named | {id_ for id_ in ids if f"id: {id_}".encode() in lines}
 
     @cached_property
     def by_id(self) -> Mapping[str, Memory]:
@@ -219,6 +196,13 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def in_area(self, area: str) -> Mapping[str, bytes]:
         """Return {path: content} of the files in an area."""
         return {p: d for p, d in sorted(self.files.items()) if self.area(p) == area}
+
+
+_DIGITS = regex(r"-([0-9a-f]{6})\.md$")
+
+
+def _digits(id_: str) -> str:
+    return id_.removeprefix("mem-")[:6]
 
 
 def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -133,35 +132,6 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     rank: float = 0.0
     signs: tuple[str, ...] = ()
     refused: str = ""
-
-
-def _posture(score: float, words: Sequence[str]) -> str:
-    """Return the word for a score. The thresholds 0.8, 0.5 and 0.3 belong to the higher word."""
-    cuts = zip(words, (0.8, 0.5, 0.3), strict=False)
-    return next((word for word, cut in cuts if score >= cut), words[-1])
-
-
-class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The eight scores of Pass 2, each from 0 to 1 (memory-purifier, Pass 2)."""
-
-    semantic_cluster_confidence: float = 0.0
-    canonical_clarity: float = 0.0
-    provenance_strength: float = 0.0
-    contradiction_pressure: float = 0.0
-    freshness: float = 0.0
-    confidence: float = 0.0
-    route_fitness: float = 0.0
-    supersession_confidence: float = 0.0
-
-    @property
-    def freshness_posture(self) -> str:
-        """Return the word for the freshness score."""
-        return _posture(self.freshness, ("fresh", "recent", "aging", "stale"))
-
-    @property
-    def confidence_posture(self) -> str:
-        """Return the word for the confidence score."""
-        return _posture(self.confidence, ("high", "medium", "low", "tentative"))
 
 
 Newer = Literal["first", "second", "unknown"]

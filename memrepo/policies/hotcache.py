@@ -31,6 +31,8 @@ _HIDDEN = ("stale", "retire_candidate", "probable_duplicate", "unresolved")
 COLD, STALE, RECENT = "cold", "stale", "recent"
 COLD_AFTER = timedelta(days=30)
 """The age from which a memory that was never retrieved is cold."""
+RETENTION = timedelta(days=180)
+"""The age from which an entry of the log of hygiene.json moves to the file of its month."""
 CRITICAL = "critical"
 """The reason for a memory that every session needs."""
 SYNC = "sync"

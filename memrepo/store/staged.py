@@ -1,37 +1,22 @@
-"""Staged files, files changed by commits, and related files that checks need."""
+"""The files of git's index: those that are staged, and the others that checks need."""
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
-import msgspec
-
-from memrepo.checks.rules import Around, folded
-from memrepo.core import codec
-from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
-from memrepo.core.memory import Memory
+from memrepo.core.layout import ADOPTED_PREFIX, AREAS, HOT_NAMES, Layout
 from memrepo.store.git import Git
 from memrepo.store.objects import FILES
 
 
-def staged(git: Git) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, mode, blob) of each file staged. The blob of a deleted file is empty."""
+def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (path, mode, old blob, blob) of each file staged. A blob that is not there is empty."""
     options = "--cached --raw -z --no-abbrev --no-renames --no-relative --no-ext-diff".split()
     parts = git.call("diff", *options, "--ignore-submodules=none").split("\0")
     for head, path in zip(parts[0::2], parts[1::2], strict=False):
-        _, mode, _, blob, _ = head.split(" ")
-        yield path, mode, blob.strip("0") and blob
-
-
-def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, mode, blob) of the index files that match the given git path patterns."""
-    words = ("ls-files", "-s", "-z", "--full-name", "--", *patterns)
-    raw = git.call(*words, env={"GIT_LITERAL_PATHSPECS": "0"}) if patterns else ""
-    for entry in filter(None, raw.split("\0")):
-        head, path = entry.split("\t", 1)
-        mode, blob, _ = head.split(" ")
-        yield path, mode, blob
+        _, mode, old, blob, _ = head.split(" ")
+        yield path, mode, old.strip("0") and old, blob.strip("0") and blob
 
 
 def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
@@ -42,101 +27,49 @@ def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
     git.call("update-index", "-z", "--index-info", data="\0".join([*lines, ""]).encode())
 
 
-_MANY = 50
-"""Maximum number of patterns passed to git, which compares every entry with every pattern."""
+class IndexFiles(Mapping[str, bytes]):
+    """memrepo's files in the index, and those that git does not track.
 
-
-class StagedFiles(Around):
-    """The index as the context of checked files, whose earlier versions are read from HEAD."""
-
-    def __init__(self, git: Git, known: StagedConfig) -> None:
-        super().__init__()
-        self.git = git
-        self.known = known
-        self.layout = known.layout or Layout()
-        self._before: dict[str, bytes | None] = {}
-
-    def know(self, paths: Iterable[str]) -> None:
-        """Read several files at HEAD at once."""
-        names = {path: f"HEAD:{path}" for path in paths if path not in self._before}
-        found = self.git.objects.contents(names.values())
-        self._before.update({path: found[name] for path, name in names.items()})
-
-    def before(self, path: str) -> bytes | None:
-        """Return the bytes of a file at HEAD, or None if it does not exist there."""
-        self.know([path])
-        return self._before[path]
-
-    def holders(self, ids: Collection[str]) -> Iterator[Memory]:
-        """Yield the memories in the index that have one of the given ids."""
-        area = self.layout.area("memories")
-        digits = sorted({id_.removeprefix("mem-")[:6] for id_ in ids})
-        patterns = [f":(top,glob){area}**/*-{six}.md" for six in digits]
-        for path, data in self._matching(patterns):
-            memory, _ = codec.decode(path, data)
-            if memory is not None and memory.id in ids:
-                yield memory
-
-    def occurring(self, ids: Collection[str]) -> Collection[str]:
-        """Return those of the given ids that any file has as its id, even if it is unreadable.
-
-        Search the index and the work tree, including files that git does not track.
-        """
-        if not ids:
-            return set()
-        patterns = [word for id_ in sorted(ids) for word in ("-e", f"^id:.*{id_}")]
-        words = ("grep", "--basic-regexp", "--no-color", "-h", "-a")
-        found = [
-            self.git.call(*words, where, *patterns, accepted=1)
-            for where in ("--cached", "--untracked")
-        ]
-        return {id_ for id_ in ids if any(id_ in text for text in found)}
-
-    def file(self, path: str) -> bytes | None:
-        """Return the bytes of a file in the index, or None if it does not exist there."""
-        return dict(self._matching([f":(top,literal){path}"])).get(path)
-
-    def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return index paths that differ from a new path only in case or Unicode form."""
-        self.know(paths)
-        new = [path for path in paths if self._before[path] is None]
-        wanted = {folded(path) for path in new}
-        forms = {unicodedata.normalize(form, path) for path in new for form in ("NFC", "NFD")}
-        asked = [f":(top,icase,literal){form}" for form in sorted(forms)]
-        found = listed(self.git, *(asked if len(asked) <= _MANY else [":(top)"]))
-        return {other for other, _, _ in found if folded(other) in wanted} - {*paths}
-
-    def below(self, folder: str) -> Mapping[str, bytes]:
-        """Return {path: bytes} of the tombstones in the index, which are read once."""
-        known = self.known.blobs.items()
-        return {path: self.git.read(blob) for path, blob in known if path.startswith(folder)}
-
-    def _matching(self, patterns: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        for path, mode, blob in listed(self.git, *patterns):
-            if mode in FILES:
-                yield path, self.git.read(blob)
-
-
-class StagedConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """The configuration and the tombstones in the index, as {path: blob}, read once.
-
-    `layout` is None if memrepo was never set up here.
+    They are listed when one is needed, and each is read by itself.
     """
 
-    layout: Layout | None
-    blobs: Mapping[str, str]
+    def __init__(self, git: Git, layout: Layout) -> None:
+        self.git, self.layout = git, layout
 
-    def config(self, git: Git) -> bytes:
-        """Return the bytes of the staged configuration, or none if there is none."""
-        path = self.layout.config if self.layout is not None else ""
-        return git.read(self.blobs[path]) if path in self.blobs else b""
+    @cached_property
+    def blobs(self) -> Mapping[str, str]:
+        """Return {path: blob}. A file that git does not track has none."""
+        names = [f":(top,literal){self.layout.prefix}{name}" for name in (*AREAS, *HOT_NAMES)]
+        return dict(_listed(self.git, "-s", "-o", "--exclude-standard", "--", *names))
+
+    def __getitem__(self, path: str) -> bytes:
+        if blob := self.blobs[path]:
+            return self.git.read(blob, path)
+        place = self.git.top / path
+        return place.read_bytes() if place.is_file() and not place.is_symlink() else b""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.blobs)
+
+    def __len__(self) -> int:
+        return len(self.blobs)
 
 
-def staged_config(git: Git) -> StagedConfig:
-    """Read the blobs of configuration and tombstones from the index, and detect the layout."""
-    prefixes = ("", ADOPTED_PREFIX)
-    names = (CONFIG_NAME, "tombstones/")
-    found = listed(git, *(f":(top,literal){p}{name}" for p in prefixes for name in names))
-    blobs = {path: blob for path, mode, blob in found if mode in FILES}
-    layout = next((Layout(p) for p in prefixes if p + CONFIG_NAME in blobs), None)
-    return StagedConfig(layout=layout, blobs=blobs)
+def index_layout(git: Git) -> tuple[Layout | None, bytes]:
+    """Return the layout of memrepo's files in the index and the configuration, if it is there."""
+    layouts = [Layout(prefix) for prefix in ("", ADOPTED_PREFIX)]
+    found = dict(_listed(git, "-s", "--", *(f":(top,literal){one.config}" for one in layouts)))
+    layout = next((one for one in layouts if one.config in found), None)
+    return layout, git.read(found[layout.config]) if layout is not None else b""
+
+
+def _listed(git: Git, *words: str) -> Iterator[tuple[str, str]]:
+    """Yield (path, blob) of regular files. The blob of one that git does not track is empty."""
+    environment = {"GIT_LITERAL_PATHSPECS": "0"}
+    raw = git.call("ls-files", "-z", "--full-name", *words, env=environment)
+    for entry in filter(None, raw.split("\0")):
+        head, tab, path = entry.partition("\t")
+        if not tab:
+            yield head, ""
+        elif head.startswith(FILES):
+            yield path, head.split(" ")[1]

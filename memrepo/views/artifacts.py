@@ -23,19 +23,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.core.errors import Problem
-from memrepo.core.judge import Profile, Scores, Usage, VerdictWord
-from memrepo.core.layout import Layout
+from memrepo.core.judge import Profile, Usage, VerdictWord
 from memrepo.core.manifest import IMPORT, Judged, Manifest, read_manifests
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Memory
 from memrepo.core.state import State
@@ -46,9 +44,183 @@ from memrepo.formats.records import spell_lines
 from memrepo.policies.claims import is_permitted
 from memrepo.policies.matching import normal_predicate, normal_subject
 from memrepo.read.kinds import file_kind
-from memrepo.read.shelf import FAIR, POOR, RankedUnit, rank_file
+from memrepo.read.shelf import FAIR, POOR, rank_file
 from memrepo.read.sources import SourceRules, default_type, kind_of
-from memrepo.read.thoughts import Unit, scan
+from memrepo.read.thoughts import scan
+
+Json: TypeAlias = dict[str, Any]
+Related: TypeAlias = Mapping[str, set[str]]
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
+    """The exported files by name, the counts of exported and omitted claims, and the problems."""
+
+    files: Mapping[str, bytes]
+    counts: Mapping[str, int]
+    left_out: Mapping[str, int]
+    problems: tuple[Problem, ...] = ()
+
+
+def artifacts(export: Export, rules: SourceRules) -> Exported:
+    """Return the eight files of memory-purifier. Equal exports and rules give equal bytes."""
+    aside, page = candidate_records(export, rules), manifest(export, rules)
+    lines = {
+        purifier.CLAIMS: [claim_record(claim, export) for claim in export.claims],
+        purifier.CONTRADICTIONS: contradiction_records(export),
+        purifier.DEFERRED: aside["defer"],
+        purifier.REJECTED: aside["reject"],
+    }
+    pages = {
+        purifier.ENTITIES: entities(export),
+        purifier.ROUTES: routes(export),
+        purifier.MANIFEST: page,
+        purifier.SUMMARY: summary(export, page),
+    }
+    names = ("claims", "contradictions", "deferred", "rejected")
+    return Exported(
+        files={
+            **{name: spell_lines(records) for name, records in lines.items()},
+            **{name: _page(record) for name, record in pages.items()},
+        },
+        counts=dict(zip(names, map(len, lines.values()), strict=True)),
+        left_out=dict(sorted(export.omitted.items())),
+        problems=export.problems,
+    )
+
+
+def _page(record: Json) -> bytes:
+    return json.dumps(record, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+class Claim(NamedTuple):
+    """A memory as a claim, with its newest judgement and the run that made it."""
+
+    memory: Memory
+    id: str
+    judged: Judged
+    run: Manifest | None
+
+    @property
+    def status(self) -> str:
+        """Return memory-purifier's status of the claim."""
+        return status_of(self.memory)
+
+    @property
+    def text(self) -> str:
+        """Return the text of the claim."""
+        memory = self.memory
+        return memory.body or memory.title or memory.description or memory.slug
+
+
+class Export:
+    """The export of a state's claims, ordered by id. `zone` is the zone of times.
+
+    `problems` are those of damaged manifests, `omitted` counts the omitted memories by reason, and
+    `run` is the newest run, or the newest import if there is no run.
+    """
+
+    def __init__(self, state: State, *, profile: Profile, zone: ZoneInfo, now: datetime) -> None:
+        self.state, self.profile, self.zone, self.now = state, profile, zone, now
+        runs, self.problems = read_manifests(state.files, state.layout)
+        self.run = next(reversed([r for r in runs if r.mode != IMPORT] or runs), None)
+        self.omitted: Counter[str] = Counter()
+        self.id_of = self._ids()
+        judged: dict[str, tuple[Judged, Manifest]] = {}
+        for run in runs:
+            for id_, decided in run.judgements.items():
+                if not decided:
+                    continue
+                one = decided[0]
+                first = judged[id_][0] if id_ in judged else one
+                if first.disposition == "probable_duplicate":  # it was one when it was created
+                    one = replace(one, disposition=first.disposition, reason=first.reason)
+                judged[id_] = one, run
+        self.older, self.newer, self.against = self._relations()
+        self.clusters = _clusters(self.against)
+        unjudged = Judged(), None
+        found = (
+            Claim(state.memories[memory_id], id_, *judged.get(memory_id, unjudged))
+            for memory_id, id_ in self.id_of.items()
+        )
+        self.claims = sorted(found, key=lambda claim: claim.id)
+        self.by_id: Mapping[str, Claim] = {claim.id: claim for claim in self.claims}
+
+    def _ids(self) -> dict[str, str]:
+        """Return {memory id: claim id} of the claims that the profile may see."""
+        found, taken = dict[str, str](), set[str]()
+        state = self.state.memories.values()
+        for memory in sorted(state, key=lambda m: (not m.claim_id, m.id)):
+            if memory.type not in CLAIM_TYPES or memory.status == "forgotten":
+                self.omitted["forgotten" if memory.type in CLAIM_TYPES else memory.type] += 1
+            elif not is_permitted(memory.home, self.profile):
+                self.omitted["personal"] += 1
+            else:  # an own id stays when the claim is reworded
+                own = f"cl-{memory.id.removeprefix('mem-')}"
+                id_ = memory.claim_id or own
+                found[memory.id] = own if id_ in taken else id_
+                taken.add(found[memory.id])
+        return found
+
+    def _relations(self) -> tuple[Related, Related, Related]:
+        """Return the superseded, the superseding and the contradicting claims of each claim.
+
+        Reverted supersessions, whose target is active again, are omitted.
+        """
+        older, newer, against = (defaultdict[str, set[str]](set) for _ in range(3))
+        ids, memories = self.id_of, self.state.memories
+        for id_ in ids:
+            memory = memories[id_]
+            pairs = [(id_, old) for old in memory.supersedes]
+            pairs += [(new, id_) for new in memory.superseded_by]
+            for new, old in pairs:
+                known = new != old and {new, old} <= ids.keys()
+                if known and memories[old].status == "superseded":
+                    older[ids[new]].add(ids[old])
+                    newer[ids[old]].add(ids[new])
+            for link in memory.links:
+                if link.type == "contradicts" and link.target in ids and link.target != id_:
+                    against[ids[id_]].add(ids[link.target])
+                    against[ids[link.target]].add(ids[id_])
+        return older, newer, against
+
+    def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
+        """Return a time in the local zone and in UTC, with the name of the zone."""
+        return {
+            name: moment.astimezone(self.zone).isoformat() if moment else None,
+            f"{name}_utc": format_time(moment) if moment else None,
+            "timezone": self.zone.key,
+        }
+
+    def count(self, key: str) -> int:
+        """Return a count of the newest run."""
+        return int(self.run.counts.get(key, 0)) if self.run else 0
+
+    @property
+    def touched(self) -> list[Claim]:
+        """Return the claims that the newest run judged."""
+        judged = self.run.judgements if self.run else {}
+        return [claim for claim in self.claims if claim.memory.id in judged]
+
+    @property
+    def views(self) -> list[str]:
+        """Return the names of the rendered views."""
+        area = self.state.layout.area("views")
+        return sorted(p.removeprefix(area) for p in self.state.files if p.startswith(area))
+
+
+def _clusters(against: Related) -> dict[str, str]:
+    """Return the cluster of each claim: those that contradict each other, or by way of others."""
+    clusters: dict[str, str] = {}
+    for start in sorted(against):
+        members, unvisited = {start}, [start]
+        while unvisited and start not in clusters:
+            found = against[unvisited.pop()] - members
+            members |= found
+            unvisited += found
+        for member in members:
+            clusters.setdefault(member, contradiction_id(members))
+    return clusters
+
 
 _VERDICTS = {
     "reject": "rejected",
@@ -60,19 +232,17 @@ _VERDICTS = {
 _PASSES = (("cand-", "promotion"), ("op-", "purifier"))
 
 
-def entities(claims: Iterable[Claim]) -> dict[str, object]:
+def entities(export: Export) -> Json:
     """Return all subjects with the ids of their claims, including inactive claims.
 
     Deliberate difference: `aliases` contains other spellings of a subject (case, article, plural).
     memory-purifier leaves it empty.
     """
-    ids: dict[str, list[str]] = defaultdict(list)
-    for claim in claims:
+    ids, spellings = (defaultdict[str, set[str]](set) for _ in range(2))
+    for claim in export.claims:
         if subject := claim.memory.subject:
-            ids[subject].append(claim.id)
-    spellings: dict[str, set[str]] = defaultdict(set)
-    for subject in ids:
-        spellings[normal_subject(subject)].add(subject)
+            ids[subject].add(claim.id)
+            spellings[normal_subject(subject)].add(subject)
     return {
         subject: {
             "canonicalForm": subject,
@@ -83,12 +253,10 @@ def entities(claims: Iterable[Claim]) -> dict[str, object]:
     }
 
 
-def routes(claims: Sequence[Claim]) -> dict[str, list[str]]:
+def routes(export: Export) -> Json:
     """Return the ids of active claims, grouped by home. Every home has a key."""
-    return {
-        home: [c.id for c in claims if c.home == home and c.status not in purifier.INACTIVE]
-        for home in HOMES
-    }
+    active = [claim for claim in export.claims if claim.status not in purifier.INACTIVE]
+    return {home: [c.id for c in active if c.memory.home == home] for home in HOMES}
 
 
 def manifest(export: Export, rules: SourceRules) -> Json:
@@ -97,13 +265,18 @@ def manifest(export: Export, rules: SourceRules) -> Json:
     Runs record no duration, so start and finish have the same time. An import counts as a
     reconciliation. The build metadata of the version names memrepo as the writer.
     """
-    run, touched = export.run, _touched(export)
-    inventory = _inventory(export.state, rules)
+    run, touched = export.run, export.touched
+    state = export.state
+    area, name_of = state.layout.area("sources"), state.layout.source_name
+    inventory = {  # daily logs are ignored by memory-purifier
+        name_of(path): purifier.content_hash(state.files[path])
+        for path in sorted(p for p in state.files if p.startswith(area))
+        if kind_of(name_of(path), rules) in ("claims", "page")
+    }
     at = export.stamps(run.when if run else None, "finishedAt")
     package = f"{purifier.PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
     mode = run.mode if run else ""
     status = "skipped" if run is None else "partial_failure" if run.receipt.partial else "ok"
-    name_of = export.state.layout.source_name
     consumed = {name_of(c.resource) for c in (run.consumed if run else ())}
     return {
         "version": package,
@@ -127,9 +300,9 @@ def manifest(export: Export, rules: SourceRules) -> Json:
             {"path": path, "content_hash": hash_} for path, hash_ in sorted(inventory.items())
         ],
         "processedSegments": sorted(consumed & set(inventory)),
-        "promotionStats": {name: _count(export, key) for name, key in _VERDICTS.items()},
+        "promotionStats": {name: export.count(key) for name, key in _VERDICTS.items()},
         "claimStats": dict(sorted(Counter(c.status for c in touched).items())),
-        "homeStats": dict(sorted(Counter(c.home for c in touched).items())),
+        "homeStats": dict(sorted(Counter(c.memory.home for c in touched).items())),
         "warnings": list(run.warnings) if run else [],
         "partialFailures": _failures(run) if run else [],
         "routeValidationWarnings": [],
@@ -138,7 +311,7 @@ def manifest(export: Export, rules: SourceRules) -> Json:
         "publishCommitted": run is not None,
         "publishedAt": at["finishedAt"],
         "publishedArtifactSet": list(purifier.ARTIFACTS[:-1]) if run else [],
-        "publishedViewSet": _views(export.state),
+        "publishedViewSet": export.views,
         "downstreamWikiSignalEmitted": False,
         "commitRunId": run.run if run else None,
     }
@@ -159,30 +332,30 @@ def _failures(run: Manifest) -> list[Json]:
     ]
 
 
+_SHARED = (
+    *("status", "mode", "runId", "startedAt", "finishedAt", "warnings", "partialFailures"),
+    "downstreamWikiIngestSuggested",
+)
+"""The keys of the manifest that the summary of a run has too."""
+
+
 def summary(export: Export, page: Json) -> Json:
     """Return the summary of the newest run and its manifest page, with the time of the export."""
-    run, touched = export.run, _touched(export)
+    run, touched = export.run, export.touched
     used = run.receipt.usage if run else Usage()
     backend, _, model = (run.judge if run else "").partition("/")
     return {
+        **{key: page[key] for key in _SHARED},
         "ok": page["status"] != "partial_failure",
-        "status": page["status"],
-        "mode": page["mode"],
         "profile": export.profile,
-        "runId": page["runId"],
-        "startedAt": page["startedAt"],
-        "finishedAt": page["finishedAt"],
         "durationSeconds": None,
-        "claimsNew": _count(export, "memories_new"),
+        "claimsNew": export.count("memories_new"),
         "claimsTotal": len(export.claims),
-        "contradictionCount": sum(bool(c.against) for c in touched),
-        "supersessionCount": sum(bool(c.older) for c in touched),
-        "warnings": page["warnings"],
-        "partialFailures": page["partialFailures"],
+        "contradictionCount": sum(c.id in export.against for c in touched),
+        "supersessionCount": sum(c.id in export.older for c in touched),
         "warningCount": len(page["warnings"]),
         "partialFailureCount": len(page["partialFailures"]),
-        "viewsRendered": _views(export.state),
-        "downstreamWikiIngestSuggested": page["downstreamWikiIngestSuggested"],
+        "viewsRendered": page["publishedViewSet"],
         "tokenUsage": {
             "prompt_tokens": used.prompt,
             "completion_tokens": used.completion,
@@ -198,257 +371,48 @@ def summary(export: Export, page: Json) -> Json:
     }
 
 
-def _touched(export: Export) -> list[Claim]:
-    """Return the claims that the newest run judged."""
-    judged = export.run.judgements if export.run else {}
-    return [c for c in export.claims if c.memory.id in judged]
-
-
-def _count(export: Export, key: str) -> int:
-    """Return a count of the newest run."""
-    return int(export.run.counts.get(key, 0)) if export.run else 0
-
-
-def _views(state: State) -> list[str]:
-    area = state.layout.area("views")
-    return sorted(path.removeprefix(area) for path in state.files if path.startswith(area))
-
-
-def candidate_records(
-    export: Export, rules: SourceRules
-) -> dict[VerdictWord, list[dict[str, object]]]:
+def candidate_records(export: Export, rules: SourceRules) -> dict[VerdictWord, list[Json]]:
     """Return the statements of the sources that no memory states, by derived verdict."""
-    state, area = export.state, export.state.layout.area("sources")
+    state, run = export.state, export.run
+    area = state.layout.area("sources")
     known = {hash_ for m in state.memories.values() for s in m.sources for hash_ in m.wordings(s)}
-    found: dict[VerdictWord, list[dict[str, object]]] = {"defer": [], "reject": []}
-    for path in sorted(p for p in state.files if p.startswith(area)) if export.run else ():
+    found: dict[VerdictWord, list[Json]] = {"defer": [], "reject": []}
+    for path in sorted(p for p in state.files if p.startswith(area)) if run else ():
         name = state.layout.source_name(path)
         if kind_of(name, rules) in (None, "text"):
             continue
         data = state.files[path]
         units = scan(name, data).units
-        kind = file_kind(name, data.decode("utf-8", "replace"), units)
-        ranked = rank_file(kind, units)
+        ranked = rank_file(file_kind(name, data.decode("utf-8", "replace"), units), units)
         for unit in units:
-            if unit.text_hash not in known:
-                one = ranked[unit.hash]
-                verdict = verdict_of(one.rank)
-                found[verdict].append(_record(unit, one, verdict, export))
-    return found
-
-
-def _record(
-    unit: Unit, ranked: RankedUnit, verdict: VerdictWord, export: Export
-) -> dict[str, object]:
-    run, (scores, strength) = export.run, promotion_scores(ranked.rank, verdict)
-    captured = unit.captured[:10]
-    return {
-        "candidate_id": candidate_id(source=unit.resource, line=unit.lines[0], text=unit.text),
-        "run_id": run.run if run else None,
-        "text": unit.text,
-        "type_hint": default_type(unit.resource),
-        "source_refs": [
-            {
+            if unit.text_hash in known:
+                continue
+            one, captured = ranked[unit.hash], unit.captured[:10]
+            verdict: VerdictWord = "reject" if one.rank <= POOR else "defer"
+            scores, strength = promotion_scores(one.rank, verdict)
+            source = {
                 "source": unit.resource,
                 "line_span": list(unit.lines),
                 "captured_at": format_time(parse_time(captured)) if captured else None,
             }
-        ],
-        "verdict": verdict,
-        "strength": strength,
-        "scores": scores,
-        "rationale": ",".join(ranked.reasons),
-        "merge_candidate_ids": [],
-        "compress_target": None,
-        **export.stamps(run.when if run else None, "timestamp"),
-    }
-
-
-class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """The exported files by name, the counts of exported and omitted claims, and the problems."""
-
-    files: Mapping[str, bytes]
-    counts: Mapping[str, int]
-    left_out: Mapping[str, int]
-    problems: tuple[Problem, ...] = ()
-
-
-def artifacts(export: Export, rules: SourceRules) -> Exported:
-    """Return the eight files of memory-purifier. Equal exports and rules give equal bytes."""
-    claims, aside = export.claims, candidate_records(export, rules)
-    page, contradictions = manifest(export, rules), contradiction_records(export)
-    files = {
-        purifier.CLAIMS: spell_lines(claim_record(claim, export) for claim in claims),
-        purifier.CONTRADICTIONS: spell_lines(contradictions),
-        purifier.ENTITIES: _page(entities(claims)),
-        purifier.ROUTES: _page(routes(claims)),
-        purifier.MANIFEST: _page(page),
-        purifier.SUMMARY: _page(summary(export, page)),
-        purifier.DEFERRED: spell_lines(aside["defer"]),
-        purifier.REJECTED: spell_lines(aside["reject"]),
-    }
-    counts = {
-        "claims": len(claims),
-        "contradictions": len(contradictions),
-        "deferred": len(aside["defer"]),
-        "rejected": len(aside["reject"]),
-    }
-    return Exported(
-        files=files,
-        counts=counts,
-        left_out=dict(sorted(export.omitted.items())),
-        problems=export.problems,
-    )
-
-
-def _inventory(state: State, rules: SourceRules) -> dict[str, str]:
-    """Return the content hash of each source, except daily logs, which memory-purifier ignores."""
-    area, name_of = state.layout.area("sources"), state.layout.source_name
-    return {
-        name_of(path): purifier.content_hash(state.files[path])
-        for path in sorted(p for p in state.files if p.startswith(area))
-        if kind_of(name_of(path), rules) in ("claims", "page")
-    }
-
-
-def _page(record: Mapping[str, object]) -> bytes:
-    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
-
-
-# -- the records of claims and contradictions -----------------------------------------------------
-
-Json: TypeAlias = dict[str, Any]
-
-
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory, with the id, type, home, status and text of its claim, and its newest judgement.
-
-    `older`, `newer` and `against` are the ids of the claims that it supersedes, that supersede it
-    and that contradict it. `cluster` is the stable id of its contradiction.
-    """
-
-    memory: Memory
-    id: str
-    type: str
-    home: str
-    status: str
-    text: str
-    judged: Judged
-    run: str | None
-    """The run that judged it."""
-    made: datetime | None
-    """The time of that run."""
-    older: tuple[str, ...] = ()
-    newer: tuple[str, ...] = ()
-    against: tuple[str, ...] = ()
-    cluster: str | None = None
-
-
-class Export:
-    """The export of a state's claims, ordered by id. `zone` is the zone of times.
-
-    `problems` are those of damaged manifests, `omitted` counts the omitted memories by reason, and
-    `run` is the newest run, or the newest import if there is no run.
-    """
-
-    def __init__(self, state: State, *, profile: Profile, zone: ZoneInfo, now: datetime) -> None:
-        self.state, self.profile, self.zone, self.now = state, profile, zone, now
-        runs, self.problems = read_manifests(state.files, state.layout)
-        self.run = next(reversed([r for r in runs if r.mode != IMPORT] or runs), None)
-        self.omitted: Counter[str] = Counter()
-        self._judged: dict[str, tuple[Judged, str, datetime | None]] = {}
-        for run in runs:
-            for id_, judged in run.judgements.items():
-                if judged:
-                    self._judge(id_, judged[0], run.run, run.when)
-        claims = {claim.id: claim for claim in _related([*self._claims()])}
-        self.claims = tuple(claims[id_] for id_ in sorted(claims))
-        self.by_id: Mapping[str, Claim] = claims
-        self.id_of = {claim.memory.id: claim.id for claim in self.claims}
-
-    def _judge(self, id_: str, judged: Judged, run: str, when: datetime | None) -> None:
-        """Record a memory's newest judgement. A duplicate was one when it was created."""
-        first = self._judged.get(id_, (judged,))[0]
-        if first.disposition == "probable_duplicate":
-            judged = replace(judged, disposition=first.disposition, reason=first.reason)
-        self._judged[id_] = (judged, run, when)
-
-    def _claims(self) -> Iterable[Claim]:
-        """Yield the claims that the profile may see, without their relations."""
-        known = set[str]()
-        state = self.state.memories.values()
-        for memory in sorted(state, key=lambda m: (not m.claim_id, m.id)):
-            home = memory.home
-            if memory.type not in CLAIM_TYPES or memory.status == "forgotten":
-                self.omitted["forgotten" if memory.type in CLAIM_TYPES else memory.type] += 1
-                continue
-            if not is_permitted(home, self.profile):
-                self.omitted["personal"] += 1
-                continue
-            own = f"cl-{memory.id.removeprefix('mem-')}"  # stays when the claim is reworded
-            id_ = memory.claim_id or own
-            id_ = own if id_ in known else id_
-            known.add(id_)
-            texts = (memory.body, memory.title, memory.description)
-            judged, run, made = self._judged.get(memory.id, (Judged(), None, None))
-            yield Claim(
-                memory=memory,
-                id=id_,
-                type=memory.type,
-                home=home,
-                status=status_of(memory),
-                text=next(filter(None, texts), memory.slug),
-                judged=judged,
-                run=run,
-                made=made,
-            )
-
-    def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
-        """Return a time in the local zone and in UTC, with the name of the zone."""
-        return {
-            name: moment.astimezone(self.zone).isoformat() if moment else None,
-            f"{name}_utc": format_time(moment) if moment else None,
-            "timezone": self.zone.key,
-        }
-
-
-def _related(claims: Sequence[Claim]) -> Iterable[Claim]:
-    """Yield claims with their relations.
-
-    Reverted supersessions, whose target is active again, are omitted. Claims that contradict each
-    other, directly or indirectly, form one cluster.
-    """
-    known = {claim.memory.id: claim for claim in claims}
-    pairs = set[tuple[str, str]]()
-    older, newer, against = (defaultdict[str, set[str]](set) for _ in range(3))
-    for id_, claim in known.items():
-        pairs |= {(id_, other) for other in claim.memory.supersedes}
-        pairs |= {(other, id_) for other in claim.memory.superseded_by}
-        for link in claim.memory.links:
-            if link.type == "contradicts" and link.target in known and link.target != id_:
-                against[claim.id].add(known[link.target].id)
-                against[known[link.target].id].add(claim.id)
-    for new, old in pairs:
-        if new != old and new in known and old in known and known[old].status == "superseded":
-            older[known[new].id].add(known[old].id)
-            newer[known[old].id].add(known[new].id)
-    clusters: dict[str, str] = {}
-    for start in sorted(against):
-        members, unvisited = {start}, [start]
-        while unvisited and start not in clusters:
-            found = against[unvisited.pop()] - members
-            members |= found
-            unvisited += found
-        for member in members:
-            clusters.setdefault(member, contradiction_id(members))
-    for claim in claims:
-        yield replace(
-            claim,
-            older=tuple(sorted(older[claim.id])),
-            newer=tuple(sorted(newer[claim.id])),
-            against=tuple(sorted(against[claim.id])),
-            cluster=clusters.get(claim.id),
-        )
+            record = {
+                "candidate_id": candidate_id(
+                    source=unit.resource, line=unit.lines[0], text=unit.text
+                ),
+                "run_id": run.run if run else None,
+                "text": unit.text,
+                "type_hint": default_type(unit.resource),
+                "source_refs": [source],
+                "verdict": verdict,
+                "strength": strength,
+                "scores": scores,
+                "rationale": ",".join(one.reasons),
+                "merge_candidate_ids": [],
+                "compress_target": None,
+                **export.stamps(run.when if run else None, "timestamp"),
+            }
+            found[verdict].append(record)
+    return found
 
 
 def updated(memory: Memory) -> datetime | None:
@@ -458,10 +422,10 @@ def updated(memory: Memory) -> datetime | None:
     return max((m for m in moments if m is not None), default=memory.created)
 
 
-def claim_record(claim: Claim, export: Export) -> dict[str, object]:
+def claim_record(claim: Claim, export: Export) -> Json:
     """Return the record of one claim, with keys in memory-purifier's order."""
     memory, name_of = claim.memory, export.state.layout.source_name
-    scores = scores_of(claim) if memory.origin in _JUDGED else None
+    scores = scores_of(claim) if memory.origin in _JUDGED else {}
     provenance = [
         {
             "source": name_of(source.resource),
@@ -482,82 +446,77 @@ def claim_record(claim: Claim, export: Export) -> dict[str, object]:
     elif claim.judged.disposition in ("reuse_existing", "reworded"):
         word, target = "reuse_existing", claim.id
     subject = normal_subject(memory.subject)
-    signature = f"{subject}|{normal_predicate(memory.predicate)}|{claim.home}"
-    record: dict[str, object] = {
+    signature = f"{subject}|{normal_predicate(memory.predicate)}|{memory.home}"
+    record: Json = {
         "id": claim.id,
         "sourceClusterId": f"clust-{memory.id.removeprefix('mem-')}",
-        "type": claim.type,
+        "type": memory.type,
         "status": claim.status,
         "text": claim.text,
         "subject": memory.subject,
         "predicate": memory.predicate,
         "object": memory.object or None,
-        "primaryHome": claim.home,
+        "primaryHome": memory.home,
         "secondaryTags": list(memory.tags),
         "profileScope": export.profile,
-        "scores": asdict(scores) if scores else {},
+        "scores": scores,
         "provenance": provenance,
         "crossSurfaceSupport": sorted({str(entry["source"]) for entry in provenance}),
         "contradictions": _competing(claim, export),
-        "contradictionClusterId": claim.cluster,
-        "supersedes": list(claim.older),
-        "supersededBy": list(claim.newer),
-        "freshnessPosture": scores.freshness_posture if scores else None,
-        "confidencePosture": scores.confidence_posture if scores else None,
+        "contradictionClusterId": export.clusters.get(claim.id),
+        "supersedes": sorted(export.older.get(claim.id, ())),
+        "supersededBy": sorted(export.newer.get(claim.id, ())),
+        "freshnessPosture": _posture(scores, "freshness"),
+        "confidencePosture": _posture(scores, "confidence"),
         "rationale": f"type_{memory.type}",
-        "routeRationale": ROUTED["routeValidationState"],
+        "routeRationale": "strong",
         "duplicateDisposition": word,
         "duplicateTargetClaimId": target,
         "duplicateReason": claim.judged.reason or None,
         "normalizationSignature": signature,
-        **ROUTED,
-        "updatedInRunId": claim.run,
+        "routeValidationState": "strong",
+        "routeAffinityScore": 1.0,
+        "routeSuggestedHome": None,
+        "updatedInRunId": claim.run.run if claim.run else None,
         **export.stamps(updated(memory), "updatedAt"),
     }
-    if retired := _retirements(memory, export.state.layout):
+    if retired := _retirements(memory, export):
         record["retirementReasons"] = retired
     return record
 
 
-def _competing(claim: Claim, export: Export) -> list[dict[str, object]]:
+def _competing(claim: Claim, export: Export) -> list[Json]:
     """Return the claims that contradict a claim. The relation follows from their status."""
     return [
         {
             "competingClaimId": other.id,
             "competingText": other.text,
             "relation": other.status if other.status in ("superseded", "stale") else "contested",
-            "flaggedInRunId": claim.run,
+            "flaggedInRunId": claim.run.run if claim.run else None,
         }
-        for other in (export.by_id[id_] for id_ in claim.against)
+        for other in (export.by_id[id_] for id_ in sorted(export.against.get(claim.id, ())))
     ]
 
 
-ROUTED: Mapping[str, object] = MappingProxyType(
-    {"routeValidationState": "strong", "routeAffinityScore": 1.0, "routeSuggestedHome": None}
-)
-"""A claim's three fields about its route: each type has its own page."""
-
-
-def _retirements(memory: Memory, layout: Layout) -> list[dict[str, object]]:
-    found: dict[tuple[str, str], list[str]] = {}
-    reasons = memory.retired
-    for retired in reasons:
+def _retirements(memory: Memory, export: Export) -> list[Json]:
+    """Return why a memory was retired, with one entry per run and reason."""
+    found = defaultdict[tuple[str, str], list[str]](list)
+    for retired in memory.retired:
         word, _, path = retired.reason.partition(": ")
-        word = "all_sources_removed" if word == "source_removed" else word
-        names = found.setdefault((retired.run, word), [])
-        if path and word == "all_sources_removed":
-            names.append(layout.source_name(path))
+        is_removed = word in ("source_removed", "all_sources_removed")
+        names = found[retired.run, "all_sources_removed" if is_removed else word]
+        names += [export.state.layout.source_name(path)] if path and is_removed else []
     return [
         {"runId": run, "reason": reason, "removed_sources": sorted(names)}
         for (run, reason), names in found.items()
     ]
 
 
-def contradiction_records(export: Export) -> list[dict[str, object]]:
+def contradiction_records(export: Export) -> list[Json]:
     """Return two records per contradiction, one from the perspective of each claim."""
     return [
         {
-            "contradictionClusterId": claim.cluster,
+            "contradictionClusterId": export.clusters.get(claim.id),
             "claimId": claim.id,
             **competing,
             **export.stamps(updated(claim.memory), "recordedAt"),
@@ -567,10 +526,7 @@ def contradiction_records(export: Export) -> list[dict[str, object]]:
     ]
 
 
-# -- scores ---------------------------------------------------------------------------------------
-
 HALF_LIFE_DAYS = 180.0
-UNDATED_FRESHNESS = 0.5
 _JUDGED = frozenset(("purifier", "promotion", "import"))
 """The origins of memories that have scores. Those written by hand have none."""
 
@@ -602,49 +558,44 @@ def promotion_scores(rank: float, verdict: VerdictWord) -> tuple[dict[str, float
     return scores, round(5 * score - noise, 4)
 
 
-def verdict_of(rank: float) -> VerdictWord:
-    """Return the verdict on a statement that did not become a memory."""
-    return "reject" if rank <= POOR else "defer"
-
-
-def scores_of(claim: Claim) -> Scores:
+def scores_of(claim: Claim) -> dict[str, float]:
     """Return the eight scores of a claim, at the time of the run that judged it."""
-    memory, now = claim.memory, claim.made or claim.memory.created
+    memory = claim.memory
     captured = {s.captured[:10] for s in memory.sources if s.captured}
     files = {s.resource for s in memory.sources}
-    dated = 0.1 if captured else 0.0
-    provenance = 0.4 + 0.2 * max(len(files) - 1, 0) + 0.1 * max(len(captured) - 1, 0) + dated
+    provenance = 0.4 + 0.2 * max(len(files) - 1, 0) + 0.1 * len(captured)
+    is_merged = any(s.kind == "merged" for s in memory.sources)
     doubt = 0.2 if memory.standing == "unresolved" else 0.0
-    supersedes = bool(memory.supersedes)
-    pressure = 0.6 if memory.standing == "contested" else 0.3 if supersedes else 0.0
+    pressure = 0.6 if memory.standing == "contested" else 0.3 if memory.supersedes else 0.0
     _, strength = promotion_scores(claim.judged.rank, "promote")
+    sure = 0.35 + 0.15 * strength + 0.1 * (min(1.0, provenance) - 0.4) - doubt - 0.3 * pressure
     clarity = 0.9 if memory.predicate else 0.7 if memory.subject else 0.6
-    merged = any(s.kind == "merged" for s in memory.sources)
-    return Scores(
-        semantic_cluster_confidence=0.8 if merged else 1.0,
-        canonical_clarity=_bounded(clarity - doubt),
-        provenance_strength=_bounded(provenance),
-        contradiction_pressure=pressure,
-        freshness=_freshness(max(captured, default=""), now),
-        confidence=_bounded(
-            0.35 + 0.15 * strength + 0.1 * (_bounded(provenance) - 0.4) - doubt - 0.3 * pressure
-        ),
-        route_fitness=1.0,
-        supersession_confidence=0.95 if supersedes else 0.0,
-    )
+    now, freshness = (claim.run.when if claim.run else None) or memory.created, 0.5
+    if captured and now is not None:
+        age_days = (now - parse_time(max(captured))).total_seconds() / 86_400
+        freshness = 0.5 ** (max(age_days, 0.0) / HALF_LIFE_DAYS)
+    scores = {
+        "semantic_cluster_confidence": 0.8 if is_merged else 1.0,
+        "canonical_clarity": clarity - doubt,
+        "provenance_strength": provenance,
+        "contradiction_pressure": pressure,
+        "freshness": freshness,
+        "confidence": sure,
+        "route_fitness": 1.0,
+        "supersession_confidence": 0.95 if memory.supersedes else 0.0,
+    }
+    return {name: round(min(1.0, max(0.0, score)), 2) for name, score in scores.items()}
 
 
-def _freshness(newest: str, now: datetime | None) -> float:
-    """Return the freshness of evidence: 1.0 today, halved every 180 days, and 0.5 if undated."""
-    try:
-        captured = parse_time(newest)
-    except ValueError:
-        return UNDATED_FRESHNESS
-    if now is None:
-        return UNDATED_FRESHNESS
-    age_days = max((now - captured).total_seconds() / 86_400, 0.0)
-    return _bounded(0.5 ** (age_days / HALF_LIFE_DAYS))
+_POSTURES = {
+    "freshness": ("fresh", "recent", "aging", "stale"),
+    "confidence": ("high", "medium", "low", "tentative"),
+}
 
 
-def _bounded(value: float) -> float:
-    return round(min(1.0, max(0.0, value)), 2)
+def _posture(scores: Mapping[str, float], name: str) -> str | None:
+    """Return the word for a score. The thresholds 0.8, 0.5 and 0.3 belong to the higher word."""
+    if not scores:
+        return None
+    words = zip(_POSTURES[name], (0.8, 0.5, 0.3, 0.0), strict=True)
+    return next(word for word, least in words if scores[name] >= least)

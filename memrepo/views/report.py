@@ -39,12 +39,7 @@ def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
     ]
 
 
-_GONE = regex(
-    r"(text_removed|source_removed|all_sources_removed): ([^;,\n]{1,400}?)"
-    r"(?: no longer holds what they rested on)?(?=[;,\n]|$)"
-)
-_CODES = regex(r"\(([a-z0-9_,]{1,200}); ([01])\.(\d\d) sure\)")
-_SURE = regex(r"\(([01])\.(\d\d) sure\)")
+_GONE = regex(r"(text_removed|source_removed|all_sources_removed): ([^;,\n]{1,400}?)(?=[;,\n]|$)")
 _CODE = regex(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 
 
@@ -52,15 +47,9 @@ def in_words(reason: str) -> str:
     """Translate the codes in a reason. A reason by a person or a model remains unchanged."""
     if reason in WORDS["reasons"]:
         return str(WORDS["reasons"][reason])
-    text = _GONE.sub(
+    return _GONE.sub(
         lambda m: f"{m[2]} {'no longer says so' if m[1] == 'text_removed' else 'is gone'}", reason
     )
-    text = _CODES.sub(lambda m: f"({_percent(m[2], m[3])} sure)" if "_" in m[1] else m[0], text)
-    return _SURE.sub(lambda m: f"({_percent(m[1], m[2])} sure)", text)
-
-
-def _percent(whole: str, part: str) -> str:
-    return f"{100 * int(whole) + int(part)} %"
 
 
 def judged_in_words(judged: str) -> str:

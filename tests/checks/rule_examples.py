@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from memrepo.checks.rules import Around, Scene, Wants
-from memrepo.core import codec
+from memrepo.checks.rules import Scene, Wants
 from memrepo.core.layout import Layout
 
 KNOWLEDGE = "memories/knowledge/2026-01"
@@ -63,15 +62,13 @@ class Example:
 
 def scene(example: Example, files: Mapping[str, str | bytes]) -> Scene:
     """Return the scene of an example's files."""
-    around = raw(example.around)
-    decoded = (codec.decode(path, data)[0] for path, data in around.items())
-    memories = {one.id: one for one in decoded if one is not None}
     return Scene(
         files=raw(files),
         layout=Layout(),
         gone=example.gone,
         wants=example.wants,
-        around=Around(memories=memories, files=around, earlier=raw(example.before)),
+        around=raw(example.around),
+        before=raw(example.before),
     )
 
 

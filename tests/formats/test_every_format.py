@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 import pytest
 from foreign_memory import FOLDERS
 
+from memrepo.actions.exchange.export import jsonl
 from memrepo.actions.exchange.import_ import FORMATS
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, Update, apply, read_state
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.merge.closure import closure
-from memrepo.views.bundles import jsonl
 
 NOW, LATER = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)
 EMPTY = read_state({}, Layout())

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from strategies import cases, memories
 
+from memrepo.actions.exchange.export import jsonl
 from memrepo.actions.exchange.import_ import FORMATS
 from memrepo.core import codec
 from memrepo.core.layout import Layout
@@ -16,7 +17,6 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.merge.closure import close
-from memrepo.views.bundles import jsonl
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 EMPTY = read_state({}, Layout())

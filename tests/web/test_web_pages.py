@@ -249,41 +249,18 @@ def test_the_morning_lists_the_runs_and_names_a_reverted_one(
 MILL = "# Memory\n\n- The mill is on the Ourthe.\n- The wifi password is hunter2-Xk9Q2.\n"
 
 
-def test_the_morning_names_what_was_left_out_and_how_to_read_it(
+def test_the_morning_names_secrets_and_what_was_left_out(
     tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:
     (tmp_path / "ws/letters").mkdir(parents=True)
     (tmp_path / "ws/letters/one.txt").write_text("The mill was sold to the cooperative.\n")
     repo = begun(tmp_path, MILL)
     seen = text(client_of(repo).get(f"{HOME}morning").text)
-    left = seen[seen.index("What was left out") : seen.index("What the agent reads first")]
-    assert "secret" not in left
+    left = seen[seen.index("Warnings of the last run") : seen.index("What the agent reads first")]
+    assert "MEMORY.md, line 4: found a secret (password)" in left
     assert "letters/" in left
     assert "claims under [sources]" in left
-
-
-def test_the_morning_tells_new_secrets_from_known_ones(
-    tmp_path: Path, client_of: Callable[..., TestClient]
-) -> None:
-    repo = begun(tmp_path, MILL)
-    seen = text(client_of(repo).get(f"{HOME}morning").text)
-    assert seen.count("1 secret was replaced by a placeholder in the copies") == 2
-    assert "MEMORY.md, line 4: found a secret (password)" in seen
-    assert "Earlier copies in git's history may still have it" in seen
-    assert "left out" not in seen
     assert "hunter2" not in seen
-    with (tmp_path / "ws/MEMORY.md").open("a") as file:
-        file.write("- The sluice is opened on Mondays.\n")
-    done(repo, "run", now=MORNING)
-    seen = text(client_of(repo).get(f"{HOME}morning").text)
-    assert seen.count("MEMORY.md, line 4") == 1
-    assert "in files that did not change" not in seen
-    (tmp_path / "ws/USER.md").write_text("# User\n\n- Name: Ana Pires\n- City: Porto\n")
-    done(repo, "run", now="2026-03-04T04:05:00Z")
-    seen = text(client_of(repo).get(f"{HOME}morning").text)
-    assert seen.count("1 secret was replaced by a placeholder in the copies") == 1
-    assert "MEMORY.md, line 4" not in seen
-    assert "1 in files that did not change last night" in seen
 
 
 def test_nothing_waits_only_where_the_page_asks_for_nothing(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -16,9 +16,10 @@ from memrepo.actions.check.scenes import Checked, CheckResult, result_of
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.checks import memories
 from memrepo.checks.memories import completed, message_problems, respelled
-from memrepo.checks.rules import GROUPS, Group, Scene
+from memrepo.checks.rules import Scene
 from memrepo.config import ConfigError
 from memrepo.core import codec
+from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, strip_deceptive
 from memrepo.core.memory import LAYER_OF_TYPE, Memory, references
@@ -43,15 +44,6 @@ class CheckRequest(msgspec.Struct, frozen=True, kw_only=True):
     history: Annotated[
         bool, option("search all commits of all refs for secrets", "--history", group="which")
     ] = False
-    only: Annotated[
-        tuple[Group, ...],
-        option(
-            f"only rules of a group ({', '.join(GROUPS)}); may be repeated",
-            "--only",
-            metavar="GROUP",
-            choices=tuple(GROUPS),
-        ),
-    ] = ()
     format: Annotated[
         Format,
         option("output format: text for people, or a format that a forge reads", "--format"),
@@ -70,13 +62,12 @@ def check(work: Work, request: CheckRequest) -> CheckResult:
         _ = work.config
     if request.history:
         return result_of(commits.find_committed_secrets(work))
-    return commits.check_range(work, word, request.only)
+    return commits.check_range(work, word)
 
 
 def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> CheckResult:
     """Check files. `merging` is set if git is about to commit a merge."""
-    fixed: Mapping[str, str] = {}
-    restored: Mapping[str, tuple[str, ...]] = {}
+    fixed: Mapping[str, Repair] = {}
     if request.files:
         opened = scenes.named(work.call.where, request.files)
     elif request.staged:
@@ -86,22 +77,21 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
     with opened as checked:
         scene = checked.scene
         if request.fix:
-            scene, fixed = repair_files(checked, work.call.now, request.only, staged=request.staged)
-            restored = restored_fields(checked.scene, scene, fixed)
-        found = (*checked.early, *checks.find_problems(scene, request.only))
+            scene, fixed = repair_files(checked, work.call.now, staged=request.staged)
+        found = (*checked.early, *checks.find_problems(scene))
     if request.staged:  # before a commit, a misspelt key is an error
         found = tuple(
             replace(p, severity="error") if p.rule == "frontmatter-near-key" else p for p in found
         )
-    if not (request.files or request.staged or request.only):
+    if not (request.files or request.staged):
         from memrepo.actions.check.commits import find_damage
 
         found += find_damage(work)
     return result_of(
         [replace(p, path=checked.names.get(p.path, p.path)) for p in found],
         files=len(scene.files),
-        fixed=tuple(fixed.values()),
-        restored=restored,
+        fixed=tuple(one.path for one in fixed.values()),
+        restored={one.path: one.restored for one in fixed.values() if one.restored},
         foreign=checked.foreign,
     )
 
@@ -154,43 +144,41 @@ def check_message(work: Work, request: CheckMessageRequest) -> CheckResult:
     return result_of([*message_problems(request.file, text)])
 
 
-def repaired_files(
-    scene: Scene, now: datetime, only: Collection[Group] = (), *, staged: bool = False
-) -> dict[str, tuple[str, bytes]]:
-    """Return the repaired memories of a scene, by old path, as (new path, content).
+class Repair(NamedTuple):
+    """A repaired file: its new path and content, and the restored fields that only memrepo sets."""
+
+    path: str
+    data: bytes
+    restored: tuple[str, ...] = ()
+
+
+def repaired_files(scene: Scene, now: datetime, *, staged: bool = False) -> dict[str, Repair]:
+    """Return the repairs of a scene's memories, by old path.
 
     Leave references of staged files as they are: a commit must not change what they say.
     """
-    read: dict[str, tuple[bytes, Memory]] = {}
+    read: dict[str, tuple[bytes, Memory, tuple[str, ...]]] = {}
     wholes: dict[str, Memory] = {}
     taken = {m.id for m in scene.memories if ID_PATTERN.fullmatch(m.id)}
     for path in scene.decoded:
-        data = scene.files[path]
-        if not only or "format" in only:
-            data = _formatted(data, path)
+        data = _headed(_formatted(scene.files[path], path), path)
         memory, _ = codec.decode(path, data)
-        if memory is None and (not only or "schema" in only):
-            data = _headed(data, path)
-            memory, _ = codec.decode(path, data)
         if memory is None:
             continue
-        whole = memory
-        if not only or "derived" in only:
-            whole = _restored(scene, whole)
-        if not only or "tags" in only:
-            whole = respelled(whole, scene.wants)
-        if not only or "schema" in only:
-            whole = completed(whole, now, taken if not whole.id else ())
-            taken.add(whole.id)
-        read[path], wholes[path] = (data, memory), whole
-    if not staged and (not only or "links" in only):
+        whole = _restored(scene, memory)
+        restored = tuple(changed_keys(whole.fields, memory.fields))
+        whole = respelled(whole, scene.wants)
+        whole = completed(whole, now, taken if not whole.id else ())
+        taken.add(whole.id)
+        read[path], wholes[path] = (data, memory, restored), whole
+    if not staged:
         wholes = _fix_references(scene, wholes)
-    made: dict[str, tuple[str, bytes]] = {}
-    for path, (data, memory) in read.items():
+    made: dict[str, Repair] = {}
+    for path, (data, memory, restored) in read.items():
         whole = wholes[path]
         new = codec.edit(data, replace(whole, path=path)) if whole != memory else data
         if (whole.path, new) != (path, scene.files[path]):
-            made[path] = (whole.path, new)
+            made[path] = Repair(whole.path, new, restored)
     return made
 
 
@@ -207,7 +195,7 @@ def _fix_references(scene: Scene, wholes: Mapping[str, Memory]) -> dict[str, Mem
     by_id = {memory.id: memory for memory in wholes.values()}
     known = {**scene.by_id, **by_id}
     missing = {id_ for memory in by_id.values() for id_ in references(memory)} - known.keys()
-    unread = {*scene.around.occurring(missing)}
+    unread = {*scene.occurring(missing)}
     fixable = {id_ for id_, memory in by_id.items() if unread.isdisjoint(references(memory))}
     fixed, _ = fix_findings(known, lambda finding: fixable >= finding.repairs.keys())
     # Of two files with one id, only the last is in `by_id`.
@@ -250,24 +238,25 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
 
 
 def repair_files(
-    checked: Checked, now: datetime, only: Collection[Group] = (), *, staged: bool = False
-) -> tuple[Scene, dict[str, str]]:
+    checked: Checked, now: datetime, *, staged: bool = False
+) -> tuple[Scene, dict[str, Repair]]:
     """Fix files in the work tree, and the index if `staged`.
 
-    Return the new scene, and the new path of each fixed file by its old path.
+    Return the new scene, and the repair of each fixed file by its old path.
 
     Skip partially staged files. Skip everything if the commit names files (`git commit FILE`),
     because git discards its temporary index and the next commit would undo the fixes.
     """
     root, files = checked.root, dict(checked.scene.files)
-    fixed: dict[str, str] = {}
-    made = repaired_files(checked.scene, now, only, staged=staged)
+    fixed: dict[str, Repair] = {}
+    made = repaired_files(checked.scene, now, staged=staged)
     if staged and made:
         from memrepo.store.git import index_of_commit
 
         if checked.scene.merging or index_of_commit().startswith("next-index"):
             return checked.scene, {}
-    for path, (new, data) in made.items():
+    for path, repair in made.items():
+        new, data, _ = repair
         old = root / path
         whole = old.is_file() and not old.is_symlink() and old.read_bytes() == files[path]
         if (staged and not whole) or (new != path and (root / new).exists()):
@@ -283,25 +272,8 @@ def repair_files(
             old.unlink()
         del files[path]
         files[new] = data
-        fixed[path] = new
+        fixed[path] = repair
     return replace(checked.scene, files=files), fixed
-
-
-def restored_fields(
-    before: Scene, after: Scene, fixed: Mapping[str, str]
-) -> dict[str, tuple[str, ...]]:
-    """Return the names of the fields whose values the repair changed, by new path.
-
-    `fixed` has the new path of each fixed file by its old path.
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for former, path in fixed.items():
-        old, _ = codec.decode(former, before.files[former])
-        new, _ = codec.decode(path, after.files[path])
-        if old is not None and new is not None:
-            keys = tuple(k for k in old.fields if old.fields[k] != new.fields.get(k))
-            found |= {path: keys} if keys else {}
-    return found
 
 
 # -- git hooks ------------------------------------------------------------------------------------

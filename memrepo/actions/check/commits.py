@@ -8,7 +8,7 @@ every commit and message, because a forge also stores those that a later commit 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -16,9 +16,9 @@ from memrepo import checks
 from memrepo.actions.check import scenes
 from memrepo.actions.check.scenes import CheckResult
 from memrepo.actions.work import Work, purge_notices
-from memrepo.checks.contents import secret_problems
+from memrepo.checks import secret_problems
 from memrepo.checks.memories import message_problems
-from memrepo.checks.rules import GROUPS, Around, Group, Scene, Wants
+from memrepo.checks.rules import GROUPS, Group, Scene, Wants
 from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.layout import Layout
@@ -34,7 +34,6 @@ from memrepo.store.history import (
     landings,
 )
 from memrepo.store.ledger import ledger_of
-from memrepo.store.staged import StagedConfig, staged_config
 from memrepo.store.tree import Snapshot
 
 
@@ -92,7 +91,7 @@ def is_range(word: str) -> bool:
     return bool(dots and first) and not first.endswith("/") and not rest.startswith("/")
 
 
-def check_range(work: Work, word: str, only: Sequence[Group]) -> CheckResult:
+def check_range(work: Work, word: str) -> CheckResult:
     """Check the changes in a range of commits against the rules."""
     store = work.store
     base, tip = _ends(work, word)
@@ -102,28 +101,25 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> CheckResult:
     owned = [d for d in differing if tree.layout.owns(d[0]) or tree.layout.owns(d[0] + "/")]
     entries = [(path, new.mode, new.id) for path, _, new in owned if new.id]
     files, early = scenes.taken(git, tree.layout, entries)
-    scene = _scene(
-        tree,
-        files,
+    scene = Scene(
+        files=files,
+        layout=tree.layout,
         gone=tuple(path for path, _, new in owned if not new.id),
-        earlier={p: git.read(old.id) for p, old, _ in owned if old.mode.startswith("100")},
-        wants=scenes.configured(git, StagedConfig(layout=tree.layout, blobs=tree.blobs)),
+        around=tree.files,
+        before={p: git.read(old.id) for p, old, _ in owned if old.mode.startswith("100")},
+        wants=_wants(tree),
     )
-    wanted = tuple(only or GROUPS)
     found = list(early)
     found += [
         replace(problem, severity="error")
         for problem in (*state.problems, *closure.closure(state))
         if problem.path in files and problem.rule == "memory-same-id"
     ]
-    if groups := [group for group in wanted if group != "derived"]:
-        found += checks.find_problems(scene, groups)
-    if "schema" in wanted and tree.layout.config in files:
+    found += checks.find_problems(scene, [group for group in GROUPS if group != "derived"])
+    if tree.layout.config in files:
         found += _config(tree.layout.config, files[tree.layout.config])
-    if "derived" in wanted:
-        found += _by_hand(work, tree, scene, f"{base}..{tip}" if base else tip)
-    if "secrets" in wanted:
-        found += _secrets(work, tree.layout, files, base, tip)
+    found += _by_hand(work, tree, scene, f"{base}..{tip}" if base else tip)
+    found += _secrets(work, tree.layout, files, base, tip)
     span = (tip, f"^{base}") if base else (tip,)
     return scenes.result_of(
         sorted(dict.fromkeys(found), key=lambda p: (p.path, p.line, p.column)),
@@ -133,18 +129,8 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> CheckResult:
     )
 
 
-def _scene(
-    tree: Snapshot,
-    files: Mapping[str, bytes],
-    *,
-    gone: tuple[str, ...],
-    earlier: Mapping[str, bytes],
-    wants: Wants,
-) -> Scene:
-    """Return the scene for changed files, among all files of the tree that contains them."""
-    state = tree.state()
-    around = Around(memories=state.memories, files=state.files, earlier=earlier)
-    return Scene(files=files, layout=tree.layout, gone=gone, wants=wants, around=around)
+def _wants(tree: Snapshot) -> Wants:
+    return scenes.configured(tree.layout, tree.files.get(tree.layout.config, b""))
 
 
 def _ends(work: Work, word: str) -> tuple[str, str]:
@@ -222,17 +208,18 @@ def problems_of(
     git: Git, tree: Snapshot, commits: Sequence[str], groups: Sequence[Group]
 ) -> Iterator[tuple[str, Problem]]:
     """Yield (commit, problem) for each problem of the commits that a given tree still contains."""
-    wants = scenes.configured(git, staged_config(git))
+    wants = _wants(tree)
     found: dict[str, list[tuple[str, str, str]]] = {}
     for commit, path, old, new in changes(git, commits):
         if tree.layout.owns(path):
             found.setdefault(commit, []).append((path, old, new))
     for commit, changed in found.items():
-        scene = _scene(
-            tree,
-            {path: git.read(new) for path, _, new in changed if new},
+        scene = Scene(
+            files={path: git.read(new) for path, _, new in changed if new},
+            layout=tree.layout,
             gone=tuple(path for path, _, new in changed if not new),
-            earlier={path: git.read(old) for path, old, _ in changed if old},
+            around=tree.files,
+            before={path: git.read(old) for path, old, _ in changed if old},
             wants=wants,
         )
         present = {path for path, _, new in changed if tree.blobs.get(path, "") == new}

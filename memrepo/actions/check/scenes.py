@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.actions.work import VerbResult
-from memrepo.checks.rules import Around, Scene, Wants, report
+from memrepo.checks.rules import Scene, Wants, report
 from memrepo.core.errors import Exit, Problem
 from memrepo.core.layout import Layout
 from memrepo.core.secrets import configure
 
 if TYPE_CHECKING:
-    from memrepo.config import Config
     from memrepo.store.git import Git
-    from memrepo.store.staged import StagedConfig
 
 
 class CheckResult(VerbResult, frozen=True, kw_only=True):
@@ -67,53 +65,50 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
         yield Checked(scene=Scene(files=files), early=early, root=where)
         return
     from memrepo.store.git import Git
-    from memrepo.store.staged import StagedFiles, staged_config
+    from memrepo.store.staged import IndexFiles, index_layout
 
     files, early = read(top, paths)
     with Git(top) as git:
-        known = staged_config(git)
-        wants, layout = configured(git, known), known.layout
+        layout, config = index_layout(git)
+        wants = configured(layout, config)
         scene = Scene(files=files)
         if layout is not None:
-            around = StagedFiles(git, known)
-            around.know(files)
-            merging = git.is_merging
-            scene = Scene(files=files, layout=layout, around=around, wants=wants, merging=merging)
+            before = git.objects.contents(f"HEAD:{path}" for path in files)
+            scene = Scene(
+                files=files,
+                layout=layout,
+                around=IndexFiles(git, layout),
+                before={k.removeprefix("HEAD:"): d for k, d in before.items() if d is not None},
+                wants=wants,
+                merging=git.is_merging,
+            )
         foreign = tuple(paths[p] for p in files if layout is not None and not layout.owns(p))
         yield Checked(scene=scene, early=early, root=top, names=paths, foreign=foreign)
 
 
-def configured(git: Git, known: StagedConfig) -> Wants:
+def configured(layout: Layout | None, data: bytes) -> Wants:
     """Learn what is a secret in a repository, and return what it requires of files.
 
     Refuse a repository of an old format. A configuration that cannot be read requires nothing here:
     commands that use it report it.
     """
-    config = _read_config(git, known)
-    if config is None:
-        configure()
-        return Wants()
-    configure(config.secrets.off, config.secrets.patterns)
-    return Wants(
-        tags=config.tags.vocabulary,
-        tag_pattern=config.tag_pattern,
-        decay_classes=tuple(config.decay.ttl),
-    )
-
-
-def _read_config(git: Git, known: StagedConfig) -> Config | None:
-    """Return the configuration, or None if it is invalid or says nothing that checks use."""
-    data = known.config(git)
     lines = [line for line in data.splitlines() if not line.lstrip().startswith(b"#")]
     words = (b"secrets", b"tags", b"ttl")
-    if b"format = 2" in data and not any(word in line for line in lines for word in words):
-        return None  # without the TOML parser
-    from memrepo.actions.work import parsed_config
-    from memrepo.config import ConfigError
+    is_plain = b"format = 2" in data and not any(word in line for line in lines for word in words)
+    if data and not is_plain:  # or without the TOML parser
+        from memrepo.actions.work import parsed_config
+        from memrepo.config import ConfigError
 
-    with suppress(ConfigError):
-        return parsed_config(known.layout.config if known.layout else "", data) if data else None
-    return None
+        with suppress(ConfigError):
+            config = parsed_config(layout.config if layout else "", data)
+            configure(config.secrets.off, config.secrets.patterns)
+            return Wants(
+                tags=config.tags.vocabulary,
+                tag_pattern=config.tag_pattern,
+                decay_classes=tuple(config.decay.ttl),
+            )
+    configure()
+    return Wants()
 
 
 def _below(top: Path, path: Path) -> str:
@@ -154,22 +149,22 @@ def _linked(root: Path, name: str) -> bool:
 @contextmanager
 def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
     """Yield the scene for the staged changes, read from the index."""
-    from memrepo.store.staged import StagedFiles, staged_config
+    from memrepo.store.staged import IndexFiles, index_layout
     from memrepo.store.staged import staged as staged_files
 
     with opened_git(where) as git:
-        known = staged_config(git)
-        wants, layout = configured(git, known), known.layout or Layout()
+        known, config = index_layout(git)
+        wants, layout = configured(known, config), known or Layout()
         changes = [*staged_files(git)]
-        files, early = taken(git, layout, [change for change in changes if change[2]])
-        around = StagedFiles(git, known)
-        around.know(path for path, _, _ in changes)
+        entries = [(path, mode, new) for path, mode, _, new in changes if new]
+        files, early = taken(git, layout, entries)
         scene = Scene(
             files=files,
             layout=layout,
-            around=around,
+            gone=tuple(path for path, _, _, new in changes if not new),
+            around=IndexFiles(git, layout),
+            before={path: git.read(old) for path, _, old, _ in changes if old},
             wants=wants,
-            gone=tuple(path for path, _, blob in changes if not blob),
             merging=merging or git.is_merging,
         )
         yield Checked(scene=scene, early=early, root=git.top)
@@ -223,23 +218,21 @@ def taken(
 def at_head(where: Path) -> Iterator[Checked]:
     """Yield the scene for every file at HEAD. Generated pages are those of the work tree."""
     from memrepo.store.errors import NotARepository
-    from memrepo.store.staged import staged_config
+    from memrepo.store.staged import index_layout
 
     with opened_git(where) as git:
-        known = staged_config(git)
-        layout = known.layout
+        layout, config = index_layout(git)
         if layout is None:
             raise NotARepository("not-set-up", where=git.top)
-        wants = configured(git, known)
+        wants = configured(layout, config)
         files_at_head = git.objects.files("HEAD") if git.objects.commit("HEAD") else ()
         entries = [(path, one.mode, one.id) for path, one in files_at_head]
         owned = [entry for entry in entries if layout.owns(entry[0]) or _hides(layout, entry)]
         files, early = taken(git, layout, owned)
         views = layout.area("views")
         pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
-        around = Around(earlier=dict(files))
-        files |= read(git.top, [p for p in pages if (git.top / p).exists()])[0]
-        scene = Scene(files=files, layout=layout, around=around, wants=wants)
+        shown = read(git.top, [p for p in pages if (git.top / p).exists()])[0]
+        scene = Scene(files={**files, **shown}, layout=layout, before=files, wants=wants)
         yield Checked(scene=scene, early=early, root=git.top)
 
 

@@ -1,38 +1,42 @@
-"""`memrepo export`: write the memories to a folder in another program's format."""
+"""`memrepo export`: write the memories to a folder in another program's format.
+
+The formats are memory-purifier's artifacts (`views/artifacts.py`), JSON objects, hygiene.json and
+its monthly logs (lineage: layered-memory-manager), and refcount.json (lineage: context-clear). Log
+entries older than 180 days move to the file of their month. If the tracker is still too large, the
+oldest months move too.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from memrepo.actions.recall.lookup import heading, work_at
 from memrepo.actions.work import At, VerbResult, Work, option
+from memrepo.core.access import Access
 from memrepo.core.errors import Exit, MemrepoError, Problem
-from memrepo.core.ids import strip_deceptive
+from memrepo.core.fields import defaults_of, node_of
+from memrepo.core.ids import strip_deceptive, visible
 from memrepo.core.layout import AREAS, stamped, standing_of
-from memrepo.core.memory import Memory
+from memrepo.core.memory import FIELDS, Memory
+from memrepo.core.messages import counted
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
+from memrepo.formats.records import spell_lines
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.policies.ageing import nominated
+from memrepo.policies.ageing import effective, nominated
+from memrepo.policies.hotcache import RETENTION, hot_of, unused
 from memrepo.store import history, run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.settings import append_local, workspace
 from memrepo.views.artifacts import Export, Exported, artifacts
-from memrepo.views.bundles import (
-    REFCOUNT,
-    REPORT,
-    Logged,
-    hygiene_files,
-    jsonl,
-    layer_pages,
-    refcount_file,
-    report,
-)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,34 +172,183 @@ def _jsonl(work: Work, state: State) -> Exported:
     return Exported(files=jsonl(shown), counts={"memories": len(shown)}, left_out=dict(left))
 
 
+def jsonl(memories: Iterable[Memory]) -> dict[str, bytes]:
+    """Return one JSON lines file with the memories by path."""
+    ordered = sorted(memories, key=lambda m: m.path)
+    return {"memories.jsonl": spell_lines(map(memory_json, ordered))}
+
+
+def memory_json(memory: Memory) -> dict[str, object]:
+    """Return a memory's path, layer, fields and text as JSON values."""
+    given = {**memory.fields, **({"sources": memory.sources} if memory.sources else {})}
+    fields = {f.name: _value(given[f.name]) for f in FIELDS if f.name in given}
+    return {"path": memory.path, "layer": memory.layer, **fields, "text": memory.body}
+
+
+def _value(value: Any) -> Any:
+    match value:
+        case msgspec.Struct():
+            defaults = defaults_of(type(value))
+            names = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
+            parts = ((key, getattr(value, name), defaults[name]) for key, name in names)
+            return {key: _value(part) for key, part, default in parts if part != default}
+        case tuple():
+            return [_value(part) for part in value]
+        case bool() | int() | float():
+            return value
+        case _:
+            return str(node_of(value))
+
+
+def layer_pages(state: State) -> dict[str, str]:
+    """Return the whole text of active memories as `memory/LAYER.md` pages, by path."""
+    layers: dict[str, list[Memory]] = defaultdict(list)
+    for memory in state.active:
+        if memory.type not in ("note", "chunk"):
+            layers[memory.layer].append(memory)
+    return {
+        f"memory/{layer}.md": f"# {layer.capitalize()}\n\n{''.join(map(_bullet, members))}"
+        for layer, members in sorted(layers.items())
+    }
+
+
+def _bullet(memory: Memory) -> str:
+    text = _safe_text(memory.body or memory.title).replace("\n", "\n  ")
+    return f"- {text}\n".encode("utf-8", "replace").decode()
+
+
+def _safe_text(text: str) -> str:
+    """Escape HTML comments in a text, since some programs treat comments as commands."""
+    return visible(without_secrets(text)).replace("\\<!--", "<!--").replace("<!--", "&lt;!--")
+
+
+SIZE = 50 * 1024
+WEEK = 7
+_LOGS = {"promotionLog": ("promote", "L2", "L1"), "demotionLog": ("demote", "L1", "L2")}
+"""The logs of hygiene.json: the operation, and the layers between which it moves a memory."""
+
+
+def _file_key(memory: Memory) -> str:
+    """Return a memory's name in the log of memory files: `memory/<layer>.md:<slug>`."""
+    return f"memory/{memory.layer}.md:{memory.slug}"
+
+
 def _hygiene(work: Work, state: State) -> Exported:
-    """Return hygiene.json and its monthly logs, computed from memories, ledger and history."""
-    files = hygiene_files(
-        state.memories, ledger_of(work.store).accesses(), _logged(work), work.call.now
-    )
-    return Exported(files=files, counts={"files": len(files)}, left_out={})
+    """Return hygiene.json and its monthly logs, computed from memories, ledger and history.
 
-
-def _logged(work: Work) -> Iterator[Logged]:
+    Memories without an access are omitted, except those that left the hot cache, whose count
+    restarts.
+    """
+    accesses, now = ledger_of(work.store).accesses(), work.call.now
+    events = defaultdict[str, list[tuple[datetime, str, str]]](list)
     for entry in history.entries(work.store.repo, work.tree.commit):
         if entry.op in ("promote", "demote", "archive"):
             for id_ in entry.trailers.get("Memory", ()):
-                yield Logged(
-                    op=entry.op, memory=id_, when=entry.when, reason=entry.trailer("Reason")
-                )
+                events[entry.op].append((entry.when, id_, entry.trailer("Reason")))
+    hot, cold, archived = dict[str, Any](), dict[str, Any](), list[Any]()
+    for memory in sorted(state.memories.values(), key=lambda m: m.path):
+        if memory.type in ("note", "chunk") or memory.status not in ("active", "archived"):
+            continue
+        left = memory.hot
+        if hot_of(memory) is not None:
+            last = next(iter(accesses.of(memory.id).recent), None)
+            hot[f"{memory.layer}:{memory.slug}"] = {
+                "sessionsSinceAccess": unused(memory, accesses, now),
+                "lastAccess": _day(accesses.of(memory.id).last),
+                "lastSessionId": last[1] if last else None,
+                "pinned": memory.pinned,
+            }
+        elif memory.status == "active":
+            recent = accesses.of(memory.id).since(left.until if left is not None else None)
+            if recent or left is not None:
+                sessions = sorted({id_ for _, id_ in recent})
+                cold[_file_key(memory)] = {
+                    "accessCount": len(sessions),
+                    "sessions": sessions,
+                    "lastAccess": _day(Access(recent=tuple(recent)).last),
+                }
+        if memory.status == "archived":
+            mine = sorted(one for one in events["archive"] if one[1] == memory.id)
+            reason = mine[-1][2] if mine else ""
+            at = _day(memory.archived_at)
+            archived.append({"entry": _file_key(memory), "archivedAt": at, "reason": reason})
+    logs = {name: _log(events[op], op, ends, state) for name, (op, *ends) in _LOGS.items()}
+    tracker = {"L1accessLog": hot, "accessLog": cold, **logs, "archiveQueue": archived}
+    files = _cut(tracker, (now - RETENTION).date().isoformat())
+    return Exported(files=files, counts={"files": len(files)}, left_out={})
+
+
+def _log(
+    events: Sequence[tuple[datetime, str, str]], op: str, ends: Sequence[str], state: State
+) -> list[dict[str, str]]:
+    """Return the log entries of one operation, oldest first."""
+    rows, newest = [], set[str]()
+    for when, id_, reason in sorted(events, reverse=True):
+        if (memory := state.memories.get(id_)) is None:
+            continue
+        hot = memory.hot
+        known = None if hot is None else hot.since if op == "promote" else hot.until
+        at = when if id_ in newest or known is None else known
+        newest.add(id_)
+        row = {"entry": _file_key(memory), "from": ends[0], "to": ends[1]}
+        rows.append({**row, "at": at.date().isoformat(), "reason": reason})
+    return rows[::-1]
+
+
+def _cut(tracker: dict[str, Any], oldest: str) -> dict[str, bytes]:
+    """Move old log entries to monthly files, and more months while the tracker is too large."""
+    months: dict[str, dict[str, list[object]]] = defaultdict(lambda: {name: [] for name in _LOGS})
+    while rows := sorted(row["at"] for name in _LOGS for row in tracker[name]):
+        if rows[0] >= oldest and len(_spelled(tracker)) <= SIZE:
+            break
+        month = rows[0][:7]
+        for name in _LOGS:
+            moved = [
+                r
+                for r in tracker[name]
+                if r["at"][:7] == month and (r["at"] < oldest or rows[0] >= oldest)
+            ]
+            months[month][name] += moved
+            tracker[name] = [r for r in tracker[name] if r not in moved]
+    files = {f"hygiene-log-{month}.json": _spelled(logs) for month, logs in sorted(months.items())}
+    return {"hygiene.json": _spelled(tracker), **files}
+
+
+def _day(when: datetime | None) -> str | None:
+    return when.date().isoformat() if when is not None else None
+
+
+def _spelled(record: object) -> bytes:
+    return json.dumps(record, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
 def _refcount(work: Work, state: State) -> Exported:
-    """Return the contents of refcount.json and promote_report.md."""
+    """Return refcount.json, which has each note's retrievals, and the report of nominated notes."""
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
-    notes = [m for m in state.active if m.is_note]
-    found = nominated(notes, accesses, work.call.now, rules)
-    files = {
-        REFCOUNT: refcount_file(notes, accesses, work.call.now, rules),
-        REPORT: "".join(f"{line}\n" for line in report(found)).encode(),
-    }
-    counts = {"notes": len(notes), "nominated": len(found)}
-    return Exported(files=files, counts=counts, left_out={})
+    now, notes = work.call.now, [m for m in state.active if m.is_note]
+    found: dict[str, dict[str, object]] = {}
+    for note in sorted(notes, key=lambda m: m.path):
+        access = accesses.of(note.id)
+        created = note.created
+        found[f"{effective(note, access, now, rules)}/{note.slug}.md"] = {
+            "total": access.total,
+            "7d": access.within(WEEK, now),
+            "timestamps": sorted(at for at, _ in access.recent),
+            "user_marked": note.user_marked,
+            "summarized": "gist" in note.fields,
+            "created": int(created.timestamp()) if created else 0,
+            **({"promoted": True} if note.promoted else {}),
+        }
+    rows = nominated(notes, accesses, now, rules)
+    lines = ["# Promotion report", "", f"{counted(len(rows), 'note is', 'notes are')} nominated."]
+    for one in rows:
+        last = f", last {one.last}" if one.last else ""
+        lines += ["", f"## {one.name}", "", f"- file: `{one.path}`"]
+        lines += [f"- retrievals: {one.retrievals}{last}", f"- why: {', '.join(one.why)}"]
+        lines += [f"- destination: {one.destination}"]
+    report = "".join(f"{line}\n" for line in lines).encode()
+    files = {"refcount.json": _spelled(found), "promote_report.md": report}
+    return Exported(files=files, counts={"notes": len(notes), "nominated": len(rows)}, left_out={})
 
 
 _Make = Callable[[Work, State], Exported]

@@ -35,13 +35,12 @@ from memrepo.policies.ageing import (
     retention_of,
 )
 from memrepo.policies.claims import is_by_person
-from memrepo.policies.hotcache import COLD_AFTER, heat, hot_of, synced_at, unused
+from memrepo.policies.hotcache import COLD_AFTER, RETENTION, heat, hot_of, synced_at, unused
 from memrepo.policies.rules import DecayRules, Rules
 from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import Leaving, archive, due_tier_moves, for_review
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
-from memrepo.views.bundles import RETENTION
 
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 

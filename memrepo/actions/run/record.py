@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -390,7 +389,7 @@ def event_of(work: Work, place: ReportPlace, run: Result) -> dict[str, object]:
 def record_run(first: Work, inner: Callable[[], Result], *, mode: RunMode) -> Result:
     """Call `inner`, and record its result or its error."""
     begun, place, now = time.monotonic(), place_of(first), first.call.now
-    problems = [*_log(first, place, Result(mode=mode, status="started", started=now))]
+    problems = [*_keep(first, place, Result(mode=mode, status="started", started=now))]
 
     def ended(found: Result) -> Result:
         at = now + timedelta(seconds=int(time.monotonic() - begun))
@@ -436,39 +435,25 @@ def _export(after: Work, place: ReportPlace, *, landed: bool) -> list[Problem]:
     return problems
 
 
-def _keep(at: Work, place: ReportPlace, run: Result) -> list[Problem]:
-    """Write the event, the report and this clone's record, and return the errors.
+def _keep(at: Work, place: ReportPlace, run: Result) -> tuple[Problem, ...]:
+    """Write this clone's record, the report and the event, and return what cannot be written.
 
-    If the run could not get the lock, only the event is written. The report and record belong to
-    the other run.
+    When a run starts, or could not get the lock, only the event is written. The report and record
+    belong to the other run.
     """
-    problems = [*_log(at, place, run)]
-    if run.status == "locked":
-        return problems
-    path = local_folder(at) / LAST
-    report = place.folder / place.component.partition(".")[0] / "last-run.md"
-    text = run_files.to_json(_updated_record(last_record(at), run))
-    for file, content, within in (
-        (report, last_run(at, run), place.within),
-        (path, text, at.store.root),
-    ):
-        problems += _try(file, partial(run_files.write_file, file, content, within=within))
-    return problems
-
-
-def _log(work: Work, place: ReportPlace, run: Result) -> tuple[Problem, ...]:
-    event, folder = event_of(work, place, run), place.folder
+    event, folder = event_of(at, place, run), place.folder
     day = datetime.fromisoformat(str(event["timestamp"])).date()
-    return _try(folder, partial(run_files.append_event, folder, day, event, within=place.within))
-
-
-def _try(path: Path, write: Callable[[], object]) -> tuple[Problem, ...]:
     try:
-        write()
+        if run.status not in ("started", "locked"):
+            text = run_files.to_json(_updated_record(last_record(at), run))
+            run_files.write_file(local_folder(at) / LAST, text, within=at.store.root)
+            report = folder / place.component.partition(".")[0] / "last-run.md"
+            run_files.write_file(report, last_run(at, run), within=place.within)
+        run_files.append_event(folder, day, event, within=place.within)
     except OSError as error:
         return (
             Problem(
-                path=str(path),
+                path=str(folder),
                 rule="telemetry-unwritable",
                 severity="warning",
                 message=f"the run was not recorded: {error.strerror or error}",

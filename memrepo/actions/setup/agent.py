@@ -407,39 +407,18 @@ def _printed(work: Work, request: Request) -> Result:
             f"memrepo agent: {unused} has no effect for {request.host}", fix=f"leave out {unused}"
         )
     program = [*crontab.program(), "-C", str(work.store.root)]
-    if is_openclaw:
-        return Result(paste=_openclaw(program[0], work.store.root), next=_OPENCLAW_NEXT)
     servers = {"mcpServers": {"memrepo": _server_entry(program, request.scope)}}
-    server = json.dumps(servers, indent=2)
-    hook = shlex.join([*program, "agent", "hook", "generic"])
-    return Result(
-        paste="\n\n".join(("its list of MCP servers:", server, "its instructions:", _tools())),
-        next=(
-            "paste both, then restart the program",
-            f"a program with hooks calls at each event, as docs/agents.md says: {hook}",
-        ),
+    text = asset("templates", "agents", f"{request.host}.txt").read_text(encoding="utf-8")
+    filled = Template(text).substitute(
+        program=shlex.quote(program[0]),
+        repository=shlex.quote(str(work.store.root)),
+        plugin=shlex.quote(str(asset("plugins", "openclaw"))),
+        server=json.dumps(servers, indent=2),
+        tools=_tools(),
+        hook=shlex.join([*program, "agent", "hook", "generic"]),
     )
-
-
-def _openclaw(program: str, repository: Path) -> str:
-    """Return the commands that install the plugin for OpenClaw."""
-    entry = "openclaw config set plugins.entries.memrepo"
-    folder = shlex.quote(str(asset("plugins", "openclaw")))
-    return "\n".join(
-        (
-            f"openclaw plugins install --force --accept-capabilities --link {folder}",
-            f"{entry}.config.repository {shlex.quote(str(repository))}",
-            f"{entry}.config.program {shlex.quote(program)}",
-            f"{entry}.hooks.allowConversationAccess true",
-        )
-    )
-
-
-_OPENCLAW_NEXT = (
-    "run these commands, then restart the gateway; docs/agents.md says what each allows",
-    'each night the agent itself can answer the questions of a run: judge = "session" in [run]',
-    "`memrepo schedule install --launcher` prints the jobs for its cron",
-)
+    paste, _, steps = filled.partition("\n---\n")
+    return Result(paste=paste, next=tuple(steps.splitlines()))
 
 
 def _edit(part: FilePart, *, out: bool) -> tuple[str | None, str | None]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from memrepo.actions.check import scenes
 from memrepo.actions.check.commits import find_damage
 from memrepo.actions.landing import missing_pages
-from memrepo.actions.pending import all_waiting, broken_branches, uncommitted_problems
+from memrepo.actions.pending import uncommitted_problems
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.run.judge import estimate_of
 from memrepo.actions.run.judge_choice import (
@@ -34,7 +34,7 @@ from memrepo.store.errors import Missing
 from memrepo.store.git import git_version, object_problems
 from memrepo.store.index import Filter
 from memrepo.store.repo import load_journal, obstacle
-from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
+from memrepo.store.settings import driver_state, install_drivers, is_adopted
 
 MIN_GIT = (2, 34)
 
@@ -196,24 +196,6 @@ def _unstaged_files(work: Work) -> list[str]:
     return [p for p in removed if p in blobs and files.is_at(p, blobs[p])]
 
 
-@_check("identity")
-def _identity(work: Work, fix: bool) -> CheckFinding:
-    email = person(work.store.repo)[1]
-    if not email:
-        return _finding("user.email is not set in git: set it", "")
-    problem = f"{email} is not among human_authors in memrepo.toml"
-    return _finding("" if email in work.config.human_authors else problem, email)
-
-
-@_check("workspace")
-def _workspace(work: Work, fix: bool) -> CheckFinding:
-    path = settings.workspace(work.store.repo)
-    if path is None:
-        return _finding("", "none: sources/ itself is the input")
-    problem = f"{path} does not exist: `git config {settings.WORKSPACE}`"
-    return _finding("" if path.is_dir() else problem, str(path))
-
-
 @_check("index")
 def _index(work: Work, fix: bool) -> CheckFinding:
     index_of(work).count(["memory"], Filter())
@@ -241,15 +223,6 @@ def _drivers(work: Work, fix: bool) -> CheckFinding:
         problem = install_drivers(repo, layout, adopted=adopted)
     fine = "`git merge` joins memories field by field"
     return _finding(problem, fine, fixed=can_fix and not problem)
-
-
-@_check("waiting")
-def _waiting(work: Work, fix: bool) -> CheckFinding:
-    if broken := broken_branches(work):
-        return _finding(f"{broken[0].message}; {broken[0].fix}", "", problems=broken)
-    branches = [w.branch for w in all_waiting(work)]
-    problem = f"for review: {', '.join(branches)}" if branches else ""
-    return _finding(problem, "nothing waits for review")
 
 
 @_check("judge")

@@ -42,15 +42,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: DryRun = False
 
 
-class Removed(VerbResult, frozen=True, kw_only=True):
-    """Whether the crontab was changed, and what started the runs before."""
-
-    changed: bool
-    by: str
-
-
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A job: its times in `zone`, and for an agent's cron timeout, message and delivery."""
+    """A job: its times in `zone` and, for an agent's cron, its message and delivery."""
 
     name: str
     mode: RunMode
@@ -64,27 +57,31 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Jobs(VerbResult, frozen=True, kw_only=True):
-    """The jobs with their state, the lines of the crontab, and the times of the next runs."""
+    """The jobs, what happened to them, the lines of the crontab, and the next runs."""
 
-    entries: tuple[Job, ...]
+    entries: tuple[Job, ...] = ()
     by: str
     """What starts the runs: crontab, launcher or nothing."""
     state: str
-    """What is or was in the crontab; empty for the jobs of an agent's cron."""
+    """What is or was scheduled, as text; empty for jobs of an agent's cron that are only shown."""
     zone: str
     crontab: tuple[str, ...] = ()
-    next: tuple[Fire, ...]
+    next: tuple[Fire, ...] = ()
     changed: bool = False
     """Whether the crontab was changed."""
 
 
-def do(work: Work, request: Request) -> Removed | Jobs:
+def do(work: Work, request: Request) -> Jobs:
     """Install, show or remove the schedule."""
+    by = settings.get(work.store.repo, BY)
     match request.what:
         case "remove":
-            return _remove(work, dry_run=request.dry_run)
+            return _remove(work, by, dry_run=request.dry_run)
         case "install" if request.launcher:
-            return _install_launchers(work, dry_run=request.dry_run)
+            is_removed = not request.dry_run and _install_launchers(work, by)
+            state = "removed the crontab entries; " if is_removed else ""
+            state += "jobs for your agent's cron:"
+            return _jobs(work, state=state, changed=is_removed, is_launcher=True)
         case "install":
             changed = install(work, dry_run=request.dry_run)
             state = "in the crontab now" if changed else "the crontab has this entry already"
@@ -92,27 +89,27 @@ def do(work: Work, request: Request) -> Removed | Jobs:
                 state = "dry run; this would be in the crontab"
                 state = state if changed else "nothing would change"
             return _jobs(work, state=state, changed=changed)
-    if request.launcher or settings.get(work.store.repo, BY) == "launcher":
-        return _jobs(work)
-    return _jobs(work, state=_state(work))
+    is_launcher = request.launcher or by == "launcher"
+    return _jobs(work, state="" if is_launcher else _state(work), is_launcher=is_launcher)
 
 
-def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
+def _jobs(work: Work, *, state: str, changed: bool = False, is_launcher: bool = False) -> Jobs:
     """Return the configured jobs, incremental ones first.
 
-    Without a state they are those of an agent's own cron, and what prevents the delivery of reports
-    is a notice.
+    For an agent's own cron, what prevents the delivery of reports is a notice.
     """
     config, announce = work.config, work.config.announce
     is_announced = bool(config.reporting.enabled and announce.channel and announce.to)
     jobs = [
         Job(
-            name=name if state else f"memrepo-{name}",
+            name=f"memrepo-{name}" if is_launcher else name,
             mode=mode,
             cron=cron,
             zone=config.zone.key,
             timeout_s=config.schedule.timeout_s,
-            message=f"Run memrepo. Read {_prompt_file(work, mode)} and follow every step strictly.",
+            message=f"Run memrepo. Read {_prompt_file(work, mode)} and follow every step strictly."
+            if is_launcher
+            else "",
             announce=is_announced,
             channel=announce.channel if is_announced else None,
             to=announce.to if is_announced else None,
@@ -129,13 +126,13 @@ def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
         fix="set announce.channel and announce.to",
         severity="warning",
     )
-    is_undelivered = not state and config.reporting.enabled and not is_announced
+    is_undelivered = is_launcher and config.reporting.enabled and not is_announced
     return Jobs(
         entries=tuple(jobs),
         by=settings.get(work.store.repo, BY),
         state=state,
         zone=config.zone.key,
-        crontab=tuple(_entries(work)) if state else (),
+        crontab=() if is_launcher else tuple(_entries(work)),
         next=tuple(fires),
         changed=changed,
         notices=(undelivered,) if is_undelivered else (),
@@ -171,8 +168,7 @@ def _state(work: Work) -> str:
         return f"not scheduled ({error.message}):"
 
 
-def _remove(work: Work, *, dry_run: bool) -> Removed:
-    by = settings.get(work.store.repo, BY)
+def _remove(work: Work, by: str, *, dry_run: bool) -> Jobs:
     try:
         changed = _write(work, (), dry_run=dry_run)
     except NoCrontab:
@@ -182,7 +178,12 @@ def _remove(work: Work, *, dry_run: bool) -> Removed:
     if not dry_run:
         for key in (BY, SINCE):
             settings.drop(work.store.repo, key)
-    return Removed(changed=changed, by=by)
+    state = f"the entries {'would be' if dry_run else 'were'} removed"
+    if by == "launcher":
+        state = "runs are no longer expected; remove the jobs from your agent's cron"
+    elif not changed:
+        state = "nothing was scheduled in the crontab"
+    return Jobs(changed=changed, by=by, state=state, zone=work.config.zone.key)
 
 
 def _write(work: Work, entries: Sequence[str], *, dry_run: bool) -> bool:
@@ -247,16 +248,14 @@ def _command(work: Work) -> str:
 # -- an agent's own cron ---------------------------------------------------------------------------
 
 
-def _install_launchers(work: Work, *, dry_run: bool) -> Jobs:
-    is_removed = False
-    if not dry_run:
-        if settings.get(work.store.repo, BY) == "crontab":
-            is_removed = _write(work, (), dry_run=False)
-        for mode in MODES:
-            text = cron_prompt(work, mode).prompt + "\n"
-            run_files.write_file(_prompt_file(work, mode), text, within=work.store.root)
-        _record(work, "launcher")
-    return _jobs(work, changed=is_removed)
+def _install_launchers(work: Work, by: str) -> bool:
+    """Write the prompts of an agent's cron. Return whether the crontab had entries instead."""
+    is_removed = by == "crontab" and _write(work, (), dry_run=False)
+    for mode in MODES:
+        text = cron_prompt(work, mode).prompt + "\n"
+        run_files.write_file(_prompt_file(work, mode), text, within=work.store.root)
+    _record(work, "launcher")
+    return is_removed
 
 
 def _prompt_file(work: Work, mode: RunMode) -> Path:

@@ -58,7 +58,31 @@ class LastRun(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
 
 
-class Result(VerbResult, frozen=True, kw_only=True):
+class Survey(VerbResult, frozen=True, kw_only=True):
+    """What the state of a repository says of its last commit's memories and sources."""
+
+    unlisted = ("hot",)
+
+    memories: Mapping[str, int]
+    """The number of memories by status."""
+    types: Mapping[str, int]
+    """The number of active memories except notes, by type."""
+    tiers: Mapping[str, int]
+    """The number of active notes, by tier."""
+    hot: int | msgspec.UnsetType
+    """The number of memories in the hot cache."""
+    marked: tuple[str, ...]
+    """The memories that runs marked for removal."""
+    contradictions: int
+    problems: tuple[Problem, ...]
+    requests: tuple[Problem, ...]
+    """Requests to the memory found in sources."""
+    sources: int
+    unread: tuple[str, ...]
+    """Sources with text that no run has read yet."""
+
+
+class Result(Survey, frozen=True, kw_only=True):
     """The state of the repository, pending runs, and problems."""
 
     path: str
@@ -67,32 +91,16 @@ class Result(VerbResult, frozen=True, kw_only=True):
     profile: str
     timezone: str
     workspace: str
-    memories: Mapping[str, int]
-    """The number of memories by status."""
-    types: Mapping[str, int]
-    """The number of active memories except notes, by type."""
-    tiers: Mapping[str, int]
-    """The number of active notes, by tier."""
-    unread: tuple[str, ...]
-    """Sources with text that no run has read yet."""
-    sources: int
     waiting: tuple[str, ...]
     """Branches of pending runs."""
-    marked: tuple[str, ...]
-    """The memories that runs marked for removal."""
     answers: int
     """Paid answers of a run that was not completed. The next run uses them."""
-    """Interrupted runs whose answers are stored and will be reused."""
     uncommitted: tuple[str, ...]
     runs: int
     last_run: LastRun | None
-    contradictions: int
-    problems: tuple[Problem, ...]
     schedule: Timetable
     stale_views: tuple[str, ...]
     unmatched: Unmatched
-    requests: tuple[Problem, ...]
-    """Requests to the memory found in sources."""
     budgets: Budgets
     hot_cache: str
     """The path of the hot cache, if another file occupies its configured path."""
@@ -103,22 +111,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     needs: tuple[str, ...] = ()
     """What needs a person: waiting runs, marked memories, failed or missed runs, contradictions,
     nearly spent budgets."""
-
-
-class _Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What `status` says of a commit's memories and sources."""
-
-    memories: dict[str, int]
-    types: dict[str, int]
-    tiers: dict[str, int]
-    hot: int
-    """The number of memories in the hot cache."""
-    marked: tuple[str, ...]
-    contradictions: int
-    problems: tuple[Problem, ...]
-    requests: tuple[Problem, ...]
-    sources: int
-    unread: tuple[str, ...]
 
 
 _OPEN_MARK = regex(rb"(?m)^<{7,} ")
@@ -138,18 +130,20 @@ def _open_merge(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
 def status(work: Work, request: StatusRequest) -> Result:
     """Collect the state of the repository."""
     store, layout = work.store, work.tree.layout
-    found = work.answer("status", _Survey, lambda: _survey(work))
+    found = work.answer("status", Survey, lambda: _survey(work))
     manifests, damaged = work.tree.manifests
     waits, dirty = all_waiting(work), store.work.dirty()
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
-    times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
+    times, left = timetable(work, work.call.now), budgets(work, found.hot or 0, work.call.now)
     wanted = needs(waits, times, found.contradictions, left.spent, len(found.marked))
     problems = (*found.problems, *damaged, *_problems(work, dirty))
     # Without views, no run has made any yet.
     has_views = bool(work.tree.files.below(layout.area("views")))
+    exit_ = Exit.NO if request.exit_code and wanted else Exit.DONE
+    surveyed = {name: getattr(found, name) for name in Survey.__struct_fields__}
     return Result(
-        exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
+        **{**surveyed, "problems": problems, "notices": problems, "exit": exit_},
         needs=wanted,
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
@@ -157,13 +151,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         profile=work.config.profile,
         timezone=work.config.zone.key,
         workspace=str(workspace) if workspace else "",
-        memories=found.memories,
-        types=found.types,
-        tiers=found.tiers,
-        unread=found.unread,
-        sources=found.sources,
         waiting=tuple(w.branch for w in waits),
-        marked=found.marked,
         answers=len(SavedAnswers(store.folder)),
         uncommitted=tuple(sorted(p for p in dirty if layout.owns(p))),
         runs=len(manifests),
@@ -172,17 +160,13 @@ def status(work: Work, request: StatusRequest) -> Result:
         )
         if last
         else None,
-        contradictions=found.contradictions,
-        problems=problems,
         schedule=times,
         stale_views=stale_pages(work) if has_views else (),
         unmatched=find_unmatched(work),
-        requests=found.requests,
         budgets=left,
         hot_cache=_moved_cache(work),
         hot_place=work.config.rules.hot.path,
         hooks=settings.wrong_hooks(store.repo, asset("hooks", "shim")),
-        notices=problems,
     )
 
 
@@ -190,7 +174,7 @@ def _counts(words: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(words).items()))
 
 
-def _survey(work: Work) -> _Survey:
+def _survey(work: Work) -> Survey:
     # An answer is stored, so that most calls do without these.
     from memrepo.actions.run.known import kept_unstated
     from memrepo.core.corrections import corrections_of
@@ -202,7 +186,7 @@ def _survey(work: Work) -> _Survey:
     cases = corrections_of(state)
     broken = (p for p in closure.closure(state) if p.rule != "memory-same-id")
     sources, unread, reader = _sources(work, work.tree.manifests[0])
-    found = _Survey(
+    found = Survey(
         memories=_counts(map(counted_as, state.every)),
         types=_counts(m.type for m in state.active if not m.is_note),
         tiers=_counts(m.tier for m in state.active if m.is_note),

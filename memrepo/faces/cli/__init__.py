@@ -28,7 +28,6 @@ from memrepo.faces.cli.parser import (
 if TYPE_CHECKING:
     import argparse
     from datetime import datetime
-    from pathlib import Path
 
     from memrepo.actions.work import Call, VerbResult
     from memrepo.core.errors import Problem
@@ -75,13 +74,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(Exit.DONE)
     except OSError as error:
         if error.errno not in _REFUSALS:
-            return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
+            return _bug(error, as_json)
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
         fix = "make room, or give the user that runs memrepo the right to write there"
         _complain(f"the operating system reported: {what}", fix, Exit.REPOSITORY, as_json)
         return int(Exit.REPOSITORY)
     except Exception as error:  # noqa: BLE001 - the only place that turns a bug into a message
-        return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
+        return _bug(error, as_json)
 
 
 def _decoded(word: str) -> str:
@@ -357,44 +356,14 @@ def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
         print(f"  try: {harmless(fix)}", file=sys.stderr)
 
 
-def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
-    """Report an unexpected error briefly, and write the traceback to `.memrepo/log/`.
-
-    Without a repository, print the traceback to stderr instead of creating a folder.
-    """
+def _bug(error: Exception, as_json: bool) -> int:
+    """Report an unexpected error with its traceback."""
     import traceback
-    from datetime import UTC, datetime
 
     trace = "".join(traceback.format_exception(error))
-    message = trace
-    try:
-        if folder := _log_folder(argv):
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
-            path.write_text(trace, encoding="utf-8")
-            message = f"the traceback is in {path}"
-            from memrepo.store.git import keep_newest
-
-            keep_newest(folder, "bug-*.txt", 50)
-    except OSError:
-        pass
-    _complain(f"a bug: {type(error).__name__}: {error}; {message}", "report it", Exit.BUG, as_json)
+    message = f"a bug: {type(error).__name__}: {error}; {trace}"
+    _complain(message, "report it, with what you did", Exit.BUG, as_json)
     return int(Exit.BUG)
-
-
-def _log_folder(argv: Sequence[str]) -> Path | None:
-    """Return the log folder of the repository that a command line addresses, or None."""
-    from pathlib import Path
-
-    from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME
-
-    words = list(argv)
-    folder = words[words.index("-C") + 1] if "-C" in words[:-1] else "."
-    here = (Path.cwd() / folder).absolute()
-    for place in (here, *here.parents):
-        if any((place / prefix / CONFIG_NAME).is_file() for prefix in ("", ADOPTED_PREFIX)):
-            return place / ".memrepo" / "log"
-    return None
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -34,38 +34,40 @@ class DemoRequest(msgspec.Struct, frozen=True, kw_only=True):
     fast: Annotated[bool, option("do not pause between the steps", "--fast")] = False
 
 
-class TourStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A command of the tour and its result."""
-
-    command: str
-    exit: int
-    answer: dict[str, Any]
-
-
 class Tour(VerbResult, frozen=True, kw_only=True):
-    """The steps of the tour, and the path of its repository, which is empty after removal."""
+    """The path of the tour's repository, which is empty after removal."""
 
-    steps: tuple[TourStep, ...]
     kept: str
 
 
 def demo(work: Work, request: DemoRequest) -> Tour:
-    """Run the tour in DIR, or in a temporary folder that is removed afterwards."""
+    """Play the command lines of the tour in DIR, or in a temporary folder that is removed."""
     with _folder(work.call, request.dir) as folder:
-        steps = _tour(_free(work.call), folder, 0.0 if request.fast or work.call.json else PAUSE_S)
-    kept = str(folder / "memory") if request.dir else ""
-    return Tour(steps=tuple(steps), kept=kept)
+        shutil.copytree(asset("templates", "demo"), folder, dirs_exist_ok=True)
+        for line in (folder / "tour.txt").read_text(encoding="utf-8").splitlines():
+            if line.startswith("#"):
+                time.sleep(0.0 if request.fast or work.call.json else PAUSE_S)
+                work.call.say(f"\n{line}")
+            else:
+                work.call.say(f"$ {line}")
+                _play(work.call, folder, shlex.split(line))
+    return Tour(kept=str(folder / "memory") if request.dir else "")
 
 
-def _free(call: Call) -> Call:
-    """Return the call at the next time at which no reconciliation blocks the runs of the tour."""
-    from memrepo.config import parse_config
-    from memrepo.policies.cadence import WINDOW, guard
-
-    config = parse_config("")
-    while guard(call.now, config.schedule, config.zone):
-        call = replace(call, now=call.now + WINDOW)
-    return call
+def _play(call: Call, folder: Path, words: list[str]) -> None:
+    """Run one command line, and print the start of its output. Only an error stops the tour."""
+    if words[0] == "cp":
+        shutil.copyfile(folder / words[1], folder / words[2])
+        return
+    memory = folder / "memory"
+    where = memory if memory.exists() else folder
+    with Work(replace(call, where=where, json=False)) as work:
+        answer, text = run_line(work, words[1:])
+    lines = text.split("\n") + [str(p) for p in answer.notices]
+    for shown in lines[:LINES]:
+        call.say(shown)
+    if len(lines) > LINES:
+        call.say(f"... {len(lines) - LINES} more lines")
 
 
 @contextmanager
@@ -81,64 +83,6 @@ def _folder(call: Call, name: str) -> Iterator[Path]:
 
         with tempfile.TemporaryDirectory(prefix="memrepo-demo-") as made:
             yield Path(made)
-
-
-def _tour(call: Call, folder: Path, pause_s: float) -> list[TourStep]:
-    shutil.copytree(asset("templates", "demo", "workspace"), folder / "workspace")
-    guide = _Guide(call, folder, pause_s)
-    guide.say("An agent's workspace: a memory file, daily logs, episodes, procedures.")
-    guide.run(folder, "init memory --from workspace --tz Asia/Manila")
-    memory = folder / "memory"
-    guide.say("A run distils it into memories, one file each, and joins them with one merge.")
-    guide.run(memory, "run")
-    guide.run(memory, "log")
-    guide.say("Find a memory; every hit names the source line it came from.")
-    found = guide.run(memory, "search what editor does Mara use -k 2")
-    guide.say("Show one: its fields, and the line itself, quoted from the recorded snapshot.")
-    guide.run(memory, f"show {found['hits'][0]['id']}")
-    guide.say("The agent keeps writing: the operator changed editors. Run again.")
-    shutil.copyfile(
-        asset("templates", "demo", "later", "MEMORY.md"), folder / "workspace/MEMORY.md"
-    )
-    done = guide.run(memory, "run")
-    guide.say("Every decision of that run is a commit with a reason.")
-    guide.run(memory, f"log --run {done['run']}")
-    guide.say("A bad run? One command reverts it; the tree is the same as before.")
-    guide.run(memory, "revert")
-    guide.run(memory, "log")
-    guide.run(memory, "status")
-    return guide.steps
-
-
-class _Guide:
-    """A guide for the tour. It runs commands, prints the start of their output and records it."""
-
-    def __init__(self, call: Call, folder: Path, pause_s: float) -> None:
-        self.call = call
-        self.folder = folder
-        self.pause_s = pause_s
-        self.steps: list[TourStep] = []
-
-    def say(self, text: str) -> None:
-        time.sleep(self.pause_s)
-        self.call.say(f"\n# {text}")
-
-    def run(self, where: Path, line: str) -> dict[str, Any]:
-        """Run one command line in a folder, and return its result as JSON-compatible data.
-
-        Only an error stops the tour.
-        """
-        self.call.say(f"$ memrepo {line}")
-        with Work(replace(self.call, where=where, json=False)) as work:
-            answer, text = run_line(work, shlex.split(line))
-        lines = text.split("\n") + [str(p) for p in answer.notices]
-        for shown in lines[:LINES]:
-            self.call.say(shown)
-        if len(lines) > LINES:
-            self.call.say(f"... {len(lines) - LINES} more lines")
-        data = answer.as_json()
-        self.steps.append(TourStep(command=line, exit=int(answer.exit), answer=data))
-        return data
 
 
 def require(package: str, command: str, extra: str) -> None:

@@ -141,8 +141,7 @@ def health(request: ageing.Request, result: ageing.Health | ageing.Changed, colo
 
 def figures(result: ageing.Health) -> list[str]:
     """Return the health figures in the layout that agents expect."""
-    from memrepo.policies.hotcache import COLD_AFTER
-    from memrepo.views.bundles import RETENTION
+    from memrepo.policies.hotcache import COLD_AFTER, RETENTION
 
     days = RETENTION.days
     labels = "  ".join(f"{sign} {name}: {result.priority[name]}" for name, sign in _SIGNS.items())

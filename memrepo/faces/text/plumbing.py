@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, counted_as
+from memrepo.faces.text.review import fenced_markdown
 
 if TYPE_CHECKING:
     from memrepo.actions.check import check as checking
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
     from memrepo.faces.cli import commands
 
 
-ROWS = 50
-CELL = 200
-"""Maximum findings in a markdown table, and maximum characters of a cell. With the review of
-changes (`MAX_MARKDOWN` in `text.review`), a comment stays below a forge's 65,536 characters."""
+MAX_COMMENT = 20_000
+"""Maximum characters of the findings in a comment. With the review of changes (`MAX_REVIEW`), it
+stays below a forge's 65,536 characters."""
 
 
 def _message(problem: Problem) -> str:
@@ -55,54 +55,26 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def markdown(problems: Sequence[Problem], what: str) -> str:
-    """Format findings as a markdown section. `what` describes the checked files or commits."""
-    errors = sum(p.severity == "error" for p in problems)
-    warnings = len(problems) - errors
-    reported = f"{counted(errors, 'error', 'errors')}, {counted(warnings, 'warning', 'warnings')}"
-    verdict = "Some rules fail." if errors else "Every rule passes."
-    lines = ["## memrepo check", "", f"**{verdict}** {what}: {reported}."]
-    if problems:
-        lines += ["", "| where | rule | what |", "| --- | --- | --- |"]
-    lines += [
-        f"| {_code(_where(p))} | {p.severity}: `{p.rule}` | {_code(_message(p))} |"
-        for p in sorted(problems, key=lambda p: p.severity == "warning")[:ROWS]
-    ]
-    if len(problems) > ROWS:
-        lines += ["", f"{len(problems) - ROWS} more are in the log."]
-    return "\n".join(lines)
-
-
-def _where(problem: Problem) -> str:
-    return f"{problem.path}:{problem.line}" if problem.line else problem.path
-
-
-def _code(text: str) -> str:
-    """Quote a text as a one-line code span for a markdown table. The text cannot end the span."""
-    message = " ".join(visible(text).split()).replace("`", "'")
-    message = f"{message[:CELL]}..." if len(message) > CELL else message
-    return "`" + message.replace("|", "\\|") + "`"
-
-
 SHOWN = 200
 """Maximum findings that are printed. `--json` contains all."""
 
 
 def check(request: checking.CheckRequest, result: CheckResult, colour: bool) -> str:
     """Format the findings of a check as requested, or report in one line that there are none."""
-    commits = counted(result.commits, "commit", "commits")
     if request.format == "github":
         return log_marks(result.problems)
-    if request.format == "markdown":
-        files = counted(result.files, "file of memory", "files of memory")
-        what = f"{commits}, {files}" if result.range else files
-        return markdown(result.problems, "all of history" if request.history else what)
+    text = _listing(request, result)
+    return fenced_markdown("memrepo check", text, MAX_COMMENT) if request.format != "text" else text
+
+
+def _listing(request: checking.CheckRequest, result: CheckResult) -> str:
     if request.history:
         known = "everyone with a clone can read a secret in history: rotate it"
         lines = [*map(str, result.problems), known]
         return "\n".join(lines) if result.problems else "no secret was ever committed"
     lines = findings(result)
     files = counted(result.files, "file", "files")
+    commits = counted(result.commits, "commit", "commits")
     looked_at = f"{result.range}: {commits}, {files}" if result.range else files
     return "\n".join(lines) or f"{looked_at}: nothing found"
 

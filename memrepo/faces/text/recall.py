@@ -266,16 +266,10 @@ def thread(request: around.ThreadRequest, result: around.Threads, colour: bool) 
     if request.id:
         return _one_thread(result)
     lines = [counted(result.count, "thread", "threads")]
-    times = [_when(row.begin, row.end, result.zone) for row in result.threads]
-    wide, most = (
-        max(map(len, times), default=0),
-        max((len(r.members) for r in result.threads), default=0),
-    )
-    for row, when in zip(result.threads, times, strict=True):
-        members = (
-            f"{len(row.members):>{len(str(most))}} member{'s' if len(row.members) > 1 else ' '}"
-        )
-        lines.append(f"{row.id}  {when:<{wide}}  {members}  {visible(row.title)}")
+    for row in result.threads:
+        members = counted(len(row.members), "member", "members")
+        when = _when(row.begin, row.end, result.zone)
+        lines.append(f"{row.id}  {when}  {members}  {visible(row.title)}")
     return "\n".join(lines)
 
 

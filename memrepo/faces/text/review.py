@@ -29,9 +29,9 @@ MAX_ITEMS = 200
 WIDTH = 96
 _COLOURS = {"-": "\x1b[31m", "+": "\x1b[32m"}
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
-MAX_MARKDOWN = 40_000
-"""Maximum characters of a markdown section. A forge accepts comments of 65,536 characters, and the
-findings of `check` are in the same comment."""
+MAX_REVIEW = 40_000
+"""Maximum characters of a review in a comment. A forge accepts comments of 65,536 characters, and
+the findings of `check` are in the same comment."""
 _TICKS = regex("`+")
 
 
@@ -60,20 +60,16 @@ def _bold(text: str, colour: bool) -> str:
     return f"{_BOLD}{text}{_PLAIN}" if colour else text
 
 
-def review_markdown(review: Review) -> str:
-    """Format a review as markdown. Its text is in a code block that the text cannot close."""
-    lines = review_text(review).split("\n")
-    text, cut = "\n".join(lines), ""
-    while len(text) > MAX_MARKDOWN:
-        lines = (
-            lines[: len(lines) * MAX_MARKDOWN // len(text)]
-            if len(lines) > 1
-            else [text[:MAX_MARKDOWN]]
-        )
-        text, cut = "\n".join(lines), "\n\nThe rest is omitted; `memrepo diff` shows all of it."
-    runs = max((len(run) for run in _TICKS.findall(text)), default=0)
-    fence = "`" * max(3, runs + 1)
-    return f"## What changes in memory\n\n{fence}text\n{text}\n{fence}{cut}"
+def fenced_markdown(title: str, text: str, most: int) -> str:
+    """Return a markdown section with a text in a code block, which the text cannot close.
+
+    Whole lines are left out from the end if the text is longer than `most` characters.
+    """
+    end = text.rfind("\n", 0, most) if len(text) > most else len(text)
+    cut = "" if end == len(text) else "\n\nThe rest is omitted; the command prints all of it."
+    text = text[: end if end > 0 else most]
+    fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
+    return f"## {title}\n\n{fence}text\n{text}\n{fence}{cut}"
 
 
 def _context(review: Review) -> Iterator[str]:
@@ -211,7 +207,8 @@ discard = accept
 def diff(request: diffing.Request, result: diffing.Result, colour: bool) -> str:
     """Format the changes in memories as text or as markdown."""
     if request.markdown:
-        return review_markdown(result.review)
+        text = review_text(result.review)
+        return fenced_markdown("What changes in memory", text, MAX_REVIEW)
     return review_text(result.review, stat=request.stat, colour=colour)
 
 

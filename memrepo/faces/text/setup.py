@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import init as init_
     from memrepo.actions.setup import schedule as scheduling
     from memrepo.actions.setup import status as standing
-    from memrepo.actions.setup.schedule import Job
-    from memrepo.actions.work import VerbResult
     from memrepo.faces.cli.commands import Hooked
-    from memrepo.policies.cadence import Fire
 
 _WIDTH = 80
 _NAMED = 5
@@ -135,41 +132,20 @@ def doctor(request: object, result: checkup.Result, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def schedule(request: scheduling.Request, result: VerbResult, colour: bool) -> str:
-    """Format the entries of the schedule, instructions for an agent, or a change of entries."""
-    from memrepo.actions.setup import schedule as scheduling
-
-    match result:
-        case scheduling.Removed():
-            return _removed(result, dry_run=request.dry_run)
-        case scheduling.Jobs(state="") if request.what == "install":
-            out = "removed the crontab entries; " if result.changed else ""
-            return "\n".join([f"{out}jobs for your agent's cron:", *map(_job, result.entries)])
-        case scheduling.Jobs(state=""):
-            return "\n".join([*map(_job, result.entries), *_next(result.next, result.zone)])
-        case scheduling.Jobs():
-            lines = [result.state, *(f"  {line}" for line in result.crontab)]
-            lines += [f"{row.name}: {row.cron} {row.zone}" for row in result.entries]
-            return "\n".join([*lines, *_next(result.next, result.zone)])
-    raise AssertionError(result)
+def schedule(request: scheduling.Request, result: scheduling.Jobs, colour: bool) -> str:
+    """Format what happened to the schedule, its entries and the next runs."""
+    lines = [result.state] if result.state else []
+    lines += [*(f"  {line}" for line in result.crontab), *map(_job, result.entries)]
+    ahead = [f"next: {one.describe(result.zone)}" for one in result.next] or ["next: never"]
+    return "\n".join([*lines, *(ahead if request.what != "remove" else ())])
 
 
-def _removed(result: scheduling.Removed, *, dry_run: bool) -> str:
-    if result.by == "launcher":
-        return "runs are no longer expected; remove the jobs from your agent's cron"
-    if not result.changed:
-        return "nothing was scheduled in the crontab"
-    return f"the entries {'would be' if dry_run else 'were'} removed"
-
-
-def _job(row: Job) -> str:
+def _job(row: scheduling.Job) -> str:
+    times = f'{row.name}: "{row.cron}" {row.zone}'
+    if not row.message:
+        return times
     delivery = f"announce to {row.channel} {row.to}" if row.announce else "no delivery"
-    times = f'{row.name}: "{row.cron}" {row.zone}, timeout {row.timeout_s} s'
-    return f"{times}, {delivery}\n  {row.message}"
-
-
-def _next(ahead: Sequence[Fire], zone: str) -> list[str]:
-    return [f"next: {one.describe(zone)}" for one in ahead] or ["next: never"]
+    return f"{times}, timeout {row.timeout_s} s, {delivery}\n  {row.message}"
 
 
 def status(request: object, result: standing.Result, colour: bool) -> str:

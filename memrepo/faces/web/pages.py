@@ -56,9 +56,8 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     last = last_record(work).last
     marked = [memories[id_] for id_ in found.marked]
     disputes = _ask(work, "resolve", resolve.Request()).corrections
-    secrets, todo = _secrets(work, last), list(_todo(found))
-    problems = last.warnings if last else ()
-    warnings = list(_listed(one for one in problems if one.rule not in (REDACTED, *LEFT_OUT)))
+    problems, todo = last.warnings if last else (), list(_todo(found))
+    unexpected = [one for one in problems if one.rule not in (REDACTED, *LEFT_OUT)]
     return {
         "status": found,
         "recall": _in_recall(found),
@@ -67,11 +66,9 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
         "waiting": waiting,
         "marked": [(memory.id, cut(plain(memory), LABEL)) for memory in marked],
         "disputes": disputes,
-        "secrets": secrets,
-        "left_out": list(_left_out(found, last)),
-        "warnings": warnings,
+        "warnings": list(_warnings(found, problems)),
         "todo": todo,
-        "is_done": not any((waiting, marked, disputes, secrets.places, warnings, todo)),
+        "is_done": not any((waiting, marked, disputes, unexpected, todo)),
         "page": _first_page(work),
     }
 
@@ -204,38 +201,16 @@ def _runs(work: Work) -> Iterator[RunRow]:
 
 REDACTED = "source-secret-redacted"
 MAX_LISTED = 8
-"""Maximum warnings of one sort that are listed."""
+"""Maximum warnings of the last run that are listed."""
 
 
-class Secrets(NamedTuple):
-    """The secrets that a placeholder replaces in the copies of the workspace's files."""
-
-    total: int
-    places: Sequence[tuple[str, str]]
-    """The secrets in copies that came or changed since the run before."""
-    known: int
-    """The number of those in other copies."""
-
-
-def _secrets(work: Work, last: RunResult | None) -> Secrets:
-    found = [one for one in (last.warnings if last else ()) if one.rule == REDACTED]
-    before = [one.entry.commit for one in work.landed() if last and one.run != last.run][:1]
-    fresh = found
-    if found and before:
-        layout, files = work.tree.layout, work.tree.files
-        old = work.store.snapshot(before[0]).files
-        fresh = []
-        for one in found:  # a warning names a file of the workspace, or a memory
-            path = one.path if layout.is_memory(one.path) else layout.source(one.path)
-            if files.regular(path) != old.regular(path):
-                fresh.append(one)
-    places = [(what, "") for what, _ in _listed(fresh)]
-    return Secrets(len(found), places, len(found) - len(fresh))
-
-
-def _left_out(found: status.Result, last: RunResult | None) -> Iterator[tuple[str, str]]:
-    """Yield (what, how to change it) for each text that the last run read only in part, or not."""
-    yield from _listed(one for one in (last.warnings if last else ()) if one.rule in LEFT_OUT)
+def _warnings(found: status.Result, problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
+    """Yield (what, how to change it) for each warning of the last run, and for unread files."""
+    for one in problems[:MAX_LISTED]:
+        place = f"{one.path}, line {one.line}" if one.line else one.path
+        yield f"{place}: {one.message}.", f"{one.fix[:1].upper()}{one.fix[1:]}." if one.fix else ""
+    if len(problems) > MAX_LISTED:
+        yield f"And {len(problems) - MAX_LISTED} more.", "`memrepo report` lists them."
     if found.unmatched.count:
         yield (
             f"Not read: {found.unmatched.summary}.",
@@ -244,16 +219,6 @@ def _left_out(found: status.Result, last: RunResult | None) -> Iterator[tuple[st
                 " memrepo.toml (`memrepo config sources.claims` explains it)."
             ),
         )
-
-
-def _listed(problems: Iterable[Problem]) -> Iterator[tuple[str, str]]:
-    """Yield (what, how to change it) for each problem, and how many more there are."""
-    every = list(problems)
-    for one in every[:MAX_LISTED]:
-        place = f"{one.path}, line {one.line}" if one.line else one.path
-        yield f"{place}: {one.message}.", f"{one.fix[:1].upper()}{one.fix[1:]}." if one.fix else ""
-    if len(every) > MAX_LISTED:
-        yield f"And {len(every) - MAX_LISTED} more.", "`memrepo report` lists them."
 
 
 _OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")

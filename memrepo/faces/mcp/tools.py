@@ -300,11 +300,11 @@ class _Text(str):
 def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) -> ToolReply:
     """Return the reply for the result of a verb, cut to a number of tokens."""
     warnings = [str(problem) for problem in result.notices[:NOTICES]]
-    told = _ADVICE.sub("", unfenced(text_of(verb, request, result)))
-    whole = "\n".join(filter(None, [told.rstrip(), *warnings]))
+    shown = _ADVICE.sub("", unfenced(text_of(verb, request, result)))
+    whole = "\n".join(filter(None, [shown.rstrip(), *warnings]))
     record = {"exit": int(result.exit), "truncated": False, **_known_keys(result.as_json())}
-    is_told = _has_text(record)
-    room = max_tokens * 3 // 5 if is_told else max_tokens // 4  # a report needs the rest
+    has_text = _has_text(record)
+    room = max_tokens * 3 // 5 if has_text else max_tokens // 4  # a report needs the rest
     while _size(_fenced(record)) > room and (shorter := _shorter(record)) != record:
         record = {**shorter, "truncated": True}
 
@@ -312,7 +312,7 @@ def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) ->
         part = whole[:size]
         tail = ["cut: raise max_tokens for the rest"] if size < len(whole) else []
         data = {**record, "truncated": record["truncated"] or bool(tail)}
-        data |= {} if is_told else {"report": _Text(part)}
+        data |= {} if has_text else {"report": _Text(part)}
         return ToolReply(text="\n".join([HEAD, fenced(part), *tail]), data=_fenced(data))
 
     if build(len(whole)).tokens <= max_tokens:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from keyword import iskeyword
 
@@ -25,6 +25,11 @@ _MODULES = {
 
 _SILENT = ("merge-driver", "mcp", "serve")
 """Commands whose output went to git, to a client or to a browser already."""
+
+
+def rows(pairs: Iterable[tuple[str, object]]) -> Iterator[str]:
+    """Yield one line per label and value. A pair without a value is left out."""
+    return (f"{f'{label}:':<15}{value}" for label, value in pairs if value)
 
 
 def text_of(name: str, request: object, result: VerbResult, *, colour: bool = False) -> str:

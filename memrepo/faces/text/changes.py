@@ -13,6 +13,7 @@ from memrepo.actions.write.commit import Unchanged, Written
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut, fold
 from memrepo.core.times import format_time
+from memrepo.faces.text import rows
 from memrepo.text.sentences import token_count
 from memrepo.views.report import WORDS, counts_in_words, in_words, judged_in_words
 
@@ -338,29 +339,22 @@ def _evidence(result: explaining.Result) -> str:
 
     standing = f"{result.type}, {result.status}, {result.standing}"
     lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
-    quoted = evidence_lines(result.evidence)
-    lines += quoted or ["evidence:      none on record"]
+    lines += evidence_lines(result.evidence) or rows([("evidence", "none on record")])
     for judged in result.judgements:
-        lines += _judged(judged)
+        where = f", in {judged.accepted[:10]}" if judged.accepted else ""
+        reason = judged_in_words(judged.reason)
+        message = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")
+        lines += rows([("judged", f"{visible(message)}, run {judged.run}{where}")])
     for decided in result.decisions:
         lines += _decided(decided)
-    lines += [f"{'later:':<15}{later_text(result.later)}"] if result.later else []
-    lines += [f"{f'{other.is_}:':<15}{_other(other)}" for other in result.relations]
-    lines += [
-        f"{'retired:':<15}{visible(in_words(gone['reason']))} (run {visible(gone['run'])})"
+    later = later_text(result.later) if result.later else ""
+    pairs = [("later", later), *((other.is_, _other(other)) for other in result.relations)]
+    pairs += [
+        ("retired", f"{visible(in_words(gone['reason']))} (run {visible(gone['run'])})")
         for gone in result.retired
     ]
-    lines += [
-        f"{'correction:':<15}{visible(file.path)}  {file.title}" for file in result.corrections
-    ]
-    return "\n".join(lines)
-
-
-def _judged(judged: explaining.RunJudgement) -> Iterator[str]:
-    where = f", in {judged.accepted[:10]}" if judged.accepted else ""
-    reason = judged_in_words(judged.reason)
-    message = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")
-    yield f"judged:        {visible(message)}, run {judged.run}{where}"
+    pairs += [("correction", f"{visible(f.path)}  {f.title}") for f in result.corrections]
+    return "\n".join([*lines, *rows(pairs)])
 
 
 def _decided(decided: Decision) -> Iterator[str]:
@@ -369,7 +363,7 @@ def _decided(decided: Decision) -> Iterator[str]:
     if decided.accepted != decided.commit:
         landed = f", accepted in {decided.accepted[:10]}"
     who = f"{decided.op} in {decided.commit[:10]} by {visible(decided.actor or decided.author)}"
-    yield f"decided:       {who}, {when} UTC{landed}"
+    yield from rows([("decided", f"{who}, {when} UTC{landed}")])
     if decided.reason:
         yield f"  {_short(in_words(decided.reason))}"
 

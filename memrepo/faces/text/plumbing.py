@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, counted_as
-from memrepo.faces.text.review import fenced_markdown
+from memrepo.core.patterns import regex
 
 if TYPE_CHECKING:
     from memrepo.actions.check import check as checking
@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 MAX_COMMENT = 20_000
 """Maximum characters of the findings in a comment. With the review of changes (`MAX_REVIEW`), it
 stays below a forge's 65,536 characters."""
+
+
+_TICKS = regex("`+")
+
+
+def fenced_markdown(title: str, text: str, most: int) -> str:
+    """Return a markdown section with a text in a code block, which the text cannot close.
+
+    Whole lines are left out from the end if the text is longer than `most` characters.
+    """
+    end = text.rfind("\n", 0, most) if len(text) > most else len(text)
+    cut = "" if end == len(text) else "\n\nThe rest is omitted; the command prints all of it."
+    text = text[: end if end > 0 else most]
+    fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
+    return f"## {title}\n\n{fence}text\n{text}\n{fence}{cut}"
 
 
 def _message(problem: Problem) -> str:

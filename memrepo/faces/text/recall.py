@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memrepo.actions.recall.search import LayeredResult, asked_of, group_by_wording
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
+from memrepo.faces.text import rows
 from memrepo.text.sentences import excerpt
 from memrepo.text.words import terms
 
@@ -149,43 +150,43 @@ def show(request: showing.Request, result: showing.Result, colour: bool) -> str:
     from memrepo.actions.recall.recall import NoteFacts
 
     memory, derived = result.memory, result.derived
-    lines = [*result.heading, *_fields(memory), f"{'trust:':<15}{result.trust}"]
+    status, standing = memory.get("status", "active"), memory.get("standing", "resolved")
+    about = [*_fields(memory), ("trust", result.trust)]
     if result.validity is not None:
-        lines += _validity(result.validity, request.valid_at, result.zone)
-    lines += [
+        about += _validity(result.validity, request.valid_at, result.zone)
+    later = [*_life(memory, derived), *(("but", doubt) for doubt in result.doubts)]
+    later += [("thread", visible(thread)) for thread in result.threads]
+    lines = [
+        *result.heading,
+        f"{memory.get('id', '')}  {memory.get('type', '')}, {status}, {standing}",
+        memory["path"],
+        "",
+        *(visible(line) for line in memory["text"].split("\n")),
+        "",
+        *rows(about),
         *evidence_lines(result.evidence),
-        *_life(memory, derived),
+        *rows(later),
     ]
-    lines += [f"{'but:':<15}{doubt}" for doubt in result.doubts]
-    lines += [f"{'thread:':<15}{visible(thread)}" for thread in result.threads]
     if request.explain:
         lines += _importance(result.importance)
         sizes = ", ".join(str(piece.tokens) for piece in result.chunks)
         cut = f", of {sizes} tokens" if result.chunks else ""
-        lines.append(f"{'chunks:':<15}{len(result.chunks)}{cut}")
+        lines += rows([("chunks", f"{len(result.chunks)}{cut}")])
     if isinstance(derived, NoteFacts) and derived.tier == "forgotten" and not request.no_touch:
         lines.append("recovered: this note was forgotten and is warm again")
     return "\n".join(lines)
 
 
-def _fields(memory: Mapping[str, Any]) -> Iterator[str]:
+def _fields(memory: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     from memrepo.core.times import parse_time
 
-    status, standing = memory.get("status", "active"), memory.get("standing", "resolved")
-    yield f"{memory.get('id', '')}  {memory.get('type', '')}, {status}, {standing}"
-    yield memory["path"]
-    yield ""
-    yield from (visible(line) for line in memory["text"].split("\n"))
-    yield ""
     names = ("title", "context", "subject", "predicate", "object", "duplicate_of")
     for name in (*names, "valid_from", "valid_until"):
-        if memory.get(name):
-            yield f"{name + ':':<15}{visible(memory[name])}"
+        yield name, visible(memory.get(name) or "")
     for name in ("supersedes", "superseded_by", "tags"):
-        if memory.get(name):
-            yield f"{name + ':':<15}{', '.join(memory[name])}"
+        yield name, ", ".join(memory.get(name) or ())
     if memory.get("created"):
-        yield f"{'created:':<15}{parse_time(memory['created']):%Y-%m-%d %H:%M} UTC"
+        yield "created", f"{parse_time(memory['created']):%Y-%m-%d %H:%M} UTC"
 
 
 _BOUNDS = {
@@ -198,17 +199,16 @@ _BOUNDS = {
 }
 
 
-def _validity(held: showing.Validity, word: str, zone: str) -> Iterator[str]:
-    parts = ["true" if held.holds else "not true", f"at {word}"]
+def _validity(held: showing.Validity, word: str, zone: str) -> Iterator[tuple[str, str]]:
+    parts = [f"{'true' if held.holds else 'not true'} at {word}"]
     bounds = (("since", held.since, held.since_from), ("until", held.until, held.until_from))
     for name, when, why in bounds:
         if when:
             parts.append(f"{name} {_local(when, zone)} ({_BOUNDS[why]})")
         elif why:
             parts.append(f"replaced, {_BOUNDS[why]}")
-    yield f"{'validity:':<15}{parts[0]} {', '.join(parts[1:])}"
-    if held.instead:
-        yield f"{'true then:':<15}{', '.join(held.instead)}"
+    yield "validity", ", ".join(parts)
+    yield "true then", ", ".join(held.instead)
 
 
 def _local(when: str, zone: str, form: str = "%Y-%m-%d %H:%M") -> str:
@@ -219,37 +219,36 @@ def _local(when: str, zone: str, form: str = "%Y-%m-%d %H:%M") -> str:
     return parse_time(when).astimezone(ZoneInfo(zone)).strftime(form)
 
 
-def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
-    """Yield lines about a memory's lifecycle: tier or decay class, expiry, gist and retrievals."""
+def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[tuple[str, str]]:
+    """Yield a memory's lifecycle: tier or decay class, expiry, gist and retrievals."""
     from memrepo.actions.recall.recall import ClaimFacts, Facts, NoteFacts
 
     if isinstance(derived, NoteFacts):
-        yield f"{'tier:':<15}{derived.tier}, confidence {derived.answer_confidence}"
+        yield "tier", f"{derived.tier}, confidence {derived.answer_confidence}"
     elif isinstance(derived, ClaimFacts):
         expires = f", expires {derived.expires}" if derived.expires else ""
         if derived.stale_from:
             expires = f", stale {'since' if derived.stale else 'from'} {derived.stale_from}"
-        yield f"{'class:':<15}{derived.cls}{expires}"
+        yield "class", f"{derived.cls}{expires}"
     if (hot := memory.get("hot") or {}).get("since") and not hot.get("until"):
-        yield f"{'first page:':<15}since {hot['since']} ({visible(hot.get('reason', ''))})"
+        yield "first page", f"since {hot['since']} ({visible(hot.get('reason', ''))})"
     if memory.get("type") == "note" and memory.get("gist"):
-        yield f"{'gist:':<15}{visible(memory['gist']['summary'])}"
+        yield "gist", visible(memory["gist"]["summary"])
     if isinstance(derived, Facts) and derived.retrievals:
         times = counted(derived.retrievals, "time", "times")
-        yield f"{'retrieved:':<15}{times}, last {derived.last}"
+        yield "retrieved", f"{times}, last {derived.last}"
 
 
 def _importance(found: Scored) -> Iterator[str]:
     from memrepo.policies.importance import BASE
 
-    yield f"{'importance:':<15}{found.score:.2f}, {found.level}"
+    yield from rows([("importance", f"{found.score:.2f}, {found.level}")])
     adds = found.rule == "sum"
     if adds and found.level != "trivial":
         yield f"  {BASE:+.2f}  every text with content"
     for point in found.points:
         yield f"  {f'{point.weight:+.2f}  ' if adds else ''}{point.code}: {visible(point.words)}"
-    if found.keywords:
-        yield f"{'keywords:':<15}{', '.join(map(visible, found.keywords))}"
+    yield from rows([("keywords", ", ".join(map(visible, found.keywords)))])
 
 
 def _when(begin: str, end: str, zone: str) -> str:

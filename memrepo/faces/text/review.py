@@ -10,8 +10,8 @@ from memrepo.actions.recall.quotes import evidence_lines
 from memrepo.actions.takeback.reject import Rejections
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut, fold
-from memrepo.core.patterns import regex
 from memrepo.faces.text.changes import written
+from memrepo.faces.text.plumbing import fenced_markdown
 from memrepo.views.report import in_words
 from memrepo.views.review import Change, Line, Review, change_lines
 
@@ -32,7 +32,6 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 MAX_REVIEW = 40_000
 """Maximum characters of a review in a comment. A forge accepts comments of 65,536 characters, and
 the findings of `check` are in the same comment."""
-_TICKS = regex("`+")
 
 
 def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> str:
@@ -58,18 +57,6 @@ def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> 
 
 def _bold(text: str, colour: bool) -> str:
     return f"{_BOLD}{text}{_PLAIN}" if colour else text
-
-
-def fenced_markdown(title: str, text: str, most: int) -> str:
-    """Return a markdown section with a text in a code block, which the text cannot close.
-
-    Whole lines are left out from the end if the text is longer than `most` characters.
-    """
-    end = text.rfind("\n", 0, most) if len(text) > most else len(text)
-    cut = "" if end == len(text) else "\n\nThe rest is omitted; the command prints all of it."
-    text = text[: end if end > 0 else most]
-    fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
-    return f"## {title}\n\n{fence}text\n{text}\n{fence}{cut}"
 
 
 def _context(review: Review) -> Iterator[str]:

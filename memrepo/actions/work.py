@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from memrepo.config import Config
     from memrepo.core.messages import Context
     from memrepo.merge.versions import Side
-    from memrepo.store.history import LandedOperation
+    from memrepo.store.history import LogEntry
     from memrepo.store.repo import Repository
     from memrepo.store.tree import Snapshot
 
@@ -396,7 +396,7 @@ class Work:
         key = digest([ids, self.call.scope, config.decode("utf-8", "replace")])
         return self.store.cache.answer(kind, key, type_, compute, renew=renew)
 
-    def landed(self) -> list[LandedOperation]:
+    def landed(self) -> list[LogEntry]:
         """Return the landings of all runs contained in this commit, newest first."""
         from memrepo.store.history import landings
 

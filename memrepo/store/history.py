@@ -13,6 +13,7 @@ from itertools import chain, islice, permutations
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN
@@ -61,7 +62,8 @@ class FileChange(msgspec.Struct, frozen=True):
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A commit: its ids, date, author and subject, with memrepo's trailers if memrepo wrote it.
 
-    `files` are its changes, if they were requested.
+    `files` are its changes, if they were requested. `in_effect` is whether the manifest of a landed
+    run is in the tree.
     """
 
     commit: str
@@ -72,6 +74,7 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     trailers: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     files: Sequence[FileChange] = ()
+    in_effect: bool = True
 
     def trailer(self, key: str) -> str:
         """Return a trailer's first value, or an empty string if the commit has no such trailer."""
@@ -106,6 +109,16 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     def is_run(self) -> bool:
         """Return whether this commit is the merge that landed a run."""
         return self.op == "run" and len(self.parents) == 2
+
+    @property
+    def landed(self) -> str:
+        """Return the id of the run that this commit landed, or an empty string."""
+        return self.run if self.is_run else ""
+
+    @property
+    def before(self) -> str:
+        """Return the id of the commit that this one was based on, or "" for the first one."""
+        return next(iter(self.parents), "")
 
 
 def entries(
@@ -223,12 +236,6 @@ def commits_touching(
     return [*entries(repo, *_RAW, *words, *options, head, "--", *patterns, env=magic)]
 
 
-def runs(repo: Repo, head: str) -> Iterator[LogEntry]:
-    """Yield the merges that landed runs, newest first."""
-    found = entries(repo, "--merges", f"--grep=^{PREFIX}Op: run$", head)
-    return (entry for entry in found if entry.is_run)
-
-
 def first_commit(repo: Repo, head: str, config: str) -> str:
     """Return the first commit in a head's history that added `memrepo.toml`, or ""."""
     words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--", config)
@@ -290,42 +297,18 @@ DISCARDS = "Discards"
 """Trailer of a commit that discards a run and leaves only the run's manifest."""
 
 
-class LandedOperation(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation in history, with its last commit and the commit it was based on.
-
-    `run` is empty if the operation is not a run. A run is in effect while its manifest is in the
-    tree.
-    """
-
-    entry: LogEntry
-    before: str
-    run: str = ""
-    in_effect: bool = True
-
-    def steps(self, repo: Repo) -> tuple[LogEntry, ...]:
-        """Return the commits of the operation, oldest first."""
-        return tuple(chain_of(repo, self.entry.commit))
-
-
-def commit_landing(entry: LogEntry) -> LandedOperation:
-    """Return an individual commit as an operation."""
-    return LandedOperation(entry=entry, before=next(iter(entry.parents), ""))
-
-
 def run_of(path: str) -> str:
     """Return the id of the run whose manifest has this path, or "" for other files."""
     found = _MANIFEST.fullmatch(path)
     return found[1] if found else ""
 
 
-def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> list[LandedOperation]:
-    """Return the runs that landed in a head's history, newest first."""
+def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> list[LogEntry]:
+    """Return the merges that landed runs in a head's history, newest first."""
     area = layout.area("runs")
     here = {run_of(path) for path in paths if path.startswith(area)}
-    return [
-        LandedOperation(entry=e, before=e.parents[0], run=e.run, in_effect=e.run in here)
-        for e in runs(repo, head)
-    ]
+    merges = entries(repo, "--merges", f"--grep=^{PREFIX}Op: run$", head)
+    return [replace(entry, in_effect=entry.run in here) for entry in merges if entry.is_run]
 
 
 def manifest_removals(repo: Repo, head: str, layout: Layout) -> list[LogEntry]:
@@ -333,9 +316,9 @@ def manifest_removals(repo: Repo, head: str, layout: Layout) -> list[LogEntry]:
     return commits_touching(repo, head, [layout.area("runs")], "--diff-filter=D")
 
 
-def newest_in_effect(found: Collection[LandedOperation]) -> LandedOperation | None:
-    """Return the newest landing in effect, or None. The given landings must be newest first."""
-    return next((landing for landing in found if landing.in_effect), None)
+def newest_in_effect(found: Collection[LogEntry]) -> LogEntry | None:
+    """Return the newest run in effect, or None. The given merges must be newest first."""
+    return next((run for run in found if run.in_effect), None)
 
 
 # -- dates, removed files and versions of memories --------------------------------------------

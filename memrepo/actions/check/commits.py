@@ -174,8 +174,7 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
     commits are by hand, check the range as one change, including its merges.
     """
     repo = work.store.repo
-    runs = landings(repo, tree.commit, tree.layout, tree.blobs)
-    made = {landing.entry.commit for landing in runs}
+    made = {run.commit for run in landings(repo, tree.commit, tree.layout, tree.blobs)}
     hands = [hand.commit for hand in hand_commits(repo, revisions) if hand.commit not in made]
     if len(hands) == int(repo.call("rev-list", "--count", "--no-merges", revisions)):
         yield from checks.find_problems(whole, ["derived"])

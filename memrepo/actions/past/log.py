@@ -21,7 +21,7 @@ from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.state import OPS, State
 from memrepo.store import history
-from memrepo.store.history import DIGITS, LandedOperation, MemoryVersion, ids_in_history, trace
+from memrepo.store.history import DIGITS, LogEntry, MemoryVersion, ids_in_history, trace
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,12 +118,12 @@ def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
     repo, head = work.store.repo, work.tree.commit
     if request.run:
         # In chain order, because newest first would hide the order of decisions.
-        return landing_of(work, request.run).steps(repo)
+        return history.chain_of(repo, landing_of(work, request.run).commit)
     if detailed(request):
         return history.entries(repo, head)
     # The id of an import has a third part, and its only commit has no merge.
     others = ("--invert-grep", f"--grep=^{PREFIX}Run: [^-]*-[^-]*$", f"--max-count={request.n}")
-    found = [*(run.entry for run in work.landed()), *history.entries(repo, *others, head)]
+    found = [*work.landed(), *history.entries(repo, *others, head)]
     return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 
@@ -271,9 +271,7 @@ def decisions_of(work: Work, entries: Sequence[history.LogEntry]) -> list[Decisi
     ]
 
 
-def landing_of(
-    work: Work, run: str, runs: Sequence[LandedOperation] | None = None
-) -> LandedOperation:
+def landing_of(work: Work, run: str, runs: Sequence[LogEntry] | None = None) -> LogEntry:
     """Return the landing of the run with an id or unique id prefix. Raises NoSuchRun.
 
     `runs` are the landed runs, if the caller already has them.

@@ -15,7 +15,7 @@ from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY, ChangeKind, differences
 from memrepo.store import history
-from memrepo.store.history import commit_landing, newest_in_effect
+from memrepo.store.history import newest_in_effect
 from memrepo.views.review import Change, Reason, Review, Stage
 
 
@@ -140,15 +140,15 @@ def _landed(work: Work, word: str) -> Comparison:
         found = landing_of(work, word)
     except NoSuchRun:
         commit = _commit(work, word)
-        found = commit_landing(next(iter(history.entries(repo, "-1", commit))))
-    entry, run = found.entry, found.run or (found.entry.run if found.entry.is_run else "")
+        found = next(history.entries(repo, "-1", commit))
+    run = found.landed
     return Comparison(
-        title=run or f"{entry.commit[:10]} {entry.subject}",
+        title=run or f"{found.commit[:10]} {found.subject}",
         state="landed" if run else "commit",
-        entry=entry,
+        entry=found,
         base=found.before,
-        tip=entry.commit,
-        chain=found.steps(repo),
+        tip=found.commit,
+        chain=tuple(history.chain_of(repo, found.commit)),
     )
 
 
@@ -169,7 +169,7 @@ def _commit(work: Work, word: str) -> str:
     except NothingWaits:
         pass
     try:
-        return landing_of(work, word).entry.commit
+        return landing_of(work, word).commit
     except NoSuchRun:
         raise UsageError(
             f"no run and no commit is called {word!r}", fix="`memrepo log` lists runs and commits"

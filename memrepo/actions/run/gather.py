@@ -196,10 +196,10 @@ def claim_edits(first: Work) -> str:
 def _claim_edits(first: Work) -> str:
     at = first.refreshed()
     last = next(iter(at.landed()), None)
-    if last is not None and last.entry.commit == at.tree.commit:
+    if last is not None and last.commit == at.tree.commit:
         return ""
     state = at.tree.state()
-    updates = _attributions(at, state, f"{last.entry.commit}..HEAD" if last else "HEAD")
+    updates = _attributions(at, state, f"{last.commit}..HEAD" if last else "HEAD")
     if not updates:
         return ""
     step = Step(

@@ -242,11 +242,11 @@ def unhooked_problems(work: Work) -> tuple[Problem, ...]:
     hooks.
     """
     last = next(iter(work.landed()), None)
-    if last is None or last.entry.commit == work.tree.commit:
+    if last is None or last.commit == work.tree.commit:
         return ()
     from memrepo.actions.check.commits import errors_since
 
-    return errors_since(work, last.entry.commit)
+    return errors_since(work, last.commit)
 
 
 # -- the first run ---------------------------------------------------------------------------------

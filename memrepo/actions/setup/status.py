@@ -155,9 +155,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         answers=len(SavedAnswers(store.folder)),
         uncommitted=tuple(sorted(p for p in dirty if layout.owns(p))),
         runs=len(manifests),
-        last_run=LastRun(
-            run=last.run, when=format_time(last.entry.when), subject=last.entry.subject
-        )
+        last_run=LastRun(run=last.run, when=format_time(last.when), subject=last.subject)
         if last
         else None,
         schedule=times,

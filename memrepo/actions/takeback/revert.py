@@ -32,7 +32,7 @@ from memrepo.merge.tombstones import (
 )
 from memrepo.merge.versions import Side
 from memrepo.store import history
-from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
+from memrepo.store.history import LogEntry, newest_in_effect
 from memrepo.store.objects import NewCommit
 
 
@@ -66,19 +66,15 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """An operation to revert, how, and which memories of it. If `only` is empty, all of them."""
 
-    landing: LandedOperation
+    target: LogEntry
+    """The commit to revert or, if there are several, the last one."""
     request: RevertRequest
     only: frozenset[str] = frozenset()
 
     @property
-    def target(self) -> history.LogEntry:
-        """Return the commit to revert or, if there are several, the last one."""
-        return self.landing.entry
-
-    @property
     def name(self) -> str:
         """Return the run id or, if there is none, the short id of the commit."""
-        return self.landing.run or self.target.commit[:10]
+        return self.target.landed or self.target.commit[:10]
 
 
 class UndoneCommit(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,8 +110,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
 def revert(work: Work, request: RevertRequest) -> Result:
     """Revert one operation by making a new commit."""
     work.begin_write(dry_run=request.dry_run)
-    landing, only = find_target(work, request.target, request.only)
-    return take_back(work, Wanted(landing=landing, request=request, only=only))
+    target, only = find_target(work, request.target, request.only)
+    return take_back(work, Wanted(target=target, request=request, only=only))
 
 
 def take_back(work: Work, wanted: Wanted) -> Result:
@@ -133,7 +129,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     side = side_of(ours=request.ours, theirs=request.theirs)
     if asked:
         before, after = (
-            work.store.snapshot(c).state() for c in (wanted.landing.before, target.commit)
+            work.store.snapshot(c).state() for c in (wanted.target.before, target.commit)
         )
         wanted = replace(wanted, only=together(asked, before, after))
     undone = _undone(work, wanted, side)
@@ -154,7 +150,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     return replace(
         found,
         commits=(_commit(work, wanted, undone),),
-        anew=bool(wanted.landing.run) and not request.settle and not wanted.only,
+        anew=bool(wanted.target.landed) and not request.settle and not wanted.only,
         notices=tuple(work.store.notices),
     )
 
@@ -165,8 +161,8 @@ def _is_latest(work: Work, wanted: Wanted) -> bool:
 
 def _undone(work: Work, wanted: Wanted, side: Side = "") -> Reverted:
     """Compute a revert on top of HEAD, with the pages that it changes, without writing anything."""
-    store, run = work.store, wanted.landing.run
-    span = wanted.landing.before, wanted.target.commit
+    store, run = work.store, wanted.target.landed
+    span = wanted.target.before, wanted.target.commit
     changed = store.work.changed(*span)
     kept = {work.tree.layout.manifest(run)} if wanted.request.settle and run else set[str]()
     before, after = (store.snapshot(commit).state() for commit in span)
@@ -187,7 +183,7 @@ def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
         gone = [p for p, data in undone.effect.items() if data is None]
         lifted = (s for s in work.tree.stones.rejected if path_of(work.tree.layout, s.key) in gone)
         refuse_lifting(lifted, work.actor)
-    target, steps = wanted.target, wanted.landing.steps(work.store.repo)
+    target, steps = wanted.target, history.chain_of(work.store.repo, wanted.target.commit)
     undone = _recorded(work, wanted, undone)
     # List only the reverted part.
     memories = dict.fromkeys(
@@ -259,11 +255,10 @@ def undo(work: Work, request: UndoRequest) -> Result:
     Raises NotOurs if a commit by hand is newer.
     """
     work.begin_write(dry_run=request.dry_run)
-    landing = last_operation(work)
-    target = landing.entry
+    target = last_operation(work)
     how = RevertRequest(dry_run=request.dry_run, reason=request.reason or "undone")
     undone = UndoneCommit(commit=target.commit, op=target.op, subject=visible(target.subject))
-    return replace(take_back(work, Wanted(landing=landing, request=how)), undone=undone)
+    return replace(take_back(work, Wanted(target=target, request=how)), undone=undone)
 
 
 # -- what a word names ----------------------------------------------------------------------------
@@ -283,7 +278,7 @@ class AlreadyReverted(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, run: str, by: history.LogEntry | None, older: str = "") -> None:
+    def __init__(self, run: str, by: LogEntry | None, older: str = "") -> None:
         fix = "`git revert` the commit that removed it to restore it"
         if by is not None:
             program = "memrepo" if by.op == "revert" else "git"
@@ -298,48 +293,45 @@ class NotOurs(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, hand: history.LogEntry, older: LandedOperation | None) -> None:
+    def __init__(self, hand: LogEntry, older: LogEntry | None) -> None:
         newest = f"{hand.commit[:10]} ({visible(hand.subject)})"
         message = f"the newest commit, {newest}, is a commit by hand"
         fix = f"`git revert {hand.commit[:10]}` undoes it"
         if older is not None and older.in_effect:
-            name, subject = older.run or older.entry.commit[:10], visible(older.entry.subject)
+            name, subject = older.landed or older.commit[:10], visible(older.subject)
             fix += f"; `memrepo revert {name}` reverts the operation before it: {subject}"
         super().__init__(message, fix=fix)
 
 
 def find_target(
     work: Work, word: str, named: Sequence[str] = ()
-) -> tuple[LandedOperation, frozenset[str]]:
+) -> tuple[LogEntry, frozenset[str]]:
     """Return the operation to revert, and the memories to which the user's words limit it."""
     head, only = work.tree.commit, frozenset[str]()
     if word:
-        found, only = _named(work, word)
+        entry, only = _named(work, word)
     else:
-        found = _latest(work)
-    entry = found.entry
+        entry = _latest(work)
     if not work.store.is_ancestor(entry.commit, head):
         raise NothingToRevert(f"{word} is not an operation on this branch")
-    if not found.before or not entry.trailer("Op"):
+    if not entry.before or not entry.trailer("Op"):
         raise NothingToRevert(f"{entry.commit[:10]} was not written by memrepo: use `git revert`")
     if entry.op == "init":
         raise NothingToRevert(f"{entry.commit[:10]} created this repository")
     if named:
-        tip, before = (work.store.snapshot(c).state() for c in (entry.commit, found.before))
+        tip, before = (work.store.snapshot(c).state() for c in (entry.commit, entry.before))
         every = replace(tip, memories={**before.memories, **tip.memories})
         only = frozenset(find(every, one).id for one in named)
-    if not found.run and (by := _revert_in_effect(work, entry, only)):
+    if not entry.landed and (by := _revert_in_effect(work, entry, only)):
         raise UsageError(
             f"{entry.commit[:10]} ({visible(entry.subject)}) is reverted already,"
             f" by {by.commit[:10]}",
             fix=f"`memrepo revert {by.commit[:10]}` restores its changes",
         )
-    return found, only
+    return entry, only
 
 
-def _revert_in_effect(
-    work: Work, entry: history.LogEntry, only: Collection[str]
-) -> history.LogEntry | None:
+def _revert_in_effect(work: Work, entry: LogEntry, only: Collection[str]) -> LogEntry | None:
     """Return the newest revert of a commit, or of some of its memories.
 
     Return None if a part of what is wanted was brought back by reverting that revert.
@@ -355,13 +347,13 @@ def _revert_in_effect(
     return by
 
 
-def _reverts_of(work: Work, entry: history.LogEntry) -> list[history.LogEntry]:
+def _reverts_of(work: Work, entry: LogEntry) -> list[LogEntry]:
     """Return the reverts of a commit on the branch, newest first."""
     grep = f"--grep=^{PREFIX}Reverts: {entry.commit}$"
     return [*history.entries(work.store.repo, "--topo-order", grep, work.tree.commit)]
 
 
-def _latest(work: Work) -> LandedOperation:
+def _latest(work: Work) -> LogEntry:
     """Return the newest run on the branch.
 
     Raise if it is already reverted, and never choose an older run instead.
@@ -379,12 +371,12 @@ def _latest(work: Work) -> LandedOperation:
     return there
 
 
-def _removal(removed: Sequence[history.LogEntry], run: str) -> history.LogEntry | None:
+def _removal(removed: Sequence[LogEntry], run: str) -> LogEntry | None:
     """Return the newest commit that removed a run's manifest, or None."""
     return next((e for e in removed if run in map(history.run_of, e.paths)), None)
 
 
-def _named(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
+def _named(work: Work, word: str) -> tuple[LogEntry, frozenset[str]]:
     runs = work.landed()
     try:
         landing = landing_of(work, word, runs)
@@ -392,9 +384,9 @@ def _named(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
         commit = work.store.resolve(word)
         if commit:
             # The last commit of a run names the whole run.
-            known = next((one for one in runs if one.entry.commit == commit), None)
+            known = next((one for one in runs if one.commit == commit), None)
             entry = next(iter(history.entries(work.store.repo, "-1", commit)))
-            return known or commit_landing(entry), frozenset()
+            return known or entry, frozenset()
         memory = _memory(work, word)
         if not memory:
             raise
@@ -406,7 +398,7 @@ def _named(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
     return _last_of(work, memory)
 
 
-def _last_of(work: Work, memory: str) -> tuple[LandedOperation, frozenset[str]]:
+def _last_of(work: Work, memory: str) -> tuple[LogEntry, frozenset[str]]:
     """Return the last decision that concerned a memory.
 
     If the memory's part of the commit can be reverted separately, limit the decision to the memory.
@@ -419,7 +411,7 @@ def _last_of(work: Work, memory: str) -> tuple[LandedOperation, frozenset[str]]:
         if is_decision and memory in entry.trailers.get("Memory", ()):
             several = entry.op in _PARTS or len(entry.trailers["Memory"]) > 1
             alone = several and entry.op not in _WHOLE
-            return commit_landing(entry), frozenset({memory} if alone else ())
+            return entry, frozenset({memory} if alone else ())
     raise NothingToRevert(f"no operation on this branch names {memory}")
 
 
@@ -439,10 +431,10 @@ def _memory(work: Work, word: str) -> str:
         return ""
 
 
-def last_operation(work: Work) -> LandedOperation:
+def last_operation(work: Work) -> LogEntry:
     """Return the last operation, ignoring manual commits that concern no memory."""
-    runs = {landing.entry.commit: landing for landing in work.landed()}
-    hand: history.LogEntry | None = None
+    runs = {run.commit: run for run in work.landed()}
+    hand: LogEntry | None = None
     for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
         if entry.trailer("Op") == "init" or not entry.parents:
             break
@@ -460,16 +452,16 @@ def last_operation(work: Work) -> LandedOperation:
     )
 
 
-def _operation(entry: history.LogEntry) -> LandedOperation | None:
-    """Return the landing of a commit that memrepo made, or None.
+def _operation(entry: LogEntry) -> LogEntry | None:
+    """Return a commit if memrepo made it, or None.
 
     A commit that only records the authorship of a commit by hand is not a decision.
     """
     decided = entry.trailer("Op") and entry.trailer("Reason") != CLAIMED
-    return commit_landing(entry) if decided else None
+    return entry if decided else None
 
 
-def _concerns(work: Work, entry: history.LogEntry) -> bool:
+def _concerns(work: Work, entry: LogEntry) -> bool:
     """Return whether a manual commit changed memrepo files other than the configuration."""
     layout = work.tree.layout
     changed = work.store.work.changed(entry.parents[0], entry.commit)

@@ -195,8 +195,8 @@ MAX_RUNS = 7
 def _runs(work: Work) -> Iterator[RunRow]:
     """Yield the newest runs, with those that were reverted."""
     for one in work.landed()[:MAX_RUNS]:
-        summary = one.entry.subject.partition(": ")[2]
-        yield RunRow(one.run, _when(one.entry.when, work), summary, one.in_effect)
+        summary = one.subject.partition(": ")[2]
+        yield RunRow(one.run, _when(one.when, work), summary, one.in_effect)
 
 
 REDACTED = "source-secret-redacted"

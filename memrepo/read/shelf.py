@@ -167,7 +167,8 @@ def _fits(
     if is_log and one.type == FACT:  # most of a log was true on its day only
         if not is_diary or one.rank < SLIGHT or _PASSING & one.signs:
             return ""
-        return "good" if one.rank >= FAIR else "fair"
+        is_telling = one.signs & groups["telling_signs"] or is_in(one.section, "lasting_sections")
+        return "good" if one.rank >= FAIR else "fair" if is_telling else ""
     is_kept = is_log or is_note or name in groups["kept"]
     if one.rank >= (FAIR if name == "profile" else GOOD if is_kept else CLEAR):
         return "good"
@@ -194,6 +195,8 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
         section = ""  # all of the file is a log: its title or a time says nothing of a line
     if is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
+    if is_in(name, "how_to") and "ban" not in signs and _is_purpose(unit):
+        signs |= {"purpose"}
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
         weight *= 0.5
@@ -270,6 +273,13 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     if "lesson" in signs and section == "lesson" and not is_loose:
         return "lesson"
     return "identity" if name in (*AGENTS, "SOUL.md") else FACT
+
+
+def _is_purpose(unit: Unit) -> bool:
+    """Return whether a statement says what its file or section is for."""
+    names = (unit.key or field_of(unit.text)[0], *unit.headings[-1:])
+    table = patterns().headings["purpose"]
+    return any(table.fullmatch(_NO_LETTER.sub("", name)) for name in names)
 
 
 def _labelled(unit: Unit) -> str:
@@ -382,6 +392,7 @@ def _opening(unit: Unit) -> str:
     return text[: end.end()] if end else text
 
 
+_NO_LETTER = regex(r"^[\W\d_]+|[\W\d_]+$")
 _LETTERS = regex(r"[^\W\d_]{2,}")
 _QUOTE = regex(r"^\W{0,4}[\"“„«‘]")
 _CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")

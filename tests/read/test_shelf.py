@@ -14,7 +14,7 @@ from memrepo.read import choice
 from memrepo.read.choice import Candidate, choose
 from memrepo.read.intake import Placed
 from memrepo.read.kinds import file_kind
-from memrepo.read.shelf import DETAIL_COST, OWNERS, RankedUnit, rank_file
+from memrepo.read.shelf import DETAIL_COST, FAIR, OWNERS, SLIGHT, RankedUnit, rank_file
 from memrepo.read.thoughts import scan
 
 
@@ -130,6 +130,20 @@ def test_a_list_of_lessons_is_one_although_a_line_of_it_bans_something() -> None
     assert one.type == "lesson"
 
 
+@pytest.mark.parametrize("heading", ["🎯 Goal", "Zweck", "Objetivo", "Цель", "目的"])
+def test_what_a_playbook_is_for_is_no_memory(heading: str) -> None:
+    def fits(path: str, line: str) -> str:
+        text = f"# Sacks\n\n## {heading}\n\n- {line}\n"
+        units = scan(path, text.encode()).units
+        (one,) = rank_file(file_kind(path, text, units), units).values()
+        return one.fits
+
+    goal = "Every sack of rye weighed, sewn and stored before the bell of the evening."
+    assert not fits("playbook-sacks.md", goal)
+    assert fits("playbook-sacks.md", "Never store a wet sack.")
+    assert fits("USER.md", goal), "a person's goal"
+
+
 def test_a_file_without_headings_is_of_the_kind_that_its_name_tells() -> None:
     line = "Sacks of rye need a double seam at the bottom."
     assert {one.type for one in ranked("lessons.md", [line])} == {"lesson"}
@@ -146,6 +160,10 @@ def test_of_a_day_only_what_may_last_is_a_memory_and_a_paper_gives_none() -> Non
     lines = ["The root cause was a wet belt, because nobody had oiled it.", till, rule]
     found = ranked("memory/2026-01-04.md", [*lines, "Checked the mail, found nothing."])
     assert [one.fits for one in found] == ["fair", "fair", "fair", ""]
+    approved, placed = "Jora's cart is approved and ready for the ferry", " at 10.0.0.7:3020"
+    passing, telling = ranked("memory/2026-01-04.md", [approved, approved + placed])
+    assert SLIGHT < passing.rank < FAIR
+    assert (passing.fits, telling.fits) == ("", "fair")
     for name in ("README.md", "research/belts.md"):
         assert not any(one.fits for one in ranked(name, lines))
 

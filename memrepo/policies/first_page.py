@@ -315,6 +315,7 @@ class _Page(msgspec.Struct):
             or (
                 not are_of_two_things(one.line.memory.body, other.line.memory.body)
                 and not _are_of_two_pages(one, other)
+                and not (one.day == other.day and _differ(own, self.words[other.line.memory.id]))
                 and _says(own, self.words[other.line.memory.id])
             )
         ]
@@ -329,6 +330,12 @@ def _are_of_two_pages(one: _Candidate, other: _Candidate) -> bool:
     files = {c.line.memory.first[0].removeprefix("sources/") for c in (one, other)}
     folders = {file.rpartition("/")[0] for file in files}
     return len(names) == len(files) == 2 and "" not in names and len(folders) == 1 and all(folders)
+
+
+def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether each of two texts has a number that the other lacks."""
+    first, second = ({word for word in words if word.isdigit()} for words in (one, other))
+    return bool(first - second and second - first)
 
 
 def _says(own: frozenset[str], words: frozenset[str]) -> bool:

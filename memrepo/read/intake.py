@@ -268,13 +268,19 @@ _UNTOLD = regex(
 
 
 def _names_the_same(one: str, other: str) -> bool:
-    """Return whether two texts share a word that is neither a function word nor a number."""
+    """Return whether one of two texts begins with a word that the other has too.
+
+    Function words and numbers do not count: what both name is where either begins.
+    """
     particles = dict.fromkeys(map(ord, table("chinese", "language")["particles"]), " ")
     both = [_UNTOLD.sub(" ", text).translate(particles) for text in (one, other)]
     language = language_of([word for text in both for word in words(text)], " ".join(both))
     small = stop_words() | small_words().get(language, frozenset())
-    shared = content_words(both[0]) & content_words(both[1])
-    return any(not word.isdigit() and bare(word) not in small for word in shared)
+    told = [
+        [word for word in words(text) if not word.isdigit() and bare(word) not in small]
+        for text in both
+    ]
+    return any(a[0] in b for a, b in (told, told[::-1]) if a)
 
 
 Read = Callable[[str], bytes]

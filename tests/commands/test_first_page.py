@@ -174,6 +174,14 @@ def test_what_was_stored_by_hand_comes_first_and_each_is_a_line(tmp_path: Path) 
     assert "## Stored" in page(repo).split("## Rules")[0]
 
 
+def test_two_rules_that_differ_in_a_number_are_two_lines(tmp_path: Path) -> None:
+    rules = [f"Never heat the oven {n} above {n}00 degrees at night." for n in (2, 3)]
+    text = "# Memory\n\n## Rules\n\n" + "".join(f"- {rule}\n" for rule in rules)
+    repo, _ = bakery(tmp_path, **{"MEMORY.md": text})
+    done(repo, "run")
+    assert {*rules} <= {*lines(repo)}
+
+
 def test_a_line_names_its_owner_and_code_is_code(tmp_path: Path) -> None:
     text = (
         "# Memory\n\n## Ana\n\n- Prefers short mails.\n- Never eats fish.\n- Prefers tea.\n\n"

@@ -203,6 +203,7 @@ def test_the_cursor_knows_exactly_what_runs_took_in(steps: list[tuple[str, bool]
         ("- サーバーは東京にあります。", "- サーバーの管理者は健です。", True),
         ("- 자동차는 2017년식 골프입니다.", "- 자동차를 이웃에게 팔았어요.", True),
         ("- Bea likes tea", "- The server runs Debian", False),
+        ("- Bea likes tea", "- Uwe likes coffee", False),
         ("- The rent is due on the 5 of each month.", "- The backup takes 5 hours.", False),
         ("- Die Katze heißt Mina.", "- Die Miete beträgt 900 Euro.", False),
         ("- Bea ama il tè.", "- Luca porta il cane.", False),

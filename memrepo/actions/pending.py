@@ -250,19 +250,11 @@ NEARLY = 0.8
 """The share of the monthly budget at which spending is reported."""
 
 
-class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """The used part and the limit of a monthly budget, in the budget's unit."""
-
-    used: float
-    limit: float
-    unit: str
-
-
 def needs(
     waits: Sequence[Waiting],
     times: Timetable,
     undecided: int,
-    spent: Sequence[Spent],
+    spent: Budgets,
     marked: int = 0,
 ) -> tuple[str, ...]:
     """Return the conditions that need a person's attention, most urgent first."""
@@ -275,10 +267,11 @@ def needs(
     if undecided:
         count = counted(undecided, "contradiction is", "contradictions are")
         found.append(f"{count} undecided (`memrepo resolve`)")
-    for budget in spent:
-        if budget.used >= NEARLY * budget.limit:
-            used = f"{budget.used:,.2f}".removesuffix(".00")
-            found.append(f"{used} of {budget.limit:,g} {budget.unit} are spent this month")
+    limits = (spent.usd, spent.max_usd, "US dollars"), (spent.tokens, spent.max_tokens, "tokens")
+    for used, limit, unit in limits:
+        if used and limit and used >= NEARLY * limit:
+            amount = f"{used:,.2f}".removesuffix(".00")
+            found.append(f"{amount} of {limit:,g} {unit} are spent this month")
     return tuple(found)
 
 
@@ -335,16 +328,6 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
         of = f", of {' and '.join(limits)}" if limits else ""
         today = _spent_text(self.today_usd, self.today_tokens)
         return f"{today} today, {_spent_text(self.usd, self.tokens)} this month{of}"
-
-    @property
-    def spent(self) -> tuple[Spent, ...]:
-        """Return the used part of each of this month's limits, in US dollars and in tokens."""
-        found = []
-        if self.usd is not None and self.max_usd:
-            found.append(Spent(used=self.usd, limit=self.max_usd, unit="US dollars"))
-        if self.max_tokens:
-            found.append(Spent(used=self.tokens, limit=self.max_tokens, unit="tokens"))
-        return tuple(found)
 
 
 def _spent_text(usd: float | None, tokens: int) -> str:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from memrepo.config import Config
     from memrepo.core.messages import Context
-    from memrepo.merge.versions import Side
     from memrepo.store.history import LogEntry
     from memrepo.store.repo import Repository
     from memrepo.store.tree import Snapshot
@@ -167,11 +166,6 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
     dry_run: bool = False
     reason: str = ""
-
-
-def side_of(*, ours: bool, theirs: bool) -> Side:
-    """Return the side of a conflict that a person chose, or "" if there is no choice."""
-    return "ours" if ours else "theirs" if theirs else ""
 
 
 class VerbResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -483,15 +483,6 @@ def _with_comments(lines: list[str], header: Header, entry: Entry) -> list[str]:
     return [" " * header.indent + comment for comment in own.values()] + lines
 
 
-def splice(
-    text: str, path: str, edits: Mapping[str, Sequence[str]], order: Mapping[str, int]
-) -> str:
-    """Replace, remove and insert header entries of a valid text by their key."""
-    header, lines = read_header(text, path), split_lines(text)
-    head = _edit_header(lines[: header.body_line - 1], header, edits, order)
-    return join_lines([*head, *lines[header.body_line - 1 :]])
-
-
 # -- memory files ----------------------------------------------------------------------------
 
 _BLANK = regex(r"\s*")

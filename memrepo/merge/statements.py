@@ -103,8 +103,8 @@ def similarity(one: Collection[str], other: Collection[str]) -> float:
 
 
 def text_key(text: str) -> str:
-    """Return a hash of a text as it looks to a reader, equal for texts that look the same."""
-    return f"tx-{digest([look(text)])[:32]}"
+    """Return a hash of a text without formatting, equal for texts that look the same."""
+    return f"tx-{digest([look(plain(text))])[:32]}"
 
 
 MAX_SENTENCES = 4
@@ -129,9 +129,9 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_run: bool = False
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """Return the hashes of the statement with and without formatting."""
-        return tuple(dict.fromkeys((text_key(self.text), text_key(plain(self.text)))))
+    def key(self) -> str:
+        """Return the hash of the statement without formatting."""
+        return text_key(self.text)
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -241,25 +241,11 @@ def leave_out(text: str, found: Iterable[Statement]) -> str:
 
 def states(text: str) -> bool:
     """Return whether a text contains anything except headings, labels and table headers."""
-    return any(_stating(text))
-
-
-def _stating(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of each block that is no heading, label or table header."""
     blocks = [*_blocks(text)]
     for (start, end), (after, until) in zip(blocks, [*blocks, (0, 0)][1:], strict=True):
         one = text[start:end]
         is_head = one.lstrip().startswith("|") and _DIVIDER.match(text[after:until])
         bare = _HEADING.match(one) or _LABEL_ONLY.search(one) or _DIVIDER.match(one)
         if look(one) and not (is_head or bare):
-            yield start, end
-
-
-def parts_of(text: str, words: int) -> tuple[str, ...]:
-    """Return the sentences and lines with at least `words` words, or () for a text of one part."""
-    found: list[str] = []
-    for start, end in _stating(text):
-        cuts = [*_sentences(text, start, end)]
-        cuts = cuts if len(cuts) > 1 else [*_cut(text, start, end, "\n")]
-        found += (text[begins:ends] for begins, ends in cuts)
-    return tuple(p for p in found if len(tokens(p)) >= words) if found != [text.strip()] else ()
+            return True
+    return False

@@ -6,11 +6,10 @@ side moved its file. Other files are merged by content:
 | file | if both sides changed it differently |
 |---|---|
 | views, first page | ours: they are rendered again after the merge |
-| run manifests | immutable, so a conflict; one version is used |
-| sources, configuration | merged by line; a conflict if lines overlap |
+| sources, configuration, files that are not memrepo's | by line; a conflict if lines overlap |
 | tombstones | the later decision wins; evidence is combined |
 | corrections | a decision wins over an open case; two different decisions are a conflict |
-| other files | a conflict; the longer version is used |
+| run manifests, threads | a conflict; the longer version is used |
 
 If one side removed a file and the other changed it, the file remains.
 """
@@ -18,8 +17,8 @@ If one side removed a file and the other changed it, the file remains.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -39,10 +38,8 @@ from memrepo.merge.tombstones import (
     tombstone_bytes,
 )
 from memrepo.merge.versions import (
-    Advantage,
     FileVersion,
     MergeConflict,
-    Side,
     join_versions,
     merge_text,
 )
@@ -50,22 +47,17 @@ from memrepo.merge.versions import (
 _TAIL = regex(r"(-[0-9a-f]{6})?\.md\Z")
 
 
-Settle = Callable[[MergeConflict], Side]
-"""Return the side whose version is used in a conflict, or "" for the safe result."""
-
-
 class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     """A merged state, the file changes relative to OURS, and reports for a person.
 
-    `both` are the memories that both sides changed, `lost` the files in which a version of one side
-    was not used, with the advantage of the other. `problems` lists references that the merge broke
-    and repaired.
+    `both` are the memories that both sides changed, and `lost` the files in which something of one
+    side was not used. `problems` lists references that the merge broke and repaired.
     """
 
     state: State
     effect: Effect
     both: tuple[str, ...] = ()
-    lost: Mapping[str, Advantage] = {}
+    lost: tuple[str, ...] = ()
     conflicts: tuple[MergeConflict, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -76,7 +68,6 @@ def merge_states(
     theirs: State,
     *,
     changed: Collection[str] | None = None,
-    settle: Settle = lambda _: "",
 ) -> MergeResult:
     """Merge their changes since `base` into ours. Memories barred by tombstones are forgotten.
 
@@ -88,7 +79,7 @@ def merge_states(
         changed = {p for p in every if base.files.get(p) != theirs.files.get(p)}
     edits: dict[str, bytes | None] = {}
     conflicts: list[MergeConflict] = []
-    ids, lost = set[str](), dict[str, Advantage]()
+    ids, lost = set[str](), set[str]()
     for path in sorted(filter(ours.layout.owns, changed)):
         if ours.layout.is_memory(path):
             found = {i for state in (base, theirs) if (i := id_at(state, path))}
@@ -97,30 +88,21 @@ def merge_states(
                 continue
         if is_derived(ours.layout, path):
             continue
-        old, mine, other = (state.files.get(path) for state in states)
-        joined = join_file(ours.layout, path, old, mine, other)
+        joined = join_file(ours.layout, path, *(state.files.get(path) for state in states))
         edits[path] = joined.data
-        if joined.conflict is not None:
-            conflict = MergeConflict(kind=joined.conflict, path=path)
-            if side := settle(conflict):
-                edits[path] = mine if side == "ours" else other
-            else:
-                conflicts.append(conflict)
-                lost[path] = ""
+        if joined.is_lost:
+            conflicts.append(MergeConflict(kind="both-changed", path=path))
+            lost.add(path)
     placed: dict[str, JoinedMemory] = {}
     both: list[str] = []
     for id_ in sorted(ids):
         versions = before, here, there = versions_of(states, id_)
         merged = join_versions(before, here, there)
         both += [id_] * (here not in (before, there) and before != there)
-        version = merged.version
-        if merged.conflicts and (side := settle(merged.conflicts[0])):
-            version = here if side == "ours" else there
-        else:
-            conflicts += merged.conflicts
-            if merged.lost and version is not None:
-                lost[version.path] = merged.advantage
-        placed[id_] = JoinedMemory(versions, version)
+        conflicts += merged.conflicts
+        if merged.lost and merged.version is not None:
+            lost.add(merged.version.path)
+        placed[id_] = JoinedMemory(versions, merged.version)
     # What they did not change stays where ours has it.
     place_memories(edits, ours, placed)
     draft = reread(ours, edits)
@@ -134,7 +116,7 @@ def merge_states(
         state=final,
         effect={p: data for p, data in files.items() if data != ours.files.get(p)},
         both=tuple(both),
-        lost=dict(sorted(lost.items())),
+        lost=tuple(sorted(lost)),
         conflicts=tuple(sorted(conflicts, key=lambda c: (c.id, c.path, c.kind))),
         problems=tuple(finding.problem for finding in repaired),
     )
@@ -212,14 +194,12 @@ def reread(state: State, edits: Mapping[str, bytes | None]) -> State:
 
 # -- files other than memories -------------------------------------------------------------------
 
-FileConflict: TypeAlias = Literal["both-changed", "manifest-differs"]
 
-
-class JoinedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged file (None if removed), and the kind of conflict, or None."""
+class JoinedFile(NamedTuple):
+    """A merged file, None if removed, and whether something of one side is missing."""
 
     data: bytes | None
-    conflict: FileConflict | None = None
+    is_lost: bool = False
 
 
 def is_derived(layout: Layout, path: str) -> bool:
@@ -232,21 +212,20 @@ def join_file(
 ) -> JoinedFile:
     """Merge one file. Swapping the two sides gives the same result, except for a derived file."""
     if ours == theirs or base == ours:
-        return JoinedFile(data=theirs)
+        return JoinedFile(theirs)
     if base == theirs or is_derived(layout, path):
-        return JoinedFile(data=ours)
+        return JoinedFile(ours)
     if ours is None or theirs is None:
-        return JoinedFile(data=theirs if ours is None else ours)
+        return JoinedFile(theirs if ours is None else ours)
     older, newer = sorted((ours, theirs), key=lambda data: (len(data), data))
     if is_tombstone(layout, path):
         return _join_tombstone(path, older, newer)
     if corrections.correction_paths([path], layout):
         return _join_correction(path, older, newer)
-    if path.startswith(layout.area("runs")):
-        return JoinedFile(data=newer, conflict="manifest-differs")
-    if path == layout.config or path.startswith(layout.area("sources")):
+    is_text = path == layout.config or path.startswith(layout.area("sources"))
+    if is_text or not layout.owns(path):
         return _by_line(base or b"", older, newer, is_toml=path == layout.config)
-    return JoinedFile(data=newer, conflict="both-changed")
+    return JoinedFile(newer, is_lost=True)
 
 
 def _join_tombstone(path: str, older: bytes, newer: bytes) -> JoinedFile:
@@ -254,12 +233,10 @@ def _join_tombstone(path: str, older: bytes, newer: bytes) -> JoinedFile:
     one, other = read_tombstone(path, older), read_tombstone(path, newer)
     if isinstance(other, Problem):
         whole = isinstance(one, Problem)
-        return JoinedFile(
-            data=newer if whole else older, conflict="both-changed" if whole else None
-        )
+        return JoinedFile(newer if whole else older, whole)
     if isinstance(one, Problem):
-        return JoinedFile(data=newer)
-    return JoinedFile(data=tombstone_bytes(join_tombstones(one, other)))
+        return JoinedFile(newer)
+    return JoinedFile(tombstone_bytes(join_tombstones(one, other)))
 
 
 def _join_correction(path: str, older: bytes, newer: bytes) -> JoinedFile:
@@ -267,16 +244,16 @@ def _join_correction(path: str, older: bytes, newer: bytes) -> JoinedFile:
     found = [(corrections.decode(path, data), data) for data in (older, newer)]
     read = [(c, data) for c, data in found if isinstance(c, corrections.Correction)]
     if len(read) < 2:
-        return JoinedFile(data=read[0][1] if read else newer, conflict="both-changed")
+        return JoinedFile(read[0][1] if read else newer, is_lost=True)
     (less, _), (more, data) = sorted(read, key=lambda pair: corrections.weight(pair[0]))
     decided = less.status == more.status == "resolved"
     differ = decided and (less.verdict, less.kept) != (more.verdict, more.kept)
-    return JoinedFile(data=data, conflict="both-changed" if differ else None)
+    return JoinedFile(data, differ)
 
 
 def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> JoinedFile:
     """Merge texts by line, using the line endings of the side that changed them."""
-    whole = JoinedFile(data=newer, conflict="both-changed")
+    whole = JoinedFile(newer, is_lost=True)
     try:
         o, a, b = (data.decode("utf-8") for data in (base, older, newer))
     except UnicodeDecodeError:
@@ -288,7 +265,7 @@ def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> Joine
     if "\r" in a or "\r" in b:
         ends = [dominant_end(split_lines(side)) for side in (o, a, b)]
         text = text.replace("\n", ends[2] if ends[1] == ends[0] else ends[1])
-    return JoinedFile(data=text.encode(), conflict="both-changed" if joined.overlap else None)
+    return JoinedFile(text.encode(), joined.overlap)
 
 
 def _can_be_read(text: str) -> bool:

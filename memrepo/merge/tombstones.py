@@ -34,7 +34,6 @@ from memrepo.merge.statements import (
     Statement,
     leave_out,
     look,
-    parts_of,
     similarity,
     statements,
     text_key,
@@ -94,9 +93,9 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
         return f"rejected as {self.key}", fix
 
     @property
-    def keys(self) -> frozenset[str]:
-        """Return the hashes of the statement as a whole, with and without accents and marks."""
-        return frozenset(_whole(self.statement).keys if self.statement else ())
+    def text_key(self) -> str:
+        """Return the hash of the statement as a whole, or an empty string without a statement."""
+        return text_key(self.statement) if self.statement else ""
 
     def is_in_scope(self, scope: str) -> bool:
         """Return whether the rejection applies in a scope: in its own, and without one."""
@@ -214,7 +213,7 @@ def _wholes(memory: Memory) -> Iterator[Statement]:
 def _prints(memory: Memory) -> str:
     """Return short hashes of everything in a memory that a tombstone may match."""
     texts = (*_wholes(memory), *statements(memory.body))
-    keys = {memory.id, *(key for one in texts for key in one.keys)}
+    keys = {memory.id, *(one.key for one in texts)}
     return " ".join(sorted(map(_short, keys)))
 
 
@@ -236,12 +235,10 @@ class Tombstones:
         self._former: dict[str, Tombstone] = {}
         self._units: dict[str, Tombstone] = {}
         for stone in self.rejected:
-            for key in {stone.memory, *stone.keys} - {""}:
+            for key in {stone.memory, stone.text_key} - {""}:
                 self._exact.setdefault(key, []).append(stone)
-            short = len(tokens(stone.statement)) <= MIN_WORDS
-            is_general = short and not _whole(stone.statement).pair[0]
-            for key in () if is_general else stone.keys:
-                self._stated.setdefault(key, []).append(stone)
+            if len(tokens(stone.statement)) > MIN_WORDS or _whole(stone.statement).pair[0]:
+                self._stated.setdefault(stone.text_key, []).append(stone)
             known = self._former if isinstance(stone, Corrected) else self._units
             known |= dict.fromkeys(stone.units, stone)
 
@@ -272,9 +269,8 @@ class Tombstones:
             return
         names, scope = _names(memory), memory.scope
         yield from self._exact.get(memory.id, ())
-        found = [(key, one) for one in _wholes(memory) for key in one.keys]
-        for key, one in found:
-            for stone in self._exact.get(key, ()):
+        for one in _wholes(memory):
+            for stone in self._exact.get(one.key, ()):
                 if stone.is_in_scope(scope) and stone.is_same(one, names):
                     yield stone
 
@@ -295,7 +291,7 @@ class Tombstones:
         for one in statements(text) if self else ():
             if one.text == whole:
                 continue
-            stones = {stone.key: stone for key in one.keys for stone in self._stated.get(key, ())}
+            stones = {stone.key: stone for stone in self._stated.get(one.key, ())}
             if self._former and (former := self._former.get(text_hash(one.text))) is not None:
                 stones[former.key] = former
             fitting = (s for s in stones.values() if s.is_in_scope(scope) and s.is_same(one, names))
@@ -323,7 +319,7 @@ class Tombstones:
         if not self:
             return memories[:0]
         wanted = {_short(key) for key in (*self._exact, *self._stated)}
-        rule = "what a decision may match"
+        rule = "what a decision may be about"
         return [
             m for m in memories if not wanted.isdisjoint(m.once(rule, partial(_prints, m)).split())
         ]
@@ -332,8 +328,7 @@ class Tombstones:
         """Return a tombstone similar to a memory, which a person must then review, or None.
 
         Such a memory has only sources of a rejected statement, equals a former wording of it, or
-        shares at least `SIMILAR` of its words or of one of its parts. For claims, each statement is
-        also compared.
+        shares at least `SIMILAR` of its words. Of claims, each statement is also compared.
         """
         if not self:
             return None
@@ -342,33 +337,20 @@ class Tombstones:
             return self._units[min(units)]
         if (former := self._units.get(text_hash(memory.body))) is not None:
             return former
-        spans = [tokens(memory.body)]
-        if not memory.is_note:
-            spans += (tokens(one.text) for one in statements(memory.body) if not one.is_run)
+        parts = () if memory.is_note else statements(memory.body)
+        spans = [tokens(memory.body), *(tokens(one.text) for one in parts if not one.is_run)]
         best: tuple[float, int] = (0.0, 0)
-        known = self._known
         for place, one in enumerate(spans):
-            for n, (_, words, is_part) in enumerate(known):
-                if memory.is_note and is_part:
-                    continue
+            for n, words in enumerate(self._words):
                 same = one == words and len(one) >= MIN_WORDS
                 if not place or same or min(len(one), len(words)) >= MIN_PART_WORDS:
                     best = max(best, (similarity(one, words), -n))
-        return known[-best[1]][0] if best[0] >= SIMILAR else None
+        return self.rejected[-best[1]] if best[0] >= SIMILAR else None
 
     @cached_property
-    def _known(self) -> list[tuple[Tombstone, frozenset[str], bool]]:
-        """Return the words of each rejected text, then of its parts, and whether it is a part.
-
-        The rows of a table are no parts: a new table may share some.
-        """
-        wholes = [(stone, tokens(stone.statement), False) for stone in self.rejected]
-        return wholes + [
-            (stone, tokens(part), True)
-            for stone in self.rejected
-            if not stone.statement.startswith("|")
-            for part in parts_of(stone.statement, MIN_PART_WORDS)
-        ]
+    def _words(self) -> list[frozenset[str]]:
+        """Return the words of each rejected text."""
+        return [tokens(stone.statement) for stone in self.rejected]
 
 
 class Forgotten:
@@ -378,14 +360,14 @@ class Forgotten:
         gone = [m for m in state.every if m.status == "forgotten" and not m.is_note]
         rest = (m for m in state.every if m.status != "forgotten") if gone else ()
         hashes = {h for m in gone for h in _hashes(m)}.difference(*map(_hashes, rest))
-        self.keys = frozenset({key for m in gone for key in _whole(m.body).keys} | hashes)
+        self.keys = frozenset({text_key(m.body) for m in gone} | hashes)
 
     def stated(self, text: str) -> list[Statement]:
         """Return the statements within a text that are a forgotten text, or its source."""
         if not self.keys:
             return []
         every = statements(text)
-        return [s for s in every if not self.keys.isdisjoint((*s.keys, text_hash(s.text)))]
+        return [s for s in every if s.key in self.keys or text_hash(s.text) in self.keys]
 
 
 def without_rejected(state: State, notes: Iterable[Memory]) -> Iterator[Memory]:

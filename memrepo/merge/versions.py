@@ -2,8 +2,7 @@
 
 A change on only one side is always used. The rule applies if both sides changed a field
 (docs/git-model.md). A file that cannot be decoded loses to one that can. The merged file is an edit
-of one side's file. Foreign top-level entries are merged by key as raw lines, and comments of both
-sides are preserved. Line ends, key order and spelling are those of the edited file.
+of one side's file. Keys that memrepo does not know, comments and spelling are merged by line.
 
 Texts are merged by line. Lines changed by only one side are always part of the result. Two sides
 overlap if both changed the same lines differently, or if one inserted lines between lines that the
@@ -27,7 +26,6 @@ from memrepo.core.codec import inline
 from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.memory import (
     FIELDS,
-    ORDER,
     STATUSES,
     Field,
     Memory,
@@ -134,18 +132,15 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 """The identity of list items. Texts, stamps and retirements are compared as a whole."""
 
 
-ConflictKind = Literal[
-    "removed-and-edited", "unreadable", "unwritable", "both-changed", "manifest-differs"
-]
+ConflictKind = Literal["removed-and-edited", "unreadable", "both-changed"]
 
 
 class MergeConflict(msgspec.Struct, frozen=True, kw_only=True):
     """A conflict for a person to review. The merge has a safe result even without a review.
 
-    `removed-and-edited`: a person removed what the other side changed, and it remains.
-    `unreadable`: one side's file cannot be decoded, and the other one is used. `unwritable`: no
-    file can contain both sides' changes, and one side's file is used. `both-changed`,
-    `manifest-differs`: not a memory file, and one side's version is used.
+    `removed-and-edited`: one side removed what the other one changed, and it remains. `unreadable`:
+    one side's file cannot be decoded, and the other one is used. `both-changed`:
+    not a memory file, and one side's version is used.
     """
 
     kind: ConflictKind
@@ -153,21 +148,16 @@ class MergeConflict(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
 
 
-Advantage = Literal["", "person", "newer", "readable"]
-"""Why a version wins: a person made it, it is newer, or only it can be read; "" for none."""
-
-
 class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory file. `version` is None if the merge removes the file.
 
-    `lost` names what one side wrote and the merged file lacks: fields, foreign keys, `body`, or an
-    empty name for a whole file. `advantage` is why the other side won there.
+    `lost` names what one side wrote and the merged file lacks: fields, `header` for other keys,
+    `body`, or an empty name for a whole file.
     """
 
     version: FileVersion | None
     conflicts: tuple[MergeConflict, ...] = ()
     lost: tuple[str, ...] = ()
-    advantage: Advantage = ""
 
 
 def merge_memory(
@@ -205,6 +195,8 @@ def join_versions(
     if ours is None or theirs is None:
         return _one_gone(base, ours or theirs)
     path = _path(base.path if base is not None else None, ours.path, theirs.path)
+    if ours_wins and base is not None and ours.path != base.path:
+        path = ours.path
     if ours.data == theirs.data or (base is not None and base.data == ours.data):
         return MergedFile(version=_at(path, theirs))
     if base is not None and base.data == theirs.data:
@@ -212,15 +204,13 @@ def join_versions(
     older, newer = sorted((ours, theirs), key=lambda side: _weight(base, side))
     if ours_wins:
         older, newer = theirs, ours
-    advantage = "" if ours_wins else _advantage(base, older, newer)
     if older.memory is None or newer.memory is None:
-        return replace(_one_whole(path, newer, "unreadable"), advantage=advantage)
+        id_ = newer.memory.id if newer.memory else ""
+        conflict = MergeConflict(kind="unreadable", path=path, id=id_)
+        return MergedFile(version=_at(path, newer), conflicts=(conflict,), lost=("",))
     memory, lost = merge_memory(base.memory if base else None, older.memory, newer.memory)
-    joined = join_bytes(base, older, newer, replace(memory, path=path))
-    if joined is None:
-        return replace(_one_whole(path, newer, "unwritable"), advantage=advantage)
-    version = FileVersion(path, joined.data, joined.memory)
-    return MergedFile(version=version, lost=(*lost, *joined.lost), advantage=advantage)
+    version, is_lost = join_bytes(base, older, newer, replace(memory, path=path))
+    return MergedFile(version=version, lost=(*lost, *[FOREIGN] * is_lost))
 
 
 def _one_gone(base: FileVersion | None, present: FileVersion | None) -> MergedFile:
@@ -241,24 +231,6 @@ def _weight(base: FileVersion | None, side: FileVersion) -> tuple[bool, object, 
     return True, rank(side.memory, base.memory if base else None), side.data
 
 
-def _advantage(base: FileVersion | None, older: FileVersion, newer: FileVersion) -> Advantage:
-    """Return why the newer version wins over the older one."""
-    if older.memory is None or newer.memory is None:
-        return "readable" if newer.memory is not None else ""
-    origin = base.memory if base else None
-    was_by_person, then, _ = rank(older.memory, origin)
-    is_by_person, now, _ = rank(newer.memory, origin)
-    if was_by_person != is_by_person:
-        return "person"
-    return "newer" if EARLIEST < then < now else ""
-
-
-def _one_whole(path: str, newer: FileVersion, kind: ConflictKind) -> MergedFile:
-    """Return one side's file unchanged, with a conflict."""
-    conflict = MergeConflict(kind=kind, path=path, id=newer.memory.id if newer.memory else "")
-    return MergedFile(version=_at(path, newer), conflicts=(conflict,), lost=("",))
-
-
 def _at(path: str, version: FileVersion) -> FileVersion:
     if version.path == path:
         return version
@@ -274,90 +246,33 @@ def _path(base: str | None, ours: str, theirs: str) -> str:
 
 # -- the bytes of a merged file -----------------------------------------------------------------
 
-
-class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged file, the memory in it, and the keys of foreign entries of which one side lost."""
-
-    data: bytes
-    memory: Memory
-    lost: tuple[str, ...]
-
-
-_Foreign = dict[str, tuple[str, ...]]
-"""The raw lines of top-level entries by their foreign key, without indentation."""
+FOREIGN = "header"
+"""What one side lost if both changed the same lines of a header that are not memrepo's."""
 
 
 def join_bytes(
     base: FileVersion | None, older: FileVersion, newer: FileVersion, memory: Memory
-) -> JoinedBytes | None:
-    """Write a merged memory and the foreign entries of both sides into one file.
+) -> tuple[FileVersion, bool]:
+    """Write a merged memory into one file, and return whether something of a side is missing.
 
-    All files are first edited to contain the same values. They then differ only in comments, order
-    and style, which are merged by line. Return None if no file can contain the result.
+    All files are first edited to contain the same values. They then differ only in keys that
+    memrepo does not know, comments, order and style, which are merged by line. If no file can
+    contain the result, the newer file is used.
     """
-    foreign = [_foreign(version) for version in (base, older, newer)]
-    entries, lost = _merged_entries(*foreign)
     origin = base.data if base and base.memory else codec.encode(memory)
     try:
-        o, a, b = (_edited(d, memory, entries) for d in (origin, older.data, newer.data))
+        o, a, b = (codec.edit(data, memory) for data in (origin, older.data, newer.data))
     except codec.CodecError:
-        return None
+        return _at(memory.path, newer), True
+    texts = [data.decode("utf-8") for data in (o, a, b)]
+    joined = merge_text(*map(unix, texts))
+    both = joined.text.replace("\n", dominant_end(split_lines(texts[2]))).encode("utf-8")
     expected, _ = codec.decode(memory.path, b)
-    for data in (_by_line(o, a, b), b):
+    for data, is_lost in ((b if a == o else both, joined.overlap), (b, True)):
         read, _ = codec.decode(memory.path, data)
-        if read and read == expected and _foreign(FileVersion("", data, read)) == entries:
-            return JoinedBytes(data=data, memory=read, lost=lost)
-    return None
-
-
-def _edited(data: bytes, memory: Memory, entries: _Foreign) -> bytes:
-    """Return a file, edited to contain exactly the given memory and foreign entries."""
-    data = codec.edit(data, memory)
-    own = _foreign(FileVersion(memory.path, data, memory))
-    changed = {k: entries.get(k, ()) for k in (*own, *entries) if own.get(k) != entries.get(k)}
-    text = data.decode("utf-8")
-    return codec.splice(text, memory.path, changed, ORDER).encode("utf-8") if changed else data
-
-
-def _by_line(base: bytes, older: bytes, newer: bytes) -> bytes:
-    if older in (base, newer):
-        return newer
-    if newer == base:
-        return older
-    o, a, b = (data.decode("utf-8") for data in (base, older, newer))
-    text = merge_text(unix(o), unix(a), unix(b)).text
-    return text.replace("\n", dominant_end(split_lines(b))).encode("utf-8")
-
-
-def _foreign(version: FileVersion | None) -> _Foreign:
-    if version is None or version.memory is None:
-        return {}
-    text = version.data.decode("utf-8")
-    head = codec.read_header(text, version.path)
-    lines = [line[head.indent :] for line, _ in split_lines(text)[: head.body_line]]
-    return {e.key: tuple(lines[e.first - 1 : e.last]) for e in head.entries if e.key not in ORDER}
-
-
-def own_words(version: FileVersion) -> tuple[_Foreign, frozenset[str]]:
-    """Return the foreign entries and the comments of a header, which only people write."""
-    head = codec.split_header(version.data, version.path)
-    return _foreign(version), frozenset(head.comments.values())
-
-
-def _merged_entries(
-    base: _Foreign, older: _Foreign, newer: _Foreign
-) -> tuple[_Foreign, tuple[str, ...]]:
-    """Merge foreign entries by key. The newer side wins for an entry changed by both sides."""
-    merged: _Foreign = {}
-    lost: list[str] = []
-    for key in dict.fromkeys([*sorted(older), *newer]):
-        o, a, b = base.get(key), older.get(key), newer.get(key)
-        value = b if o == a else a if o == b else b or a
-        if value:
-            merged[key] = value
-        if a and b and a != b and o not in (a, b):
-            lost.append(key)
-    return merged, tuple(lost)
+        if read is not None and read == expected:
+            return FileVersion(memory.path, data, read), is_lost
+    return _at(memory.path, newer), True
 
 
 # -- merging texts by line -----------------------------------------------------------------------

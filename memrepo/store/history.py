@@ -91,11 +91,6 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
         return self.author.rpartition(" <")[2].removesuffix(">")
 
     @property
-    def is_by_person(self) -> bool:
-        """Return whether a person made the change, by a command or by hand."""
-        return not self.trailer("Op") or self.trailer("Actor").startswith("human:")
-
-    @property
     def op(self) -> Op:
         """Return the commit's operation, or `edit` if memrepo did not write the commit."""
         return op_of(self.trailer("Op"))
@@ -264,18 +259,6 @@ def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
         if len(found) == len(wanted):
             break
     return found
-
-
-def is_changed_by_person(git: Git, tip: str, bases: Iterable[str], paths: Iterable[str]) -> bool:
-    """Return whether a person changed one of the paths between `bases` and `tip`."""
-    span = ("--no-merges", tip, *(f"^{base}" for base in bases), "--")
-    return any(entry.is_by_person for entry in entries(git, *span, *sorted({*paths} - {""})))
-
-
-def last_change(git: Git, tip: str, bases: Iterable[str], paths: Iterable[str]) -> LogEntry | None:
-    """Return the newest commit between `bases` and `tip` that changed one of the paths, or None."""
-    span = ("-1", "--topo-order", "--no-merges", tip, *(f"^{base}" for base in bases), "--")
-    return next(iter(entries(git, *span, *sorted({*paths} - {""}))), None)
 
 
 def chain_of(repo: Repo, commit: str) -> list[LogEntry]:

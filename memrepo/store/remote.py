@@ -5,8 +5,7 @@ to refs below `refs/memrepo/remote/<remote>/`. `incoming/<branch>` is the result
 and `seen/<branch>` is the last accepted tip.
 
 Files that memrepo does not own are merged entry by entry. If only one side changed an entry, that
-version is used with its mode. Texts changed by both sides are merged by line. If lines overlap, a
-person must decide.
+version is used with its mode.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.merge.versions import merge_text
 from memrepo.store.errors import GitFailed, StoreError, one_line
-from memrepo.store.objects import FILE, TreeEntry
+from memrepo.store.objects import TreeEntry
 
 if TYPE_CHECKING:
     from memrepo.store.git import Repo
@@ -249,23 +247,6 @@ def merge_trees(repo: Repo, bases: Sequence[str], first: str, second: str) -> Tr
         if path not in open_:
             picks[path] = TreeEntry(mode, blob) if blob.strip("0") else None
     return TreeMerge(picks=picks, open={path: tuple(row) for path, row in open_.items()})
-
-
-def merge_texts(
-    repo: Repo, base: TreeEntry | None, first: TreeEntry | None, second: TreeEntry | None
-) -> bytes | None:
-    """Merge a text line by line. Return None if a person must decide."""
-    versions = (first, base, second)
-    if any(version is None or version.mode != FILE for version in versions):
-        return None
-    try:
-        a, o, b = (repo.read(v.id).decode("utf-8") for v in versions if v is not None)
-    except UnicodeDecodeError:
-        return None
-    joined = merge_text(o, a, b)
-    # If both sides added lines at the same place, the order is undefined.
-    clear = not joined.overlap and joined == merge_text(o, b, a)
-    return joined.text.encode("utf-8") if clear and "\0" not in joined.text else None
 
 
 def count(repo: Repo, tip: str, *without: str) -> int:

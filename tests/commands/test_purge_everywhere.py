@@ -180,7 +180,7 @@ def test_a_value_in_every_place_is_in_none_after_a_purge(places: tuple[Path, Pat
     assert memrepo(laptop, "run", now="2026-03-02T10:00:00Z").exit in (0, 3)
     (source,) = bees(laptop)
     assert (laptop / source).exists()
-    done(laptop, "revert", run["run"], "--ours", now="2026-03-02T11:00:00Z")
+    done(laptop, "revert", run["run"], now="2026-03-02T11:00:00Z")
     done(laptop, "undo", now="2026-03-02T12:00:00Z")
     done(laptop, "sync", now="2026-03-02T13:00:00Z")
     done(desk, "sync", now="2026-03-02T13:00:00Z")

@@ -108,7 +108,7 @@ def test_no_revert_of_an_older_operation_brings_it_back(repo: Path, pruned: bool
     done(repo, "revert", forgot, now=THIRD)
     assert SAID not in in_recall(repo)
     run = done(repo, "log", "--op", "run")["entries"][0]["run"]
-    answer = memrepo(repo, "revert", run, "--theirs", now=THIRD)
+    answer = memrepo(repo, "revert", run, "--later", now=THIRD)
     assert answer.exit == 0
     done(repo, "revert", answer.data["commits"][0], now=FOURTH)
     assert SAID not in in_recall(repo)

@@ -115,17 +115,9 @@ def test_a_link_to_what_is_gone_by_now_does_not_come_back(two_runs: Path) -> Non
 # -- supersessions are whole ---------------------------------------------------------------------
 
 
-def test_what_was_replaced_by_something_in_effect_asks_for_a_choice(two_runs: Path) -> None:
-    before = standing(two_runs)
-    answer = memrepo(two_runs, "restore", by_word(two_runs, "vim"), now=THIRD)
-    assert answer.exit == 3
-    assert by_word(two_runs, "helix") in answer.error["message"]
-    assert standing(two_runs) == before
-
-
-def test_instead_turns_the_supersession_round(two_runs: Path) -> None:
+def test_what_was_replaced_takes_the_place_of_its_successor(two_runs: Path) -> None:
     vim, helix = by_word(two_runs, "vim"), by_word(two_runs, "helix")
-    done(two_runs, "restore", vim, "--instead", now=THIRD)
+    done(two_runs, "restore", vim, now=THIRD)
     found = memories(two_runs)
     assert (found[vim].status, found[helix].status) == ("active", "superseded")
     assert found[vim].supersedes == (helix,)
@@ -142,13 +134,3 @@ def test_with_nothing_to_undo_it_says_so(tmp_path: Path) -> None:
     done(tmp_path, "init", "fresh")
     assert memrepo(tmp_path / "fresh", "undo").exit == 2
     assert memrepo(tmp_path / "fresh", "revert", "HEAD").exit == 2
-
-
-def test_beside_lets_both_stand_and_contest_each_other(two_runs: Path) -> None:
-    vim, helix = by_word(two_runs, "vim"), by_word(two_runs, "helix")
-    done(two_runs, "restore", vim, "--beside", now=THIRD)
-    found = memories(two_runs)
-    assert {found[i].status for i in (vim, helix)} == {"active"}
-    assert {found[i].standing for i in (vim, helix)} == {"contested"}
-    assert "supersedes" not in found[helix].fields
-    assert "superseded_by" not in found[vim].fields

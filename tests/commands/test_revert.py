@@ -170,33 +170,20 @@ def test_an_unknown_target_is_a_usage_error(small_repo: Path, word: str) -> None
     assert memrepo(small_repo, "revert", "--", word).exit == 2
 
 
-def test_a_decision_that_is_reverted_is_not_reverted_again(small_repo: Path) -> None:
+def test_what_is_not_in_effect_is_not_reverted_again(small_repo: Path) -> None:
     made = done(small_repo, "add", "The shed key hangs by the door.", "--reason", "seen")
     id_, commit = made["id"], made["commit"]
     (first,) = done(small_repo, "revert", commit, now=LATER)["commits"]
-    (second,) = done(small_repo, "revert", first, now=LATER)["commits"]
-    edited = done(small_repo, "edit", id_, "--text", "The shed key hangs by the gate.", now=LATER)
-    for words in ([first], [first, "--theirs"], [first, "--ours"]):
-        answer = memrepo(small_repo, "revert", *words, now=LATER)
-        assert answer.exit == 2, answer
-        assert f"is reverted already, by {second[:10]}" in answer.error["message"]
-    assert memories(small_repo)[id_].body.strip() == "The shed key hangs by the gate."
-    # What brought it back is in effect, and so can be reverted; then the first one is once more.
-    done(small_repo, "revert", edited["commit"], now=LATER)
-    done(small_repo, "revert", second, now=LATER)
-    assert id_ not in memories(small_repo)
-    assert memrepo(small_repo, "revert", commit, now=LATER).exit == 2
-    done(small_repo, "revert", first, now=LATER)
-    assert id_ in memories(small_repo)
-    assert_sound(small_repo)
-
-
-def test_a_settled_revert_is_never_proposed_again(small_repo: Path) -> None:
-    done(small_repo, "revert", "--settle")
     before = standing(small_repo)
-    answer = done(small_repo, "run", now=LATER)
-    assert (answer["status"], branches(small_repo)) == ("skipped", [])
+    assert done(small_repo, "revert", commit, now=LATER)["commits"] == []
     assert standing(small_repo) == before
+    (second,) = done(small_repo, "revert", first, now=LATER)["commits"]
+    done(small_repo, "edit", id_, "--text", "The shed key hangs by the gate.", now=LATER)
+    assert done(small_repo, "revert", first, now=LATER)["commits"] == []
+    assert memories(small_repo)[id_].body.strip() == "The shed key hangs by the gate."
+    done(small_repo, "revert", second, "--later", now=LATER)
+    assert id_ not in memories(small_repo)
+    assert_sound(small_repo)
 
 
 def test_without_a_name_the_latest_run_is_meant_and_captures_stay(small_repo: Path) -> None:
@@ -275,7 +262,7 @@ def test_a_reverted_retirement_is_left_out_after_a_later_run(tmp_path: Path) -> 
     assert ("8-5" in old.body, old.standing) == (True, "resolved")
 
 
-# Taking back what is not the latest: later work stays, a clash is told and nothing written.
+# Taking back what is not the latest: later work stays and is named.
 
 
 MUCH_LATER = "2026-03-01T11:10:00Z"
@@ -286,7 +273,7 @@ def test_an_earlier_run_goes_and_later_work_stays(two_runs: Path) -> None:
     added = done(two_runs, "add", "A person added this afterwards.")["id"]
     done(two_runs, "pin", by_word(two_runs, "alpha"))
     answer = done(two_runs, "revert", second, now=MUCH_LATER)
-    assert answer["conflicts"] == []
+    assert answer["kept"] == []
     found = memories(two_runs)
     assert added in found
     assert found[by_word(two_runs, "alpha")].pinned
@@ -301,10 +288,11 @@ def test_an_earlier_run_goes_and_later_work_stays(two_runs: Path) -> None:
 def test_what_later_work_refers_to_does_not_vanish_unasked(two_runs: Path) -> None:
     second, alpha, beta = runs(two_runs)[0], by_word(two_runs, "alpha"), by_word(two_runs, "beta")
     done(two_runs, "link", alpha, "supports", beta)
-    answer = memrepo(two_runs, "revert", second)
-    assert answer.exit == 3
-    assert {(c["kind"], c["memory"]) for c in answer.data["conflicts"]} == {("depended-on", alpha)}
-    done(two_runs, "revert", second, "--theirs", now=MUCH_LATER)
+    answer = done(two_runs, "revert", second)
+    assert {(c["kind"], c["memory"]) for c in answer["kept"]} == {("depended-on", alpha)}
+    assert memories(two_runs)[alpha].links
+    done(two_runs, "undo")
+    done(two_runs, "revert", second, "--later", now=MUCH_LATER)
     assert "links" not in memories(two_runs)[alpha].fields
     assert_sound(two_runs)
 

@@ -51,7 +51,6 @@ def pinned(repo: Path, *words: str) -> str:
     ("options", "anew", "together", "subject"),
     [
         ((), True, [], "Revert: "),
-        (("--settle",), False, [], "Revert: "),
         (("--memory", "beta"), False, [], "Revert part of: "),
         (("--memory", "vim"), False, ["helix"], "Revert part of: "),
     ],
@@ -62,7 +61,7 @@ def test_the_answer_says_what_goes_and_whether_the_input_is_read_again(
     ids = named(two_runs)
     argv = [ids.get(word, word) for word in options]
     answer = done(two_runs, "revert", *argv, now=THEN)
-    assert (answer["latest"], answer["anew"], answer["overridden"]) == (True, anew, [])
+    assert (answer["latest"], answer["anew"], answer["kept"]) == (True, anew, [])
     assert answer["together"] == [ids[word] for word in together]
     changed = git(two_runs, "diff", "--name-only", "HEAD^").split()
     assert answer["files"] == sum(not path.startswith("tombstones/") for path in changed)
@@ -72,13 +71,14 @@ def test_the_answer_says_what_goes_and_whether_the_input_is_read_again(
     assert trailers(two_runs, "Reason") == ["`memrepo", "revert`"]
 
 
-@pytest.mark.parametrize("side", ["ours", "theirs"])
-def test_only_theirs_names_the_later_work_that_it_undoes(two_runs: Path, side: str) -> None:
+@pytest.mark.parametrize("later", [False, True])
+def test_later_work_stays_and_is_named_unless_it_is_to_go_too(two_runs: Path, later: bool) -> None:
     beta = named(two_runs)["beta"]
     done(two_runs, "edit", beta, "--text", "The server beta is silent.", now=THEN)
-    answer = done(two_runs, "revert", runs(two_runs)[0], f"--{side}", now=NIGHT)
-    assert answer["overridden"] == ([beta] if side == "theirs" else [])
-    assert (beta in memories(two_runs)) is (side == "ours")
+    words = ("revert", runs(two_runs)[0], *["--later"] * later)
+    answer = done(two_runs, *words, now=NIGHT)
+    assert [work["memory"] for work in answer["kept"]] == [beta] * (not later)
+    assert (beta in memories(two_runs)) is not later
 
 
 # -- what cannot be reverted -----------------------------------------------------------------------
@@ -98,10 +98,6 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str, str]] = {
         git(repo, "checkout", "-q", "main"),
     ), "other", "is not an operation on this branch"),
     "the beginning": (lambda repo: git(repo, *BEGIN), "HEAD", "created this repository"),
-    "what is reverted": (
-        lambda repo: done(repo, "revert", pinned(repo, "alpha", "beta"), now=THEN),
-        "HEAD~1", "is reverted already, by",
-    ),
 }  # fmt: skip
 
 
@@ -173,7 +169,6 @@ def test_a_commit_that_only_records_an_author_is_no_decision(two_runs: Path) -> 
     undo = memrepo(two_runs, "undo", now=NIGHT)
     assert undo.exit == 2
     assert recorded[:10] in undo.error["message"]
-    assert f"`memrepo revert {runs(two_runs)[0]}`" in undo.error["fix"]
     done(two_runs, "revert", alpha, now=NIGHT)
     assert not memories(two_runs)[alpha].hot, "what was decided before"
     assert "old server" in memories(two_runs)[alpha].body
@@ -238,10 +233,9 @@ def test_only_work_that_is_still_there_keeps_a_new_memory(two_runs: Path, way: s
     (work, clashes), beta = LATER_WORK[way], named(two_runs)["beta"]
     run = runs(two_runs)[0]
     work(two_runs)
-    answer = memrepo(two_runs, "revert", run, now=LAST)
-    found = [(c["kind"], c["memory"]) for c in answer.data["conflicts"]]
+    answer = done(two_runs, "revert", run, now=LAST)
+    found = [(c["kind"], c["memory"]) for c in answer["kept"]]
     assert found == ([("edited-later", beta)] if clashes else [])
-    assert answer.data["anew"] is not clashes
     assert (beta in memories(two_runs)) is clashes
 
 
@@ -252,7 +246,7 @@ def test_after_a_part_of_a_run_the_rest_goes_without_a_clash(two_runs: Path, wor
     (reverted,) = done(two_runs, "revert", run, *part, now=THEN)["commits"]
     done(two_runs, "revert", reverted, now=NIGHT)
     done(two_runs, "revert", run, *part, now=NIGHT)
-    assert done(two_runs, "revert", run, now=LAST)["conflicts"] == []
+    assert done(two_runs, "revert", run, now=LAST)["kept"] == []
     assert git(two_runs, "rev-parse", "HEAD:memories") == before
 
 
@@ -288,16 +282,10 @@ def test_undo_stops_at_a_hand_that_changed_what_memrepo_keeps(
     assert answer.exit == (2 if stops else 0), answer
     if stops:
         assert hand[:10] in answer.error["message"]
-        assert f"`memrepo revert {pinned[:10]}` reverts the operation" in answer.error["fix"]
+        assert f"`git revert {hand[:10]}`" in answer.error["fix"]
     else:
         assert (answer.data["undone"]["commit"], answer.data["latest"]) == (pinned, False)
         assert not memories(two_runs)[alpha.id].pinned
-
-
-def test_undo_names_no_older_operation_that_is_not_in_effect(two_runs: Path) -> None:
-    git(two_runs, "revert", "--no-edit", "-m", "1", "HEAD")
-    answer = memrepo(two_runs, "undo", now=THEN)
-    assert answer.error["fix"] == f"`git revert {head(two_runs)[:10]}` undoes it"
 
 
 @pytest.mark.parametrize("is_named", [True, False])
@@ -312,8 +300,7 @@ def test_what_was_brought_back_of_a_revert_can_be_reverted_again(
     (first,) = done(two_runs, "revert", commit, now=THEN)["commits"]
     done(two_runs, "revert", first, "--memory", alpha, now=NIGHT)
     assert memories(two_runs)[alpha].pinned
-    answer = memrepo(two_runs, "revert", commit, "--memory", beta, now=NIGHT)
-    assert (answer.exit, "is reverted already" in answer.error["message"]) == (2, True)
+    assert done(two_runs, "revert", commit, "--memory", beta, now=NIGHT)["commits"] == []
     done(two_runs, "revert", commit, *(["--memory", alpha] if is_named else []), now=NIGHT)
     assert not memories(two_runs)[alpha].pinned
     assert not memories(two_runs)[beta].pinned

@@ -125,7 +125,7 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     command = answer.err.split("`git ")[1].split("`")[0].split(" ")
     assert "The spare key lies on the shelf." in git(laptop, *command)
     told = memrepo(desk, "sync", now=LATER, as_json=False).err
-    assert "has one clone's version" in told
+    assert "another clone joined its changes with yours" in told
     converge(laptop, desk, now=LATER)
 
 
@@ -228,70 +228,49 @@ def test_other_files_of_the_repository_are_joined_with_their_modes(
     assert_sound(desk)
 
 
-# -- what a person must decide -----------------------------------------------------------------
+# -- what the two sides cannot both have ------------------------------------------------------
 
 
-def removed_and_edited(remover: Path, editor: Path) -> str:
-    """Let a person remove the one memory in one clone, and reword it in another."""
+@pytest.mark.parametrize("hub_removes", [True, False], ids=["hub", "here"])
+def test_a_file_that_one_side_deleted_and_the_other_changed_stays(
+    machines: tuple[Path, Path], hub_removes: bool
+) -> None:
+    laptop, desk = machines
+    remover, editor = (desk, laptop) if hub_removes else (laptop, desk)
     (id_,) = memories(remover)
     write(remover, only(remover), None)
     commit_all(remover, "take it out")
     done(editor, "edit", id_, "--text", "The spare key hangs by the door.")
-    return id_
-
-
-@pytest.mark.parametrize("hub_removes", [True, False], ids=["hub", "here"])
-@pytest.mark.parametrize("side", ["--ours", "--theirs"])
-def test_a_persons_removal_against_an_edit_is_a_persons_to_decide(
-    machines: tuple[Path, Path], hub_removes: bool, side: str
-) -> None:
-    laptop, desk = machines
-    remover, editor = (desk, laptop) if hub_removes else (laptop, desk)
-    id_ = removed_and_edited(remover, editor)
     done(desk, "sync")
-    before, hub = standing(laptop), tip(desk)
-    answer = memrepo(laptop, "sync")
-    assert answer.exit == 3
-    (clash,) = answer.data["conflicts"]
-    assert (clash["kind"], clash["memory"]) == ("removed-and-edited", id_)
-    assert (clash["ours"], clash["theirs"]) == (tip(laptop), hub)
-    assert "--ours" in answer.data["fix"]
-    said = memrepo(laptop, "sync", as_json=False).out
-    assert clash["ours"][:10] in said
-    assert clash["theirs"][:10] in said
-    assert standing(laptop)[1:] == before[1:]
-    assert tip(laptop.parent / "hub.git", "main") == hub
-    done(laptop, "sync", side)
+    for repo in (laptop, desk):  # both are told
+        told = memrepo(repo, "sync", as_json=False).err
+        assert "one side deleted its file and the other changed it: it stays" in told
     converge(laptop, desk)
-    assert (id_ in memories(desk)) is (hub_removes == (side == "--ours"))
+    assert memories(laptop)[id_].body == "The spare key hangs by the door."
     assert_sound(laptop)
 
 
-def test_other_files_that_clash_are_a_persons_to_decide(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    for repo in machines:
-        write(repo, "README.txt", f"{repo.name}\n")
-        commit_all(repo, "readme")
-    done(desk, "sync")
-    answer = memrepo(laptop, "sync")
-    assert answer.exit == 3
-    assert [c["path"] for c in answer.data["conflicts"]] == ["README.txt"]
-    done(laptop, "sync", "--ours")
-    converge(laptop, desk)
-    assert (desk / "README.txt").read_text() == "laptop\n"
-
-
-def test_a_side_that_a_person_chose_is_no_choice_of_the_merge(machines: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("name", ["README.txt", "memrepo.toml"])
+def test_the_same_lines_of_other_files_are_joined_by_git_and_a_person(
+    machines: tuple[Path, Path], name: str
+) -> None:
     laptop, desk = machines
     for repo, zone in ((desk, "Atlantic/Azores"), (laptop, "Europe/Oslo")):
-        text = (repo / "memrepo.toml").read_text()
-        write(repo, "memrepo.toml", re.sub("(?m)^timezone = .*", f'timezone = "{zone}"', text))
+        text = (repo / "memrepo.toml").read_text() if name == "memrepo.toml" else "timezone = x\n"
+        write(repo, name, re.sub("(?m)^timezone = .*", f'timezone = "{zone}"', text))
         commit_all(repo, "the time zone")
+    done(laptop, "init")
     done(desk, "sync")
-    assert memrepo(laptop, "sync").exit == 3
-    done(laptop, "sync", "--ours")
-    assert "sync-gave-way" not in memrepo(desk, "sync", as_json=False).err
-    assert "Europe/Oslo" in (desk / "memrepo.toml").read_text()
+    before = standing(laptop)[1:]
+    answer = memrepo(laptop, "sync")
+    assert (answer.exit, name in answer.error["message"]) == (3, True)
+    assert standing(laptop)[1:] == before
+    git(laptop, *answer.error["fix"].split("`")[1].split()[1:], check=False)
+    text = (laptop / name).read_text()
+    write(laptop, name, re.sub("(?s)<<<<<<< .*>>>>>>> [^\n]*", 'timezone = "Europe/Oslo"', text))
+    git(laptop, "commit", "-qa", "--no-edit", "--no-verify")
+    converge(laptop, desk)
+    assert 'timezone = "Europe/Oslo"' in (desk / name).read_text()
 
 
 def test_a_reference_that_a_merge_by_git_broke_is_repaired_by_check(
@@ -696,7 +675,7 @@ def test_a_file_here_and_a_folder_there_are_refused(machines: tuple[Path, Path])
     done(desk, "sync")
     before = tip(laptop)
     answer = memrepo(laptop, "sync")
-    assert answer.exit == 5
+    assert answer.exit == 3
     assert "docs" in answer.error["message"]
     assert tip(laptop) == before
 

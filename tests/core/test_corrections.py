@@ -91,30 +91,29 @@ BOTH = replace(KEPT, verdict="both", kept="")
 @pytest.mark.parametrize(
     ("ours", "theirs", "stands", "conflict"),
     [
-        (OPEN, KEPT, KEPT, None),
+        (OPEN, KEPT, KEPT, False),
         (
             replace(OPEN, reason="older"),
             replace(OPEN, reason="wiser"),
             replace(OPEN, reason="wiser"),
-            None,
+            False,
         ),
         (
             replace(KEPT, reason="older"),
             replace(KEPT, reason="wiser"),
             replace(KEPT, reason="wiser"),
-            None,
+            False,
         ),
-        (KEPT, replace(BOTH, by="memrepo/0.1.0"), KEPT, "both-changed"),
-        (KEPT, None, KEPT, None),
+        (KEPT, replace(BOTH, by="memrepo/0.1.0"), KEPT, True),
+        (KEPT, None, KEPT, True),
     ],
 )
 def test_a_decision_stands_over_an_open_case(ours, theirs, stands, conflict) -> None:
     base = encode(replace(OPEN, reason="base"))
     one, two = encode(ours), encode(theirs) if theirs else b"garbage"
-    conflict = conflict or ("both-changed" if theirs is None else None)
     for a, b in ((one, two), (two, one)):
         joined = join_file(Layout(), PATH, base, a, b)
-        assert (joined.data, joined.conflict) == (encode(stands), conflict)
+        assert (joined.data, joined.is_lost) == (encode(stands), conflict)
 
 
 def state(body: str, **fields) -> State:

@@ -32,9 +32,13 @@ def state(*memories: Memory, **files: bytes) -> State:
     return read_state({**{m.path: codec.encode(m) for m in memories}, **files}, Layout())
 
 
-def back(*states: State, side: Any = "", **more: Any) -> Reverted:
+def back(*states: State, **more: Any) -> Reverted:
     """Revert the first step of a history on top of its last state."""
-    return revert_change(states[0], states[1], states[-1], side, **more)
+    return revert_change(states[0], states[1], states[-1], **more)
+
+
+def kinds(found: Reverted) -> list[str]:
+    return [work.kind for work in found.kept]
 
 
 # -- laws ----------------------------------------------------------------------------------------
@@ -52,7 +56,7 @@ def test_what_only_the_step_wrote_goes_back_and_all_other_work_stays(
     assert dict(read_state(dict(found.state.files), Layout()).memories) == dict(
         found.state.memories
     )
-    if found.clashes:
+    if found.kept:
         return
     gone = head.memories.keys() - found.state.memories.keys()
     for id_, now in head.memories.items():
@@ -86,13 +90,13 @@ def test_the_last_step_goes_back_to_the_byte(history: tuple[tuple[State, ...], i
 
 
 @cases(60)
-@given(histories(), st.sampled_from(("ours", "theirs")))
-def test_with_a_side_chosen_nothing_clashes_and_references_hold(
-    history: tuple[tuple[State, ...], int], side: Any
+@given(histories(), st.booleans())
+def test_references_hold_whatever_happens_to_later_work(
+    history: tuple[tuple[State, ...], int], later: bool
 ) -> None:
     states, k = history
-    found = revert_change(states[k], states[k + 1], states[-1], side)
-    assert found.clashes == ()
+    found = revert_change(states[k], states[k + 1], states[-1], later=later)
+    assert not (later and found.kept)
     assert states[-1].files.edited(found.effect) == found.state.files
     read = read_state(dict(found.state.files), Layout())
     assert dict(read.memories) == dict(found.state.memories)
@@ -101,34 +105,35 @@ def test_with_a_side_chosen_nothing_clashes_and_references_hold(
 # -- single situations ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("side", "body"), [("ours", "2"), ("theirs", "0")])
-def test_the_same_lines_clash_and_a_side_settles_it(side: str, body: str) -> None:
+@pytest.mark.parametrize(
+    ("later", "body", "kept"), [(False, "2", ["text-overlaps"]), (True, "0", [])]
+)
+def test_of_the_same_lines_the_later_ones_stay_unless_they_go_too(
+    later: bool, body: str, kept: list[str]
+) -> None:
     states = [state(fact(body=b, title=t)) for b, t in (("0", "x"), ("1", "y"), ("2", "y"))]
-    assert [c.kind for c in back(*states).clashes] == ["text-overlaps"]
-    settled = back(*states, side=side).state.memories[A]
-    assert (settled.body, settled.title) == (body, "x"), "other fields go back anyway"
+    found = back(*states, later=later)
+    assert kinds(found) == kept
+    memory = found.state.memories[A]
+    assert (memory.body, memory.title) == (body, "x"), "other fields go back anyway"
 
 
 def test_an_edit_never_moves_to_another_memory_of_the_same_content() -> None:
     one, other = fact(A, "same"), fact(B, "same")
     moved = fact(A, "same", path=strategies.place(A, "skills/2026-02"))
     states = [state(one), state(moved, other), state(moved, fact(B, "mine"))]
-    found = back(*states, side="ours")
+    found = back(*states)
     assert found.state.memories[B].body == "mine"
     assert found.state.memories[A].path == one.path
 
 
-def test_files_that_a_later_commit_wrote_stay_and_kept_ones_too() -> None:
+def test_files_that_a_later_commit_wrote_stay() -> None:
     a, b, c = (
-        {"sources/a.md": x, "sources/b.md": y, "runs/r.json": z}
-        for x, y, z in ((b"0", b"0", b"0"), (b"1", b"1", b"1"), (b"1", b"2", b"1"))
+        {"sources/a.md": x, "sources/b.md": y}
+        for x, y in ((b"0", b"0"), (b"1", b"1"), (b"1", b"2"))
     )
-    found = back(*(state(**files) for files in (a, b, c)), kept=frozenset({"runs/r.json"}))
-    assert dict(found.state.files) == {
-        "sources/a.md": b"0",
-        "sources/b.md": b"2",
-        "runs/r.json": b"1",
-    }
+    found = back(*(state(**files) for files in (a, b, c)))
+    assert dict(found.state.files) == {"sources/a.md": b"0", "sources/b.md": b"2"}
 
 
 def test_of_a_part_only_that_part_goes_back() -> None:
@@ -147,7 +152,7 @@ def test_a_foreign_key_and_a_comment_of_a_person_stay() -> None:
 
 def test_growing_older_is_nobodys_edit() -> None:
     found = back(state(), state(fact()), state(fact(tier="warm")))
-    assert (found.clashes, dict(found.state.memories)) == ((), {})
+    assert (found.kept, dict(found.state.memories)) == ((), {})
 
 
 def test_an_element_that_was_changed_goes_back_to_what_it_was() -> None:
@@ -178,12 +183,10 @@ def test_what_comes_back_makes_room_for_what_stands_there() -> None:
     assert set(found.state.files) == {m.path for m in found.state.memories.values()}
 
 
-@pytest.mark.parametrize(
-    ("side", "body"), [("", "made again"), ("ours", "made again"), ("theirs", "one")]
-)
-def test_what_it_removed_and_was_made_again(side: Any, body: str) -> None:
-    found = back(state(fact()), state(), state(fact(body="made again")), side=side)
-    assert [c.kind for c in found.clashes] == ([] if side else ["edited-later"])
+@pytest.mark.parametrize(("later", "body"), [(False, "made again"), (True, "one")])
+def test_what_it_removed_and_was_made_again(later: bool, body: str) -> None:
+    found = back(state(fact()), state(), state(fact(body="made again")), later=later)
+    assert kinds(found) == ([] if later else ["edited-later"])
     assert found.state.memories[A].body == body
     assert len(found.state.files) == 1
 
@@ -192,13 +195,13 @@ def test_who_refers_to_it_already_before_does_not_hold_it() -> None:
     link = (Link(target=B, type="supports"),)
     known = state(fact(links=link), fact(B))
     found = back(state(fact()), known, state(fact(links=link, title="x"), fact(B)))
-    assert found.clashes == ()
+    assert found.kept == ()
     assert B not in found.state.memories
     assert "links" not in found.state.memories[A].fields
     assert found.state.memories[A].title == "x"
 
 
-def test_with_ours_a_chain_of_those_who_refer_stays_whole() -> None:
+def test_a_chain_of_those_who_refer_stays_whole() -> None:
     def holding(id_: str, *targets: str) -> Memory:
         return fact(id_, links=tuple(Link(target=t, type="supports") for t in targets))
 
@@ -207,10 +210,10 @@ def test_with_ours_a_chain_of_those_who_refer_stays_whole() -> None:
         state(fact(C), fact(A), fact(B)),
         state(holding(C, B), fact(A), holding(B, A)),
     ]
-    found = back(*states, side="ours").state.memories
+    found = back(*states).state.memories
     assert set(found) == {A, B, C}
     assert found[C] == holding(C, B)
-    assert set(back(*states, side="theirs").state.memories) == {C}
+    assert set(back(*states, later=True).state.memories) == {C}
 
 
 def test_only_files_of_ours_that_are_not_rendered_go_back() -> None:
@@ -253,7 +256,7 @@ def test_a_replacement_that_stays_is_contested_with_what_returns() -> None:
     third = fact(C, status="superseded", superseded_by=(B,))
     edited = fact(B, "another", supersedes=(A, C))
     states = state(old, fact(C)), state(replaced, new, fact(C)), state(replaced, edited, third)
-    found = back(*states, side="ours").state.memories
+    found = back(*states).state.memories
     assert {i: (m.status, m.standing) for i, m in found.items()} == {
         A: ("active", "contested"),
         B: ("active", "contested"),
@@ -263,17 +266,16 @@ def test_a_replacement_that_stays_is_contested_with_what_returns() -> None:
     assert found[B].body == "another"
 
 
-def test_who_refers_to_a_memory_that_would_go_is_a_conflict_in_order() -> None:
+def test_who_refers_to_a_memory_that_would_go_keeps_it() -> None:
     link = (Link(target=A, type="related"),)
     states = state(), state(fact(A)), state(fact(A), fact(C, links=link), fact(B, links=link))
     found = back(*states)
-    assert [(c.kind, c.memory, c.on) for c in found.clashes] == [
+    assert [(w.kind, w.memory, w.on) for w in found.kept] == [
         ("depended-on", B, A),
         ("depended-on", C, A),
     ]
-    kept = back(*states, side="ours")
-    assert ({*kept.state.memories}, kept.clashes) == ({A, B, C}, ())
-    gone = back(*states, side="theirs")
+    assert {*found.state.memories} == {A, B, C}
+    gone = back(*states, later=True)
     assert {i: m.links for i, m in gone.state.memories.items()} == {B: (), C: ()}
     assert set(gone.effect) == {fact(i).path for i in (A, B, C)}
 

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.memory import Memory
-from memrepo.merge.versions import FileVersion, JoinedBytes, join_bytes, join_versions, own_words
+from memrepo.merge.reversal import own_words
+from memrepo.merge.versions import FileVersion, join_bytes, join_versions
 
 PATH = "memories/knowledge/2026-01/m-111111.md"
 HEAD = "id: mem-1111111111111111\ntype: fact\n"
@@ -20,90 +20,59 @@ def version(header: str, body: str = "One.", *, end: str = "\n") -> FileVersion:
     return FileVersion(PATH, data, memory)
 
 
-def joined(
-    base: str | None, older: str, newer: str, memory: Memory | None = None, body: str = "One."
-) -> JoinedBytes:
+def joined(base: str | None, older: str, newer: str) -> tuple[str, bool]:
     """Join headers that hold the lines of one memory and what else is said; `|` ends a line."""
-    sides = [
-        None if h is None else version(h.replace("|", "\n"), body) for h in (base, older, newer)
-    ]
-    result = join_bytes(sides[0], sides[1], sides[2], memory or sides[2].memory)
-    assert result is not None
-    assert codec.decode(PATH, result.data)[0] == result.memory
-    return result
-
-
-def header(result: JoinedBytes) -> str:
-    return result.data.decode().split("---\n")[1]
+    sides = [None if h is None else version(h.replace("|", "\n")) for h in (base, older, newer)]
+    assert sides[1] is not None
+    assert sides[2] is not None
+    assert sides[2].memory is not None
+    found = join_bytes(sides[0], sides[1], sides[2], sides[2].memory)
+    assert codec.decode(PATH, found[0].data)[0] == found[0].memory
+    return found[0].data.decode().split("---\n")[1].replace("\n", "|"), found[1]
 
 
 B = HEAD.replace("\n", "|")
 
 
 @pytest.mark.parametrize(
-    ("base", "older", "newer", "expected", "lost"),
+    ("base", "older", "newer", "expected", "is_lost"),
     [
-        (B, f"{B}a: 1|", f"{B}b: 2|", f"{B}b: 2|a: 1|", ()),
-        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 0|", f"{B}a: 1|", ()),
-        (f"{B}a: 0|", f"{B}a: 0|", f"{B}a: 2|", f"{B}a: 2|", ()),
-        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", ("a",)),
-        (f"{B}a: 0|", B, f"{B}a: 0|", B, ()),
-        (f"{B}a: 0|", B, f"{B}a: 2|", f"{B}a: 2|", ()),
-        (f"{B}a: 0|", f"{B}a: 1|", B, f"{B}a: 1|", ()),
-        (f"{B}a: 0|", B, B, B, ()),
-        (None, f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", ("a",)),
-        (
-            f"{B}a: 0|",
-            f"{B}a:|  - x|  - y|",
-            f"{B}a: 2|",
-            f"{B}a: 2|",
-            ("a",),
-        ),
-        (B, f"{B}a:|  - x|  - y|", f"{B}z: 1|", f"{B}z: 1|a:|  - x|  - y|", ()),
+        (B, f"{B}a: 1|", f"{B}b: 2|", f"{B}a: 1|b: 2|", False),
+        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 0|", f"{B}a: 1|", False),
+        (f"{B}a: 0|", f"{B}a: 0|", f"{B}a: 2|", f"{B}a: 2|", False),
+        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", True),
+        (f"{B}a: 0|", B, f"{B}a: 0|", B, False),
+        (f"{B}a: 0|", B, B, B, False),
+        (None, f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", True),
+        (B, f"{B}a:|  - x|  - y|", f"{B}z: 1|", f"{B}a:|  - x|  - y|z: 1|", False),
+        (B, f"# one|{B}", f"{B}# two|", f"# one|{B}# two|", False),
+        (f"# one|{B}", B, f"# one|{B}a: 1|", f"{B}a: 1|", False),
+        (f"# one|{B}", f"# one|{B}", f"{B}a: 1|", f"{B}a: 1|", False),
+        (B, f"{B}# last|", f"{B}a: 1|", f"{B}# last|a: 1|", False),
+        (B, B.replace("|type", "|# why|type"), f"{B}a: 1|",
+         B.replace("|type", "|# why|type") + "a: 1|", False),
     ],
-)
-def test_foreign_keys_are_merged_one_by_one(
-    base: str | None, older: str, newer: str, expected: str, lost: tuple[str, ...]
+)  # fmt: skip
+def test_other_keys_and_comments_are_merged_by_line(
+    base: str | None, older: str, newer: str, expected: str, is_lost: bool
 ) -> None:
-    found = joined(base, older, newer)
-    assert header(found) == expected.replace("|", "\n")
-    assert found.lost == lost
+    assert joined(base, older, newer) == (expected, is_lost)
 
 
-@pytest.mark.parametrize(
-    ("base", "older", "newer", "expected"),
-    [
-        (B, f"# one|{B}", f"{B}# two|", f"# one|{B}# two|"),
-        (f"# one|{B}", B, f"# one|{B}a: 1|", f"{B}a: 1|"),
-        (f"# one|{B}", f"# one|{B}", f"{B}a: 1|", f"{B}a: 1|"),
-        (B, "id: mem-1111111111111111|# why|type: fact|", f"{B}a: 1|", ""),
-        (B, f"{B}# last|", f"{B}a: 1|", f"{B}a: 1|# last|"),
-    ],
-)
-def test_comments_of_both_sides_stand_where_they_stood(
-    base: str, older: str, newer: str, expected: str
-) -> None:
-    wanted = expected or "id: mem-1111111111111111|# why|type: fact|a: 1|"
-    assert header(joined(base, older, newer)) == wanted.replace("|", "\n")
-
-
-def test_added_lines_take_the_line_ends_and_the_margin_of_the_file() -> None:
+def test_a_merged_file_has_the_line_ends_of_the_newer_side() -> None:
     base, ours = version(HEAD, end="\r\n"), version(f"{HEAD}b: 2\n", end="\r\n")
+    assert ours.memory is not None
     found = join_bytes(base, version(f"{HEAD}a: 1\n"), ours, ours.memory)
-    assert found is not None
-    assert b"\r\na: 1\r\n" in found.data
-    assert b"\n" not in found.data.replace(b"\r\n", b"")
-    indented = "  id: mem-1111111111111111\n  type: fact\n"
-    shifted = version(f"{indented}  b: 2\n")
-    found = join_bytes(version(indented), version(f"{HEAD}a:\n  - x\n"), shifted, shifted.memory)
-    assert found is not None
-    assert b"\n  a:\n    - x\n" in found.data
+    assert b"\r\na: 1\r\n" in found[0].data
+    assert b"\n" not in found[0].data.replace(b"\r\n", b"")
 
 
-def test_what_no_file_can_hold_together_is_none() -> None:
+def test_what_no_file_can_hold_together_is_the_newer_side_s() -> None:
     big = "x" * 600_000
     base, ours, theirs = version(HEAD), version(f"{HEAD}a: {big}\n"), version(f"{HEAD}b: {big}\n")
-    assert join_bytes(base, ours, theirs, theirs.memory) is None
+    assert theirs.memory is not None
+    found = join_bytes(base, ours, theirs, theirs.memory)
+    assert (found[0].data, found[1]) == (theirs.data, True)
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,7 @@ TWO = f"{GREEN} {RED}"
         (GREEN, fact(f"{RED} The gate of this mill is green.", B), True),
         (GREEN, fact(f"{RED} The gate of this mill is green.", B, type="note"), False),
         (GREEN, fact(f"{RED} The mill is old.", B), False),
-        (TWO, fact(f"Nobody knew. {RED}", B), True),
-        (TWO, fact(f"Nobody knew. {RED}", B, type="note"), False),
+        (TWO, fact(f"Nobody knew. {RED}", B), False),
         (f"{GREEN} It is red.", fact("It is red. Nobody knew that before.", B), False),
         ("It is red", fact("It is red and it has been for many years by now.", B), False),
         ("Red old barn door", fact("Nobody knew that at all. Red old big barn door.", B), True),
@@ -101,7 +100,7 @@ def test_a_tombstone_has_hashes_of_what_the_memory_was_read_from() -> None:
         fact(GREEN, sources=(one, other), former=(alias,)), reason="no", by="human:me", at=AT
     )
     assert set(made.units) >= {one.text_hash, alias}
-    assert made.keys == tombstone_of(fact(), reason="", by="", at=AT).keys
+    assert made.text_key == tombstone_of(fact(), reason="", by="", at=AT).text_key
 
 
 @pytest.mark.parametrize(

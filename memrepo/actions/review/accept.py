@@ -37,8 +37,7 @@ from memrepo.core.state import Change, Remove, State, Step, Update, apply, play,
 from memrepo.merge import closure
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.merge.versions import MergeConflict, Side
-from memrepo.store import history
+from memrepo.merge.versions import MergeConflict
 from memrepo.store.history import DISCARDS
 from memrepo.store.objects import NewCommit
 
@@ -82,7 +81,7 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
         return _decide_removals(work, request, is_kept=False)
     waits, ours = the_waiting(work, request.run), work.tree.state()
     tip = work.store.snapshot(waits.tip).state()
-    result, conflicts = _merge(work, waits, tip)
+    result = _merge(work, waits, tip)
     refuse_taking(work, ours, result.state)
     before = work.store.snapshot(waits.base).state().memories
     proposed = {
@@ -92,14 +91,14 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
     }
     changed = proposed.keys()
     left = {id_ for id_, states in proposed.items() if not _is_in_effect(*states)}
-    left |= changed & {one.id for one in conflicts}
+    left |= changed & {one.id for one in result.conflicts}
     found = Decided(
         verdict="accepted",
         run=waits.run,
         memories=tuple(sorted(changed - left)),
         left_out=tuple(sorted(left)),
-        conflicts=conflicts,
-        exit=Exit.DECIDE if conflicts else Exit.DONE,
+        conflicts=result.conflicts,
+        exit=Exit.DECIDE if result.conflicts else Exit.DONE,
     )
     if request.dry_run:
         return found
@@ -124,28 +123,23 @@ def _is_in_effect(before: Memory | None, tip: Memory | None, after: Memory | Non
     return traits(before, tip) <= traits(before, after)
 
 
-def _merge(work: Work, waits: Waiting, tip: State) -> tuple[MergeResult, tuple[MergeConflict, ...]]:
-    """Return HEAD with the changes of a run, and the conflicts, in which HEAD's side is taken."""
+def _merge(work: Work, waits: Waiting, tip: State) -> MergeResult:
+    """Return HEAD with the changes of a run.
+
+    What was removed or rejected since the run was made does not come back.
+    """
     base, ours = work.store.snapshot(waits.base).state(), work.tree.state()
-    conflicts: list[MergeConflict] = []
-
-    def settle(conflict: MergeConflict) -> Side:
-        sides = (s.memories.get(conflict.id) for s in (base, ours))
-        paths = [memory.path for memory in sides if memory is not None]
-        span = (work.tree.commit, [waits.base], paths)
-        is_by_person = history.is_changed_by_person(work.store.repo, *span)
-        if conflict.kind == "removed-and-edited" and not is_by_person:
-            return ""
-        conflicts.append(conflict)
-        return "ours"
-
-    changed = frozenset(work.store.work.changed(waits.base, waits.tip))
     rejected = tombstones_in(ours)
-    new = [m for m in tip.every if m.id not in base.memories and m.id not in ours.memories]
-    tip = apply(tip, [Remove(id=m.id) for m in new if rejected.find_barring(m) is not None])
+    gone = [
+        Remove(id=m.id)
+        for m in tip.every
+        if m.id not in ours.memories
+        and (m.id in base.memories or rejected.find_barring(m) is not None)
+    ]
+    tip = apply(tip, gone)
     updates, _ = closure.close(tip, closure.known_in(base))  # what they replaced is active again
-    tip = apply(tip, updates)
-    return merge_states(base, ours, tip, changed=changed, settle=settle), tuple(conflicts)
+    changed = frozenset(work.store.work.changed(waits.base, waits.tip))
+    return merge_states(base, ours, apply(tip, updates), changed=changed)
 
 
 def _commit(

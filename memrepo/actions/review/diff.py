@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -22,14 +23,14 @@ from memrepo.views.review import Change, Reason, Review, Stage
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo diff`."""
 
-    words: Annotated[
-        tuple[str, ...],
+    word: Annotated[
+        str,
         option(
-            "a waiting or landed run, a commit, REV..REV or two revisions; "
-            "default: the pending run, else the last one",
+            "a waiting or landed run, a commit or REV..REV; default: the pending run, else the last"
+            " one",
             metavar="RUN|REV",
         ),
-    ] = ()
+    ] = ""
     stat: Annotated[bool, option("only the totals of each kind", "--stat", group="form")] = False
     markdown: Annotated[
         bool,
@@ -60,7 +61,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Result:
     """Compare the trees before and after a run, a commit or a range of commits."""
-    review = review_of(work, span_of(work, request.words))
+    review = review_of(work, request.word)
     changes = tuple(change.record() for change in review.changes)
     return Result(
         run=review.run,
@@ -76,45 +77,17 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two commits to compare, and the commits between them, oldest first.
+def review_of(work: Work, word: str = "") -> Review:
+    """Return the changes that a word names: those of a run, of a commit or of `A..B`.
 
-    `base` is empty if there is no earlier commit. `entry` is the merge or commit that is shown.
+    Without a word, return those of the pending run, or else of the last landed run.
     """
-
-    title: str
-    state: Stage
-    base: str
-    tip: str
-    chain: tuple[history.LogEntry, ...]
-    entry: history.LogEntry | None = None
-
-    @property
-    def run(self) -> str:
-        """Return the id of the compared run, or an empty string."""
-        return self.entry.run if self.entry and self.state in ("waits", "landed") else ""
-
-
-def span_of(work: Work, words: Sequence[str]) -> Comparison:
-    """Return the comparison that some words specify: a run, a commit, `A..B` or `A B`.
-
-    Without words, return the comparison of the pending run, or else of the last landed run.
-    """
-    if len(words) > 2:
-        raise UsageError(
-            f"found {len(words)} words, expected a run or two revisions",
-            fix="`memrepo log` lists runs and commits",
-        )
-    if len(words) == 2:
-        return _range(work, words[0], words[1])
-    word = words[0] if words else ""
-    if "..." in word:
-        raise UsageError(
-            f"found {word!r}, expected two dots", fix="A..B compares the two commits themselves"
-        )
+    repo = work.store.repo
     if ".." in word:
         first, _, second = word.partition("..")
-        return _range(work, first or "HEAD", second or "HEAD")
+        base, tip = _commit(work, first or "HEAD"), _commit(work, second or "HEAD")
+        chain = history.entries(repo, "--reverse", f"{base}..{tip}")
+        return _review(work, "range", word, base, tip, chain)
     try:
         waits = the_waiting(work, word)
     except NothingWaits:
@@ -123,51 +96,24 @@ def span_of(work: Work, words: Sequence[str]) -> Comparison:
             raise
         word = last.run if last else word
     else:
-        return Comparison(
-            title=waits.run,
-            state="waits",
-            base=waits.base,
-            tip=waits.tip,
-            entry=waits.entry,
-            chain=tuple(waits.chain(work)),
-        )
-    return _landed(work, word)
-
-
-def _landed(work: Work, word: str) -> Comparison:
-    repo = work.store.repo
+        steps = waits.chain(work)
+        return _review(work, "waits", waits.run, waits.base, waits.tip, steps, waits.entry)
     try:
         found = landing_of(work, word)
     except NoSuchRun:
-        commit = _commit(work, word)
-        found = next(history.entries(repo, "-1", commit))
-    run = found.landed
-    return Comparison(
-        title=run or f"{found.commit[:10]} {found.subject}",
-        state="landed" if run else "commit",
-        entry=found,
-        base=found.before,
-        tip=found.commit,
-        chain=tuple(history.chain_of(repo, found.commit)),
-    )
-
-
-def _range(work: Work, first: str, second: str) -> Comparison:
-    base, tip = _commit(work, first), _commit(work, second)
-    chain = history.entries(work.store.repo, "--reverse", f"{base}..{tip}")
-    return Comparison(
-        title=f"{first}..{second}", state="range", base=base, tip=tip, chain=tuple(chain)
-    )
+        found = next(history.entries(repo, "-1", _commit(work, word)))
+    state: Stage = "landed" if found.landed else "commit"
+    title = found.landed or f"{found.commit[:10]} {found.subject}"
+    steps = history.chain_of(repo, found.commit)
+    return _review(work, state, title, found.before, found.commit, steps, found)
 
 
 def _commit(work: Work, word: str) -> str:
     """Return the commit that a revision or run id identifies."""
     if found := work.store.resolve(word):
         return found
-    try:
+    with suppress(NothingWaits):
         return the_waiting(work, word).tip
-    except NothingWaits:
-        pass
     try:
         return landing_of(work, word).commit
     except NoSuchRun:
@@ -176,11 +122,22 @@ def _commit(work: Work, word: str) -> str:
         ) from None
 
 
-def review_of(work: Work, span: Comparison) -> Review:
-    """Collect the changes in a comparison."""
-    before = work.store.snapshot(span.base).state() if span.base else EMPTY
-    after = work.store.snapshot(span.tip).state()
-    decisions = _decisions(span.chain)
+def _review(
+    work: Work,
+    state: Stage,
+    title: str,
+    base: str,
+    tip: str,
+    chain: Iterable[history.LogEntry],
+    entry: history.LogEntry | None = None,
+) -> Review:
+    """Return the changes between two commits, and why the commits between them made them.
+
+    `base` is empty if there is no earlier commit. `entry` is the merge or commit that is shown.
+    """
+    before = work.store.snapshot(base).state() if base else EMPTY
+    after = work.store.snapshot(tip).state()
+    decisions = _decisions(chain)
     changes = []
     for one in differences(before, after):
         id_, new = one.memory.id, one.after
@@ -201,16 +158,15 @@ def review_of(work: Work, span: Comparison) -> Review:
                 against=tuple(after.memories[i] for i in against if i in after.memories),
             )
         )
-    entry = span.entry
     return Review(
-        title=span.title,
-        state=span.state,
-        base=span.base,
-        tip=span.tip,
-        run=span.run,
+        title=title,
+        state=state,
+        base=base,
+        tip=tip,
+        run=entry.run if entry and state in ("waits", "landed") else "",
         reason=entry.trailer("Reason") if entry else "",
         when=f"{entry.when.astimezone(work.config.zone):%Y-%m-%d %H:%M %Z}" if entry else "",
-        files=_files(work, span),
+        files=_files(work, base, tip),
         changes=tuple(changes),
     )
 
@@ -235,10 +191,10 @@ def _decisions(chain: Iterable[history.LogEntry]) -> Mapping[str, tuple[Reason, 
     return found
 
 
-def _files(work: Work, span: Comparison) -> dict[str, int]:
+def _files(work: Work, base: str, tip: str) -> dict[str, int]:
     """Return the number of changed files per folder, not counting memories."""
     layout = work.tree.layout
-    changed = work.store.work.changed(span.base, span.tip)
+    changed = work.store.work.changed(base, tip)
     names = (
         path.removeprefix(layout.prefix).partition("/")[0]
         if layout.owns(path)

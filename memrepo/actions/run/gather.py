@@ -450,10 +450,7 @@ def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee,
     for nominee in nominees:
         body = nominee.note.body.strip()
         repeated = [
-            (one, known[key])
-            for one in statements(body)
-            for key in one.keys
-            if key in known and not one.is_run
+            (one, known[one.key]) for one in statements(body) if one.key in known and not one.is_run
         ]
         if repeated:
             rest = leave_out(body, (one for one, _ in repeated))

@@ -136,7 +136,7 @@ def status(work: Work, request: StatusRequest) -> Result:
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot or 0, work.call.now)
-    wanted = needs(waits, times, found.contradictions, left.spent, len(found.marked))
+    wanted = needs(waits, times, found.contradictions, left, len(found.marked))
     problems = (*found.problems, *damaged, *_problems(work, dirty))
     # Without views, no run has made any yet.
     has_views = bool(work.tree.files.below(layout.area("views")))

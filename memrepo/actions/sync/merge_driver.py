@@ -80,7 +80,7 @@ def join(
         return ours, ["both sides changed a file that is not memrepo's"]
     if not layout.is_memory(path):
         whole = join_file(layout, path, base, ours, theirs)
-        notes = [f"{whole.conflict}: one side's version is used"] if whole.conflict else []
+        notes = ["both sides changed it: one side's version is used"] if whole.is_lost else []
         return ours if whole.data is None else whole.data, notes
     return _memory(path, base, ours, theirs, markers)
 

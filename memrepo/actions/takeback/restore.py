@@ -1,6 +1,6 @@
 """`memrepo restore`: restore a memory that was pruned, forgotten, archived or superseded.
 
-If another memory replaced it, the user must choose between `--instead` and `--beside`.
+If another memory replaced it, it takes that memory's place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memrepo.actions.past.log import find_removed
 from memrepo.actions.recall.lookup import NoSuchMemory, count_retrieval, find
 from memrepo.actions.work import DryRun, Reason, Work, option
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
-from memrepo.core.errors import Exit, MemrepoError, Problem
+from memrepo.core.errors import Problem
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.state import Change, State, Step, Update, apply
 from memrepo.merge import closure
@@ -25,33 +25,12 @@ from memrepo.policies.standing import RETIRED
 from memrepo.store.errors import problem
 
 
-class Replaced(MemrepoError):
-    """Raised when an active memory replaced the memory and the user did not choose an option."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, memory: Memory, heirs: tuple[Memory, ...]) -> None:
-        names = ", ".join(heir.id for heir in heirs)
-        super().__init__(
-            f"{memory.id} was replaced by {names}, which is in effect",
-            fix="`--instead` restores it in its place, `--beside` keeps both as contested",
-        )
-
-
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo restore`."""
 
     id: Annotated[
         str, option("the memory; only its id if it is no longer in the tree", metavar="ID")
     ]
-    instead: Annotated[
-        bool,
-        option("for a superseded memory: it replaces its successor", "--instead", group="how"),
-    ] = False
-    beside: Annotated[
-        bool,
-        option("for a superseded memory: keep both, as contested", "--beside", group="how"),
-    ] = False
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -81,7 +60,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
         if (stone := tombstones_in(state).find_barring(memory)) is not None:
             raise Rejected(memory, stone)
         stamp = Stamp(by=actor, at=work.call.now)
-        changes = _changes(state, memory, stamp, request)
+        changes = _changes(state, memory, stamp)
         return Step(
             op="restore",
             reason="restored by hand" + (" from history" if gone else f", was {memory.status}"),
@@ -126,39 +105,25 @@ def _from_history(work: Work, state: State, word: str, passed: list[Problem]) ->
 _ABSENT: Mapping[str, object] = {"status": "forgotten"}
 
 
-def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> list[Update]:
-    """Return the updates needed to restore a memory.
-
-    They end or reverse its supersession in both memories.
-    """
-    if memory.status == "forgotten" and memory.superseded_by:
-        # If a superseded memory was forgotten, the first restore only makes it superseded again.
-        heirs = _heirs(state, memory)
-        if heirs and not (request.instead or request.beside):
-            return [_update(memory, stamp, {"status": "superseded"})]
+def _changes(state: State, memory: Memory, stamp: Stamp) -> list[Update]:
+    """Return the updates needed to restore a memory. It supersedes its active successors."""
     heirs = _heirs(state, memory)
-    if heirs and not (request.instead or request.beside):
-        raise Replaced(memory, heirs)
-    contested = {"standing": "contested"} if heirs and request.beside else {}
     after: dict[str, dict[str, object]] = {}
     for id_ in memory.superseded_by:
         if (heir := state.memories.get(id_)) is not None:
-            after[id_] = {"supersedes": _but(heir.supersedes, memory.id)}
+            rest = tuple(old for old in heir.supersedes if old != memory.id)
+            after[id_] = {"supersedes": rest or None}
     for heir in heirs:
-        edit = after.setdefault(heir.id, {})
-        edit |= contested
-        if request.instead:
-            edit |= {
-                "status": "superseded",
-                "superseded_at": stamp.at,
-                "superseded_by": (*heir.superseded_by, memory.id),
-            }
-    fields: dict[str, object] = {"superseded_by": None, "superseded_at": None, **contested}
-    if request.instead and heirs:
-        new = [h.id for h in heirs if h.id not in memory.supersedes]
+        after.setdefault(heir.id, {}).update(
+            status="superseded",
+            superseded_at=stamp.at,
+            superseded_by=(*heir.superseded_by, memory.id),
+        )
+    fields: dict[str, object] = {"status": None, "superseded_by": None, "superseded_at": None}
+    if new := [heir.id for heir in heirs if heir.id not in memory.supersedes]:
         fields["supersedes"] = (*memory.supersedes, *new)
     return [
-        _update(memory, stamp, {"status": None, **fields}),
+        _update(memory, stamp, fields),
         *(Update(id=id_, fields=edit) for id_, edit in after.items()),
     ]
 
@@ -171,10 +136,6 @@ def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, object]) -> Updat
     if memory.standing == RETIRED:
         fresh["standing"] = None
     return Update(id=memory.id, fields={"archived_at": None, **fresh, **fields})
-
-
-def _but(ids: tuple[str, ...], gone: str) -> tuple[str, ...] | None:
-    return tuple(id_ for id_ in ids if id_ != gone) or None
 
 
 def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:

@@ -1,13 +1,14 @@
 """`memrepo revert` and `undo`: revert a run or a decision while preserving later work.
 
 Reverting the latest operation restores the whole tree. Reverting an earlier one restores each field
-that was not written since then. `undo` reverts the last operation on the branch, which may itself
-be a revert. If the last commit was made by hand, `undo` reverts nothing.
+that was not written since then, and names the later work that stays. `undo` reverts the last
+operation on the branch, which may itself be a revert. If the last commit was made by hand, `undo`
+reverts nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -18,19 +19,18 @@ from memrepo.actions.landing import chain, derived_contents, listed_steps
 from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.run.gather import CLAIMED
-from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option, side_of
+from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, REASON_LENGTH, fold, message
 from memrepo.core.state import BULK_OPS, PROPOSED, Step, traits_between
-from memrepo.merge.reversal import RevertConflict, Reverted, revert_change, together
+from memrepo.merge.reversal import LaterWork, Reverted, revert_change, together
 from memrepo.merge.tombstones import (
     lifted_changes,
     path_of,
     tombstone_bytes,
     tombstone_of_changes,
 )
-from memrepo.merge.versions import Side
 from memrepo.store import history
 from memrepo.store.history import LogEntry, newest_in_effect
 from memrepo.store.objects import NewCommit
@@ -51,14 +51,7 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         option("revert only its changes to these memories", "--memory", metavar="ID", several=True),
     ] = ()
-    ours: Annotated[bool, option("on conflict, keep later work", "--ours", group="side")] = False
-    theirs: Annotated[
-        bool,
-        option("on conflict, revert later work too", "--theirs", group="side"),
-    ] = False
-    settle: Annotated[
-        bool, option("mark its input as read: the next run does not read it again", "--settle")
-    ] = False
+    later: Annotated[bool, option("revert later changes to its memories too", "--later")] = False
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -86,21 +79,20 @@ class UndoneCommit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
-    """The reverted operation and the new commit. Nothing is reverted if there are conflicts."""
+    """The reverted operation, the new commit, and the later work that stays."""
 
     name: str
     """The run id, or the short id of the commit."""
     reverts: str
     commits: tuple[str, ...] = ()
-    conflicts: tuple[RevertConflict, ...] = ()
+    kept: tuple[LaterWork, ...] = ()
+    """Later work on what the operation changed, which stays."""
     files: int = 0
     """The number of changed files."""
     latest: bool
     """Whether this was the latest operation, so that all files are restored."""
     together: tuple[str, ...] = ()
     """Memories reverted in addition to the named ones, because they share a supersession."""
-    overridden: tuple[str, ...] = ()
-    """Memories whose later changes were reverted too, because of `--theirs`."""
     anew: bool = False
     """Whether the next run reads the input of the reverted run again."""
     undone: UndoneCommit | msgspec.UnsetType = msgspec.UNSET
@@ -115,7 +107,7 @@ def revert(work: Work, request: RevertRequest) -> Result:
 
 
 def take_back(work: Work, wanted: Wanted) -> Result:
-    """Revert an operation in one commit. If there are conflicts, report them and write nothing."""
+    """Revert an operation in one commit."""
     target = wanted.target
     if target.op == "sync":
         commit = target.commit[:10]
@@ -126,31 +118,26 @@ def take_back(work: Work, wanted: Wanted) -> Result:
             f" `git log {commit}^1..{commit}^2` is this clone's, `^2..^1` the hub's",
         )
     asked, request = wanted.only, wanted.request
-    side = side_of(ours=request.ours, theirs=request.theirs)
     if asked:
         before, after = (
             work.store.snapshot(c).state() for c in (wanted.target.before, target.commit)
         )
         wanted = replace(wanted, only=together(asked, before, after))
-    undone = _undone(work, wanted, side)
+    undone = _undone(work, wanted)
     found = Result(
         name=wanted.name,
         reverts=target.commit,
         latest=_is_latest(work, wanted),
         together=tuple(sorted(wanted.only - asked)),
+        kept=undone.kept,
+        files=len(undone.effect),
     )
-    if undone.clashes:
-        return replace(found, conflicts=undone.clashes, exit=Exit.DECIDE)
-    found = replace(found, files=len(undone.effect))
-    if side == "theirs":
-        kept = _undone(work, wanted)
-        found = replace(found, overridden=tuple(sorted({clash.memory for clash in kept.clashes})))
     if request.dry_run or not found.files:
         return found
     return replace(
         found,
         commits=(_commit(work, wanted, undone),),
-        anew=bool(wanted.target.landed) and not request.settle and not wanted.only,
+        anew=bool(wanted.target.landed) and not wanted.only,
         notices=tuple(work.store.notices),
     )
 
@@ -159,19 +146,21 @@ def _is_latest(work: Work, wanted: Wanted) -> bool:
     return wanted.target.commit == work.tree.commit
 
 
-def _undone(work: Work, wanted: Wanted, side: Side = "") -> Reverted:
+def _undone(work: Work, wanted: Wanted) -> Reverted:
     """Compute a revert on top of HEAD, with the pages that it changes, without writing anything."""
-    store, run = work.store, wanted.target.landed
+    store = work.store
     span = wanted.target.before, wanted.target.commit
     changed = store.work.changed(*span)
-    kept = {work.tree.layout.manifest(run)} if wanted.request.settle and run else set[str]()
     before, after = (store.snapshot(commit).state() for commit in span)
     head = work.tree.state()
-    done = revert_change(before, after, head, side, only=wanted.only, kept=kept, paths=changed)
+    later = wanted.request.later
+    done = revert_change(before, after, head, later=later, only=wanted.only, paths=changed)
+    if not (done.effect or _is_latest(work, wanted)):
+        return done
     pages: Mapping[str, bytes | None] = derived_contents(work, done.state)
     if _is_latest(work, wanted) and not wanted.only and not work.tree.stones:
         # Each byte is as it was, also of pages that a commit by hand left outdated.
-        pages = {path: before.files.get(path) for path in changed if path not in kept}
+        pages = {path: before.files.get(path) for path in changed}
     return replace(done, effect={**done.effect, **pages})
 
 
@@ -278,13 +267,16 @@ class AlreadyReverted(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, run: str, by: LogEntry | None, older: str = "") -> None:
+    def __init__(self, work: Work, run: str) -> None:
+        layout, there = work.tree.layout, newest_in_effect(work.landed())
+        removed = history.manifest_removals(work.store.repo, work.tree.commit, layout)
+        by = next((e for e in removed if run in map(history.run_of, e.paths)), None)
         fix = "`git revert` the commit that removed it to restore it"
         if by is not None:
             program = "memrepo" if by.op == "revert" else "git"
             fix = f"`{program} revert {by.commit[:10]}` restores it"
-        if older:
-            fix += f"; `memrepo revert {older}` reverts the run before it"
+        if there is not None:
+            fix += f"; `memrepo revert {there.landed}` reverts the run before it"
         super().__init__(f"{run} is already reverted", fix=fix)
 
 
@@ -293,26 +285,26 @@ class NotOurs(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, hand: LogEntry, older: LogEntry | None) -> None:
-        newest = f"{hand.commit[:10]} ({visible(hand.subject)})"
-        message = f"the newest commit, {newest}, is a commit by hand"
-        fix = f"`git revert {hand.commit[:10]}` undoes it"
-        if older is not None and older.in_effect:
-            name, subject = older.landed or older.commit[:10], visible(older.subject)
-            fix += f"; `memrepo revert {name}` reverts the operation before it: {subject}"
-        super().__init__(message, fix=fix)
+    def __init__(self, hand: LogEntry) -> None:
+        commit = hand.commit[:10]
+        super().__init__(
+            f"the newest commit, {commit} ({visible(hand.subject)}), is a commit by hand",
+            fix=f"`git revert {commit}` undoes it; `memrepo log` lists the operations before it",
+        )
 
 
 def find_target(
     work: Work, word: str, named: Sequence[str] = ()
 ) -> tuple[LogEntry, frozenset[str]]:
     """Return the operation to revert, and the memories to which the user's words limit it."""
-    head, only = work.tree.commit, frozenset[str]()
-    if word:
-        entry, only = _named(work, word)
-    else:
-        entry = _latest(work)
-    if not work.store.is_ancestor(entry.commit, head):
+    runs = work.landed()
+    if not (word or runs):
+        raise NothingToRevert("no run has landed on this branch")
+    # Without a word, an older run than the newest is never chosen instead.
+    entry, only = _named(work, word, runs) if word else (runs[0], frozenset[str]())
+    if entry.landed and not entry.in_effect:
+        raise AlreadyReverted(work, entry.landed)
+    if not work.store.is_ancestor(entry.commit, work.tree.commit):
         raise NothingToRevert(f"{word} is not an operation on this branch")
     if not entry.before or not entry.trailer("Op"):
         raise NothingToRevert(f"{entry.commit[:10]} was not written by memrepo: use `git revert`")
@@ -322,79 +314,20 @@ def find_target(
         tip, before = (work.store.snapshot(c).state() for c in (entry.commit, entry.before))
         every = replace(tip, memories={**before.memories, **tip.memories})
         only = frozenset(find(every, one).id for one in named)
-    if not entry.landed and (by := _revert_in_effect(work, entry, only)):
-        raise UsageError(
-            f"{entry.commit[:10]} ({visible(entry.subject)}) is reverted already,"
-            f" by {by.commit[:10]}",
-            fix=f"`memrepo revert {by.commit[:10]}` restores its changes",
-        )
     return entry, only
 
 
-def _revert_in_effect(work: Work, entry: LogEntry, only: Collection[str]) -> LogEntry | None:
-    """Return the newest revert of a commit, or of some of its memories.
-
-    Return None if a part of what is wanted was brought back by reverting that revert.
-    """
-    by = next(iter(_reverts_of(work, entry)), None)
-    wanted = {*(only or entry.trailers.get("Memory", ()))}
-    if by is None or not wanted.issubset(by.trailers.get("Memory", ())):
-        return None
-    for later in _reverts_of(work, by):
-        common = wanted.intersection(later.trailers.get("Memory", ()))
-        if common and _revert_in_effect(work, later, common) is None:
-            return None
-    return by
-
-
-def _reverts_of(work: Work, entry: LogEntry) -> list[LogEntry]:
-    """Return the reverts of a commit on the branch, newest first."""
-    grep = f"--grep=^{PREFIX}Reverts: {entry.commit}$"
-    return [*history.entries(work.store.repo, "--topo-order", grep, work.tree.commit)]
-
-
-def _latest(work: Work) -> LogEntry:
-    """Return the newest run on the branch.
-
-    Raise if it is already reverted, and never choose an older run instead.
-    """
-    runs, store, tree = work.landed(), work.store, work.tree
-    removed = history.manifest_removals(store.repo, tree.commit, tree.layout)
-    here = tree.files.below(tree.layout.area("runs"))
-    gone = {history.run_of(p) for e in removed for p in e.paths if p not in here}
-    there = newest_in_effect(runs)
-    last = max(gone, default="")
-    if there is None and not last:
-        raise NothingToRevert("no run has landed on this branch")
-    if there is None or last > there.run:
-        raise AlreadyReverted(last, _removal(removed, last), there.run if there else "")
-    return there
-
-
-def _removal(removed: Sequence[LogEntry], run: str) -> LogEntry | None:
-    """Return the newest commit that removed a run's manifest, or None."""
-    return next((e for e in removed if run in map(history.run_of, e.paths)), None)
-
-
-def _named(work: Work, word: str) -> tuple[LogEntry, frozenset[str]]:
-    runs = work.landed()
+def _named(work: Work, word: str, runs: Sequence[LogEntry]) -> tuple[LogEntry, frozenset[str]]:
     try:
-        landing = landing_of(work, word, runs)
+        return landing_of(work, word, runs), frozenset()
     except NoSuchRun:
-        commit = work.store.resolve(word)
-        if commit:
+        if commit := work.store.resolve(word):
             # The last commit of a run names the whole run.
             known = next((one for one in runs if one.commit == commit), None)
             entry = next(iter(history.entries(work.store.repo, "-1", commit)))
             return known or entry, frozenset()
-        memory = _memory(work, word)
-        if not memory:
+        if not (memory := _memory(work, word)):
             raise
-    else:
-        if not landing.in_effect:
-            removed = history.manifest_removals(work.store.repo, work.tree.commit, work.tree.layout)
-            raise AlreadyReverted(landing.run, _removal(removed, landing.run))
-        return landing, frozenset()
     return _last_of(work, memory)
 
 
@@ -434,31 +367,20 @@ def _memory(work: Work, word: str) -> str:
 def last_operation(work: Work) -> LogEntry:
     """Return the last operation, ignoring manual commits that concern no memory."""
     runs = {run.commit: run for run in work.landed()}
-    hand: LogEntry | None = None
     for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
         if entry.trailer("Op") == "init" or not entry.parents:
             break
-        if found := runs.get(entry.commit) or _operation(entry):
-            if hand is not None:
-                raise NotOurs(hand, found)
+        if found := runs.get(entry.commit):
             return found
-        if hand is None and (entry.trailer("Op") or _concerns(work, entry)):
-            hand = entry
-    if hand is not None:
-        raise NotOurs(hand, None)
+        # A commit that only records the authorship of a commit by hand is not a decision.
+        if entry.trailer("Op") and entry.trailer("Reason") != CLAIMED:
+            return entry
+        if entry.trailer("Op") or _concerns(work, entry):
+            raise NotOurs(entry)
     raise NothingToRevert(
         "no memrepo operation to undo",
         fix="use `git revert` for your own commits",
     )
-
-
-def _operation(entry: LogEntry) -> LogEntry | None:
-    """Return a commit if memrepo made it, or None.
-
-    A commit that only records the authorship of a commit by hand is not a decision.
-    """
-    decided = entry.trailer("Op") and entry.trailer("Reason") != CLAIMED
-    return entry if decided else None
 
 
 def _concerns(work: Work, entry: LogEntry) -> bool:

@@ -135,9 +135,7 @@ def import_(request: object, result: importing.Result, colour: bool) -> str:
 
 
 def sync(request: syncing.Request, result: syncing.Result, colour: bool) -> str:
-    """Format the numbers of transferred commits, or the conflicts that a person must resolve."""
-    if result.conflicts:
-        return _clashing(result)
+    """Format the numbers of transferred commits."""
     would = "would be " if request.dry_run else ""
     counts = [
         f"{counted(number, 'commit', 'commits')} {would}{what}"
@@ -152,15 +150,6 @@ def sync(request: syncing.Request, result: syncing.Result, colour: bool) -> str:
     if request.dry_run:
         lines.append("dry run: nothing was changed")
     return "\n".join(lines)
-
-
-def _clashing(result: syncing.Result) -> str:
-    lines = [f"this clone and {result.remote} conflict; nothing was changed or pushed"]
-    lines += [
-        f"  {c.kind:<18} {c.memory or visible(c.path)}  here {c.ours[:10]}, hub {c.theirs[:10]}"
-        for c in result.conflicts
-    ]
-    return "\n".join([*lines, result.fix])
 
 
 def completion(request: object, result: commands.Script, colour: bool) -> str:

@@ -100,21 +100,21 @@ restore = written
 
 
 def revert(request: object, result: reverting.Result, colour: bool) -> str:
-    """Format the reverted changes, or the conflicts that prevent a revert."""
+    """Format the reverted changes, and the later work that stays."""
     name = result.name
-    if result.conflicts:
-        return _clashing(result)
     if not result.commits:
         if not result.files:
-            return f"reverting {name} changes nothing: later work replaced all its changes"
+            return f"reverting {name} changes nothing: none of its changes is in effect"
         return f"reverting {name} would touch {counted(result.files, 'file', 'files')}"
     before = ("file as it was before", "files as they were before")
-    kept = "later work kept" if not result.overridden else "later work reverted too"
-    later = (f"file changed, {kept}", f"files changed, {kept}")
-    files = counted(result.files, *(before if result.latest else later))
+    files = counted(result.files, *(before if result.latest else ("file", "files")))
     lines = [f"reverted {name} in {result.commits[0][:10]}: {files}"]
-    if result.overridden:
-        lines.append(f"it conflicted with later work on {', '.join(result.overridden)}")
+    if result.kept:
+        command = f"`memrepo undo`, then `memrepo revert {name} --later`"
+        lines.append(f"later work stays ({command} reverts it too):")
+    for work in result.kept:
+        on = f"  on {work.on}" if work.on else ""
+        lines.append(f"  {work.kind:<14} {work.memory}  {work.path}{on}")
     if result.together:
         lines.append(f"also reverted, because decided together: {', '.join(result.together)}")
     if result.anew:
@@ -124,22 +124,11 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def _clashing(result: reverting.Result) -> str:
-    lines = [f"{result.name} conflicts with later work; nothing was written"]
-    for clash in result.conflicts:
-        on = f"  on {clash.on}" if clash.on else ""
-        lines.append(f"  {clash.kind:<14} {clash.memory}  {clash.path}{on}")
-    lines.append("--ours keeps the later work, --theirs reverts it too")
-    return "\n".join(lines)
-
-
 def undo(request: object, result: reverting.Result, colour: bool) -> str:
-    """Format the undone step, or the conflicts that prevent an undo."""
+    """Format the undone step."""
     subject = result.undone.subject if result.undone else ""
-    short = result.reverts[:10]
-    what, body = f"{subject} ({short})", revert(request, result, colour=colour)
-    if result.conflicts:
-        return f"{what}\n{body}\nchoose with `memrepo revert {short} --ours` or `--theirs`"
+    what = f"{subject} ({result.reverts[:10]})"
+    body = revert(request, result, colour=colour)
     if not result.commits:
         return f"would undo {what}\n{body}"
     return f"undid {what}\n{body}\n`memrepo undo` again restores it"

@@ -15,7 +15,7 @@ from memrepo.actions.past import why
 from memrepo.actions.recall import around
 from memrepo.actions.recall import show as showing
 from memrepo.actions.review import resolve
-from memrepo.actions.review.diff import review_of, span_of
+from memrepo.actions.review.diff import review_of
 from memrepo.actions.run.decide import EDITED
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import last_record
@@ -114,9 +114,7 @@ def _night(work: Work, found: status.Result, last: RunResult | None) -> Night:
         return Night(summary, failed)
     landed, left, small, marked = list[NightRow](), list[NightRow](), 0, 0
     changes = [
-        change
-        for group in review_of(work, span_of(work, (found.last_run.run,))).groups
-        for change in group.changes
+        change for group in review_of(work, found.last_run.run).groups for change in group.changes
     ]
     for one in sorted(changes, key=lambda one: _shown_memory(one).is_note):  # notes are many
         if one.kind == "marked":
@@ -262,7 +260,7 @@ MAX_PROBLEMS = 5
 
 
 def _waiting(work: Work, branch: str) -> Shown:
-    review = review_of(work, span_of(work, (branch,)))
+    review = review_of(work, branch)
     count = sum(len(group.changes) for group in review.groups)
     return {
         "run": review.run,
@@ -357,9 +355,8 @@ def _card(change: Change, *, with_reason: bool = True) -> Shown:
 
 def change(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return the data of the page for a run or a commit: its changes, and the form to revert it."""
-    span = span_of(work, (asked.get("id", ""),))
-    review = review_of(work, span)
-    target = span.run or span.tip
+    review = review_of(work, asked.get("id", ""))
+    target = review.run or review.tip
     return {
         "review": review,
         "target": target,

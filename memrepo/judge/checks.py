@@ -59,8 +59,6 @@ MIN_SHARED, COVERED = 2, 0.3
 """Words, and share of a text's rare words, that a later line has in common with it."""
 BOUNDS = ("negation", "time", "most", "least")
 """Kinds of words that a wording may not lose: not and only, until, at most, at least."""
-HARD_BOUNDS = ("negation", "most", "least")
-"""Those for which code refuses it. "From 3 to 7 May" may be said without "until"."""
 MIN_CLAUSE_WORDS = 2
 """A clause of at most this many words may lose its negation in many ways."""
 _REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
@@ -136,7 +134,6 @@ def cite(lines: str, batch: Batch) -> Cited:
         places.append(Place(document, shown[0], shown[-1]))
         own += [document.lines[n - 1].strip() for n in shown]
         under += [line.strip("# ") for line in document.headings(shown[0])]
-        under += [sender] if (sender := document.sender(shown[0])) else []
         above += [*_names(document), *document.head]
         adjacent = (m for away in range(1, NEAR_LINES + 1) for m in (start - away, end + away))
         near |= {f"{id_}:{n}": document.lines[n - 1] for n in adjacent if n in visible[id_]}
@@ -224,6 +221,9 @@ def check(
         grounds = replace(grounds, context=(*grounds.context, op.subject))
     found += map(str, find_unsupported(_fields(op), grounds))
     found += _meaning_faults(op, cited, old)
+    own = "".join(cited.own)
+    if _wide(own) > 0.3 * len(own) and not _wide(op.text):
+        found.append("text: not in the language of the lines")
     found += _copies(op, known, spoken)
     if op.op == "replace" and old is not None:
         found += _losses(op, old, cited)
@@ -266,9 +266,14 @@ def with_near_lines(
     return op, cite(op.lines, batch)
 
 
+def _wide(text: str) -> int:
+    """Return the number of characters of scripts without blanks."""
+    return sum(ch > "\u2e80" for ch in text)
+
+
 def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
     length = len(op.text)
-    is_short = length + sum(ch > "\u2e80" for ch in op.text) < MIN_TEXT
+    is_short = length + _wide(op.text) < MIN_TEXT
     if (is_short or length > SPARE * MAX_TEXT) and op.text not in cited.own:
         yield f"text: {length} characters, expected {MIN_TEXT} to {MAX_TEXT}"
     for name in ("text", "subject", "still"):
@@ -344,7 +349,7 @@ def evidence_of(op: Operation, cited: Cited, old: Memory | None) -> tuple[str, .
 
 
 def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator[str]:
-    """Yield lost or added negations, and another language."""
+    """Yield lost or added negations. Other changes are a matter for the second question."""
     stated = evidence_of(op, cited, old)
     words, languages = content_words(op.text), languages_of(op.text, "\n".join(stated))
     whole = "\n".join((cited.evidence, old.body if old else ""))
@@ -352,16 +357,10 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
     is_negated = has_mark(op.text, "negation") and not any(has_mark(whole, b) for b in BOUNDS)
     if is_negated and _restates(op.text, whole, languages):
         yield "text: a negation that is not in the lines"
-    for kind in HARD_BOUNDS:
-        if not has_mark(op.text, kind) and (
-            lost := next(_find_lost_clauses(kind, stated, words, languages), "")
-        ):
-            yield f'text: it loses "{has_mark(lost, kind)}": {lost[:60]}'
-    own = "".join(cited.own)
-    if sum(ch > "\u2e80" for ch in own) > 0.3 * len(own) and not any(
-        ch > "\u2e80" for ch in op.text
+    elif not has_mark(op.text, "negation") and (
+        lost := next(_find_lost_clauses(stated, words, languages), "")
     ):
-        yield "text: not in the language of the lines"
+        yield f'text: it loses "{has_mark(lost, "negation")}": {lost[:60]}'
 
 
 def _restates(text: str, whole: str, languages: Collection[str]) -> bool:
@@ -377,9 +376,9 @@ def _restates(text: str, whole: str, languages: Collection[str]) -> bool:
 
 
 def _find_lost_clauses(
-    kind: str, lines: Sequence[str], words: frozenset[str], languages: Collection[str]
+    lines: Sequence[str], words: frozenset[str], languages: Collection[str]
 ) -> Iterator[str]:
-    """Yield the clauses with a word of a kind that a wording restates, whole or in part.
+    """Yield the clauses with a negation that a wording restates, whole or in part.
 
     If another clause has all that the wording takes of it, and more, the wording restates that one,
     such as the half of a line that says what holds now.
@@ -390,7 +389,7 @@ def _find_lost_clauses(
         content = content_words(clause)
         restated = len(shared) >= min(RESTATED * len(content), max(2, TAKEN * len(words)))
         is_long = len(content) > MIN_CLAUSE_WORDS and not any(shared < other for other in taken)
-        if is_long and restated and word_marked(clause, kind, languages):
+        if is_long and restated and word_marked(clause, "negation", languages):
             yield clause.strip()
 
 

@@ -51,8 +51,6 @@ _CLOCK = regex(r"\d:\d\d")
 _WORD = regex(r"[^\W\d_]{3,}")
 _HEADING = regex(r"(#{1,6})\s")
 _HEAD_LINES = 8
-MAX_SENDER_WORDS = 6
-"""Maximum words of a line with a time that is the header of the message below it."""
 _RUN = regex(r"[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{60,}")
 _ADDRESS = regex(r"[/.\\]")
 MIN_READABLE, MAX_SQUEEZED, MAX_ODD = 0.6, 0.15, 0.1
@@ -128,16 +126,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
                 found.append(line)
                 depth = _depth(line)
         return found
-
-    def sender(self, number: int) -> str:
-        """Return the header above a message that has its sender and time, or an empty string."""
-        for line in reversed(self.lines[: number - 1]):
-            if _HEADING.match(line):
-                break
-            is_row = _ITEM.match(line) or line.lstrip().startswith("|")
-            if not is_row and _CLOCK.search(line) and len(_WORD.findall(line)) <= MAX_SENDER_WORDS:
-                return line
-        return ""
 
 
 def is_heading(line: str) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from memrepo.core.ids import normalise, visible
+from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.text.dates import month_names, timespans
 from memrepo.text.languages import bare, language_of, table
@@ -27,8 +27,6 @@ _CHUNK = regex(
     rf"[^\s()\[\]{{}}<>\"'`“”„«»‘’「」『』《》〈〉【】（）,;!?。、，；：！？|…*—～·{_WIDE}]+"
 )
 _EDGES = ".:-_&+=°–€$£¥₹"
-_VALUE = regex(r"[+\-−±€$£¥₹]\d[\d.,]*\S{0,3}|\d[\d.,]*(?:%|[°€$£¥₹]\w?)")
-"""A signed number, or one with a sign as its unit: no part of a path."""
 _QUOTED = regex(
     r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」]+)」"
 )
@@ -36,17 +34,15 @@ _SENTENCE_END = frozenset(".!?:;\n。！？：•·→")
 _NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f]\d+)*")
 _AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
 _ISO = regex(r"(?<![A-Za-z\d])(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d|(?!T\d)[A-Za-z])")
-_DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
+_DOTTED = regex(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/]|\.\d)")
 _SHORT = regex(r"(?<![\w./-])(\d{1,2})([./-])(\d{1,2})(\.?)(?![\w/-]|\.\d)")
 """A date without a year, or a version, ratio or range. Its day may come first or last."""
-_MONTH = regex(r"(?<![\d./])(?:(\d{1,2})[./]((?:19|20)\d\d)|((?:19|20)\d\d)/(\d{1,2}))(?![\d/])")
 _EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
 _CLOCK = regex(
     r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b(?! (?-i:[A-ZÄÖÜ]))", 2
 )
 """A time with `am` or `pm`. Before a capital, `am` may be German."""
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
-_OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:(?:uhr|h|uur|heures)\b|[点點時时])", 2)
 _ALONE = regex(
     rf"(?<![\w.,:/{_WIDE}])(\d{{1,2}})(?![^\W\d_]|[\w%€$£]|[.,:/-]\d|\s+[^\W\d_])"
     r"|\b(?:the|on|el|día|le|il|am|den|dem|der|op|dia) (\d{1,2})\b(?![.,:/-]\d)",
@@ -54,14 +50,8 @@ _ALONE = regex(
 )
 """A number that may be the day of a month: it counts no noun, or has an article."""
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
-_DURATION = regex(
-    r"(?<![\w.,:])(\d{1,3}) ?h(?:rs?|ours?)?,? ?(?:and )?(\d{1,2}) ?m(?:ins?|inutes?)?\b"
-)
-"""Hours and minutes, in which neither is a time of day: `3h 52m`."""
 _UUID = regex(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", 2)
-_STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
-_YEARS = range(1900, 2200)
 _NEAR_DAYS, _MONTH_DAYS = 14, 31
 _DAYS_OF_UNIT = {"day": 1, "week": 7}
 _SHOWN = 60
@@ -106,8 +96,6 @@ def find_unsupported(
     """Yield each piece of the given (name, text) fields that does not occur in the grounds."""
     known = _ParsedGrounds(grounds)
     for field, text in fields:
-        if text != visible(text):
-            yield UnsupportedPiece(field=field, piece=repr(text), kind="an invisible character")
         for kind, piece in _foreign(text, known):
             yield UnsupportedPiece(field=field, piece=piece, kind=kind)
 
@@ -116,7 +104,7 @@ class _ParsedGrounds:
     """Parsed grounds, shared by all checks."""
 
     def __init__(self, grounds: Grounds) -> None:
-        whole = _spelled("\n".join(grounds.texts))
+        whole = "\n".join(grounds.texts)
         self.grounds, self.whole = grounds, whole
         self.folded = normalise(whole)
         self.loose = loose(whole)
@@ -152,17 +140,15 @@ class _ParsedGrounds:
         """Return whether the evidence supports a date.
 
         A date is supported if the grounds contain it, or if a relative date and the file's day
-        imply it. Of a date without a year, the one nearest to the file's day is meant. In a
-        language that is not listed, any word may mean a near day.
+        imply it. In a language that is not listed, any word may mean a near day.
         """
         if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
             return True
         undated = any(_same_day((0, *day[1:]), other, set()) for other in self.days if not other[0])
         if undated and any(_is_nearest(day, stated) for stated in self.stated):
             return True
-        if not any(_same_day(day, other, self.years) for other in self.stated):
-            return self._is_relative(day, is_listed=is_listed)
-        return day[2] == 0 or self._is_relative(day, is_listed=is_listed)
+        is_month = not day[2] and any(_same_day(day, one, self.years) for one in self.stated)
+        return is_month or self._is_relative(day, is_listed=is_listed)
 
     def _moved(self) -> Iterator[Day]:
         """Yield the dates meant by words such as `yesterday`, relative to the evidence's dates."""
@@ -185,18 +171,13 @@ class _ParsedGrounds:
             if any(first[:10] <= wanted.isoformat() <= last[:10] for first, last in spans):
                 return True
             away = abs((wanted - stated).days)
-            if away in self.distances or (day[2] == number and self._in_months(stated, wanted)):
+            if away in self.distances:
                 return True
             if away <= _NEAR_DAYS and not (is_listed and wanted.isoweekday() not in self.weekdays):
                 return True
             if away <= _MONTH_DAYS and day[2] in self.numbers:
                 return True
         return False
-
-    def _in_months(self, stated: date, wanted: date) -> bool:
-        """Return whether the grounds name the months between two dates ("in 2 months")."""
-        months = abs(12 * (wanted.year - stated.year) + wanted.month - stated.month)
-        return any(f.unit == "month" and months in f.values for f in self.figures)
 
     def language(self, text: str) -> str:
         """Return the language of a text, determined from the text and its evidence."""
@@ -205,7 +186,7 @@ class _ParsedGrounds:
 
     def allows_weekday(self, number: int, text: str) -> bool:
         """Return whether the grounds name a weekday, or they or the text have a date on it."""
-        if number in self.weekdays or (number < _SATURDAY and self.words & _WORKDAYS):
+        if number in self.weekdays:
             return True
         for year, month, day in self.days | self.stated | _read_dates(text)[0]:
             try:
@@ -233,10 +214,6 @@ class _ParsedGrounds:
             return True
         stem = folded[: max(3, len(folded) - 3)]
         return language in _INFLECTING and any(known.startswith(stem) for known in self.words)
-
-
-_SATURDAY = 6
-_WORKDAYS = frozenset("weekday weekdays workday workdays werktags werktage wochentags".split())
 
 
 def languages_of(*texts: str) -> frozenset[str]:
@@ -277,15 +254,13 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
         quoted = loose(next(filter(None, match.groups())))
         if quoted and quoted not in known.loose:
             yield "a quotation", match[0]
-    text = _spelled(text)
     for match in _UUID.finditer(text):
         if not known.holds(match[0]):
             yield "a name or identifier", match[0]
     rest = text = _UUID.sub(" ", text)
     for literal in _literals(text):
         rest = rest.replace(literal, " ", 1)
-        is_held = known.holds(literal) or f" {loose(literal)} " in f" {known.loose} "
-        if not is_held and not _pieces_held(literal, known):
+        if not (known.holds(literal) or f" {loose(literal)} " in f" {known.loose} "):
             yield "a name or identifier", literal
     days, undated = _read_dates(rest)
     is_listed = languages_of(text) <= frozenset(_table("languages")["listed"].split())
@@ -295,9 +270,7 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for clock in _clocks(rest):
         if clock not in known.clocks and not _whole_hour(clock, known):
             yield "a time", clock
-    figures = _unnumbered(_without_times(undated))
-    worded = _worded(figures) if is_listed else ()
-    yield from _foreign_figures((*_figures(figures), *worded), known)
+    yield from _foreign_figures(_figures(_without_times(undated)), known)
     yield from _foreign_names(text, known)
 
 
@@ -307,12 +280,10 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
 def _literals(text: str) -> Iterator[str]:
     """Yield a text's literals: paths, addresses, identifiers and unusually capitalised words."""
     for match in _CHUNK.finditer(_without_times(_read_dates(text)[1])):
-        parts = match[0].split("/")
-        for piece in parts if any(map(_VALUE.fullmatch, parts)) else (match[0],):
-            chunk = piece.strip(_EDGES) if not piece.startswith("--") else piece
-            chunk = chunk.removesuffix("/")
-            if len(chunk) > 1 and _is_literal(chunk):
-                yield chunk
+        chunk = match[0] if match[0].startswith("--") else match[0].strip(_EDGES)
+        chunk = chunk.removesuffix("/")
+        if len(chunk) > 1 and _is_literal(chunk):
+            yield chunk
 
 
 def _is_literal(chunk: str) -> bool:
@@ -337,15 +308,6 @@ def _is_literal(chunk: str) -> bool:
     if any(ch.isdigit() for ch in chunk):
         return any(ch.isalpha() for ch in chunk) and not unit_of(chunk.lstrip("0123456789-"))
     return any(ch.isupper() for ch in chunk[1:].replace("-", " ").split(" ", 1)[0])
-
-
-def _pieces_held(literal: str, known: _ParsedGrounds) -> bool:
-    """Return whether the grounds contain every part of a hyphenated or slashed compound."""
-    if any(ch.isdigit() or ch in "_@.:=#\\~" for ch in literal) or literal.startswith(("/", "--")):
-        return False
-    pieces = [p for p in regex(r"[-/&+]").split(literal) if p]
-    words = [p.removesuffix("s") if p[:-1].isupper() and p.endswith("s") else p for p in pieces]
-    return all(piece.islower() or known.holds(piece) for piece in words)
 
 
 def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
@@ -395,10 +357,10 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
 
     def dotted(match: re.Match[str]) -> str:
         one, sign, two, year = match.groups()
-        if not year and (sign == "/" or len(two) == 1):
-            return match[0]  # 1/2 is a half, 1.5 a number
-        turned = sign == "/" and int(two) <= 12
-        return take(match, year, *((two, one) if turned or sign == "." else (one, two)))
+        if len(year or "") < 4 if sign == "-" else not year and (sign == "/" or len(two) == 1):
+            return match[0]  # 1-2 is a range, 1/2 a half, 1.5 a number
+        turned = sign != "/" or int(two) <= 12
+        return take(match, year, *((two, one) if turned else (one, two)))
 
     def named(match: re.Match[str]) -> str:
         first, before, name, after, year = match.groups()
@@ -412,7 +374,6 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
 
     text = _ISO.sub(lambda m: take(m, m[1], m[2], m[3]), text)
     text = _DOTTED.sub(dotted, text)
-    text = _MONTH.sub(lambda m: take(m, m[2] or m[3], m[1] or m[4], ""), text)
     text = _EAST.sub(lambda m: take(m, m[1], m[2], m[3]), text)
     return found, _named_date().sub(named, text)
 
@@ -440,10 +401,7 @@ def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
 
 def _is_nearest(day: Day, stated: Day) -> bool:
     """Return whether a date is at most six months away, so that its year needs no mention."""
-    if not day[0]:
-        return False
-    months = 12 * (day[0] - stated[0]) + day[1] - stated[1]
-    return abs(months) <= 6
+    return day[0] > 0 and abs(12 * (day[0] - stated[0]) + day[1] - stated[1]) <= 6
 
 
 def _short_dates(text: str) -> Iterator[tuple[int, int]]:
@@ -459,9 +417,6 @@ def _clocks(text: str) -> Iterator[str]:
         yield f"{int(hour) % 12 + (12 if half in 'pP' else 0)}:{minute or '00'}"
     for hour, minute in _CLOCK_24.findall(_CLOCK.sub(" ", text)):
         yield f"{int(hour)}:{minute}"
-    for hour, minute in _OCLOCK.findall(text):
-        if int(hour) < 25:
-            yield f"{int(hour)}:{minute or '00'}"
 
 
 def _whole_hour(clock: str, known: _ParsedGrounds) -> bool:
@@ -470,21 +425,8 @@ def _whole_hour(clock: str, known: _ParsedGrounds) -> bool:
     return minute == "00" and not plain.isdisjoint(known.values) and not known.clocks
 
 
-def _spelled(text: str) -> str:
-    return _DURATION.sub(r"\1 hours \2 minutes", text)
-
-
 def _without_times(text: str) -> str:
-    for pattern in (_CLOCK, _CLOCK_24, _OCLOCK):
-        text = pattern.sub(" ", text)
-    return text
-
-
-def _unnumbered(text: str) -> str:
-    """Return a text without step numbers such as `1.` or `2.`."""
-    found = [int(match[1]) for match in _STEP.finditer(text)]
-    counts = len(found) > 1 and found == list(range(1, len(found) + 1))
-    return _STEP.sub(" ", text) if counts else text
+    return _CLOCK_24.sub(" ", _CLOCK.sub(" ", text))
 
 
 class _Figure(msgspec.Struct, frozen=True):
@@ -540,11 +482,9 @@ def _foreign_figures(
     figures: Iterable[_Figure], known: _ParsedGrounds
 ) -> Iterator[tuple[str, str]]:
     for figure in figures:
-        least, is_number = min(figure.values), figure.raw[-1].isdigit() or figure.raw[0].isdigit()
-        if not is_number and least <= 2 and not figure.unit:
-            continue  # one, two: often a pronoun
-        if least in _YEARS and not figure.unit and least in known.years:
-            continue
+        least = min(figure.values)
+        if not figure.unit and not known.years.isdisjoint((least, least - 1)):
+            continue  # the year, or the next one
         same = [other.unit for other in known.figures if other.values & figure.values]
         if not same and not figure.values & known.values:
             yield "a number", figure.raw

@@ -133,7 +133,7 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
             "files": list(dict.fromkeys(p.document.name for p in one.cited.places)),
             "near": _near(one, names),
             "later": later_lines(one.op, one.cited, one.batch) if one.batch is not None else [],
-            "day": max((p.document.day for p in one.cited.places), default=""),
+            "day": max((p.document.day or p.document.as_of for p in one.cited.places), default=""),
             "text": one.op.text,
             "subject": one.op.subject,
             "still": one.op.still,

@@ -350,7 +350,6 @@ def test_the_second_question_shows_near_lines_with_days_or_missing_words() -> No
     [
         ("In March 2026 Holt lit the kiln", "2026-03", True),
         ("2026-03: Holt lit the kiln", "2026-03-01", True),
-        ("Holt lit the kiln (03/2026)", "2026-03", True),
         ("Holt zündete den Ofen im März 2026", "2026-03", True),
         ("Holt encendió el horno en marzo de 2026", "2026-03", True),
         ("2026年3月 Holt点燃了窑炉", "2026-03", True),
@@ -482,18 +481,16 @@ def test_a_text_may_be_a_little_longer_than_a_model_was_told() -> None:
 @pytest.mark.parametrize(
     ("line", "text", "fault"),
     [
-        ("Exit at +0.8% TP and -0.5% SL", "Exit at +0.8% TP/-0.5% SL.", ""),
-        ("The hall is 18°C, the cellar 9°C", "Hall and cellar are at 18°C/9°C.", ""),
-        ("Holt pays €40, Vidar pays €60", "Holt and Vidar pay €40/€60.", ""),
-        ("Exit at +0.8% TP and -0.5% SL", "Exit at +0.8% TP/-0.7% SL.", "number"),
-        ("Exit at +0.8% and -0.5% SL", "Exit at +0.8% TP/-0.5% SL.", "identifier"),
         ("The shed is in Horten", "The shed is in Horten, see src/Rates/v2.", "identifier"),
+        ("Deploy 4.12.3 went well (15-11-2026)", "4.12.3 was deployed on 15 November 2026.", ""),
+        ("Deploy 4.12.3 went well", "Deploy 4.12.4 went well.", "identifier"),
+        ("Deploy on 15-11", "The deploy is on 15-11-2027.", "date"),
+        ("Rick keeps cats and dogs", "Rick keeps two kinds of animals: cats and dogs.", ""),
         ("A quiz with 5 questions", "It is a 5-question quiz.", ""),
         ("A quiz with 5 questions", "It is a 6-question quiz.", "number"),
         ("Order: 016B52-CC5865-3BDA82", "The order is 016B52-CC5865-3BDA82.", ""),
         ("Order: 016B52-CC5865-3BDA82", "The order is 016B52-CC5865-3BDA83.", "identifier"),
         ("The crossing took 3h 52m", "The crossing took 3 hours 52 min.", ""),
-        ("The crossing took 3 hours and 52 minutes", "The crossing took 3h52m.", ""),
         ("The crossing took 3h 52m", "The crossing took 3h 25m.", "number"),
         ("The crossing took 52m", "The crossing took 52 minutes.", ""),
         ("Thuyền trưởng: Holt", "Thuyền trưởng của tàu tên là Holt.", ""),  # "ten" is no number
@@ -502,7 +499,7 @@ def test_a_text_may_be_a_little_longer_than_a_model_was_told() -> None:
         ("The meeting with Holt is at 09:00", "Holt meets us on 2026-06-11 at 09:00.", "date"),
     ],
 )
-def test_a_compound_of_values_is_checked_by_its_parts(line: str, text: str, fault: str) -> None:
+def test_figures_and_identifiers_are_compared_whole(line: str, text: str, fault: str) -> None:
     op = Operation(op="add", lines="F1:1", text=text)
     found = check(op, Cited(own=(line,), days=("2026-06-10",)), {}, ())
     assert fault in found[0] if fault else not found, found
@@ -525,20 +522,6 @@ def test_a_line_that_is_no_heading_and_no_lead_in_states_something(
 ) -> None:
     found = cite("F1:1", batch([line, "- the skiff"], stating=frozenset({2})))
     assert not found.fault if is_accepted else "states nothing" in found.fault
-
-
-@pytest.mark.parametrize(
-    "header", ["Vidar Lund, 10:32", "**Vidar** [2026-01-04 10:32]", "10:32 PM - Vidar"]
-)
-def test_the_sender_above_a_long_message_is_evidence(header: str) -> None:
-    more = ["", "Hello all", "", "The mast is broken", "", "It rained", ""]
-    page = ["# Chat", *["x"] * 9, "Ines Moe, 10:30", "Hi", header, *more, "I take the skiff home"]
-    op = Operation(op="add", lines=f"F1:{len(page)}", text="The skiff is taken home by Vidar.")
-    assert check(op, cite(op.lines, batch(page)), {}, ()) == []
-    other = msgspec.structs.replace(op, text="The skiff is taken home by Ines.")
-    assert check(other, cite(op.lines, batch(page)), {}, ())
-    page[-2] = "## Next"
-    assert check(op, cite(op.lines, batch(page)), {}, ())
 
 
 @pytest.mark.parametrize(

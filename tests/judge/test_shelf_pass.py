@@ -161,7 +161,7 @@ def test_memories_are_joined_dropped_and_retyped(service: Service, tmp_path: Pat
         rows = [
             {"change": "join", "ids": [ids[CASH], ids[CARDS]], "text": text, "type": "constraint"}
             | {"subject": "Brevik"},
-            {"change": "join", "ids": [ids[ANA], ids[HOLM]], "text": "Ana leaves at nine."},
+            {"change": "join", "ids": [ids[ANA], ids[HOLM]], "text": "Ana leaves at 9."},
             {"change": "drop", "ids": [ids[OLD]]},
             {"change": "retype", "ids": [ids[CABLE]], "type": "constraint"},
         ]

@@ -266,6 +266,17 @@ def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
     return rules.evidence and not memory.decay and has_evidence(memory)
 
 
+def never_ends(memory: Memory, rules: DecayRules) -> bool:
+    """Return whether a memory is recalled whatever the time, as most are: `is_over` is false.
+
+    Each run asks this of every memory, and it takes a part of the time of a Retention.
+    """
+    if memory.valid_until or memory.confidence < FLOOR:
+        return False
+    cls = class_of(memory)
+    return cls in rules.ttl and lasts(memory, cls, rules)
+
+
 def has_evidence(memory: Memory) -> bool:
     """Return whether a memory is supported by a line of a source or by a person's confirmation."""
     return memory.once("stands", partial(_is_supported, memory))
@@ -348,6 +359,8 @@ def prunable(
     """Return the memories due for pruning, earliest first. `soft` skips expired memories."""
     found = []
     for memory in filter(decays, memories):
+        if never_ends(memory, rules):
+            continue
         kept = retention_of(memory, accesses.of(memory.id), now, rules)
         if is_over(memory, kept) and not (soft and kept.expired):
             found.append((memory, kept))

@@ -23,7 +23,7 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import Step, Update
 from memrepo.core.times import end_of, format_time
-from memrepo.policies.ageing import class_of, decays, is_over, retention_of
+from memrepo.policies.ageing import class_of, decays, is_over, never_ends, retention_of
 from memrepo.policies.rules import DecayRules, HotRules
 from memrepo.policies.standing import changed_at, contesting
 
@@ -121,6 +121,8 @@ def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRu
 
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
     """Return why a memory is no longer valid, or an empty string if it is valid."""
+    if never_ends(memory, decay):
+        return ""
     until = memory.valid_until
     if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"

@@ -10,10 +10,19 @@ from driving import CLASSIC
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.config import parse_config
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import Update
-from memrepo.policies.ageing import effective, move_of, prunable, retention_of
+from memrepo.policies.ageing import (
+    effective,
+    is_over,
+    move_of,
+    never_ends,
+    prunable,
+    retention_of,
+)
+from memrepo.policies.rules import DecayRules
 from memrepo.policies.upkeep import tier_steps
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -119,3 +128,24 @@ def test_a_future_date_holds_decay_until_its_day_has_passed(
 def test_what_is_protected_is_never_pruned(fields: dict[str, Any]) -> None:
     of = memory("short").with_fields(fields)
     assert prunable([of], Accesses(), T0 + 999 * D, DECAY_RULES) == []
+
+
+@pytest.mark.parametrize("rules", [CLASSIC.decay, parse_config('timezone = "UTC"').rules.decay])
+@pytest.mark.parametrize("confidence", [1.0, 0.05])
+@pytest.mark.parametrize("until", ["", "2026-04-01"])
+@pytest.mark.parametrize("cls", ["", "permanent", "session", "unknown"])
+def test_what_never_ends_is_over_at_no_time(
+    rules: DecayRules, confidence: float, until: str, cls: str
+) -> None:
+    fields = {"type": "fact", "created": T0, "confidence": confidence, "valid_until": until}
+    line = Source(resource="sources/MEMORY.md", lines=(1, 1), text_hash="th-0123456789abcdef")
+    for sources in ((), (line,)):
+        given_ = {**fields, "id": "mem-0000000000000001", "decay": cls, "sources": sources}
+        memory = Memory.of("memories/knowledge/a-000000.md", given_, body="The oak is oiled.")
+        over = [
+            is_over(memory, retention_of(memory, Access(), T0 + age, rules))
+            for age in (D, 400 * D, 40_000 * D)
+        ]
+        assert not (never_ends(memory, rules) and any(over))
+        if sources and not (until or cls) and confidence == 1.0 and rules.evidence:
+            assert never_ends(memory, rules)

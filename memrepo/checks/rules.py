@@ -49,7 +49,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def all_rules() -> Mapping[str, Rule]:
-    """Return all rules by name, including those for commit messages (`check-message`)."""
+    """Return all rules by name, including those for commit messages."""
     import tomllib
 
     table = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")

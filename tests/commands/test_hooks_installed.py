@@ -126,7 +126,7 @@ def test_a_message_is_read_as_git_would_keep_it(
     tmp_path: Path, text: str, rules: list[str]
 ) -> None:
     (tmp_path / "message").write_text(text)
-    answer = memrepo(tmp_path, "check-message", "message")
+    answer = memrepo(tmp_path, "hooks", "run", "commit-msg", "message")
     assert [p["rule"] for p in answer.data["problems"]] == rules
     assert answer.exit == bool(rules)
     assert KEY not in answer.out

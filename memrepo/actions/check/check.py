@@ -125,25 +125,6 @@ def _refuse_odd(request: CheckRequest) -> None:
         )
 
 
-class CheckMessageRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The arguments of `memrepo check-message`."""
-
-    file: Annotated[str, option("the message, as git hands it to its hook", metavar="FILE")]
-
-
-def check_message(work: Work, request: CheckMessageRequest) -> CheckResult:
-    """Check a message. Exit with status 1 if it contains memrepo trailers or a secret."""
-    path = work.call.where / request.file
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UsageError(
-            f"memrepo check-message: {request.file}: {error.strerror}",
-            fix="name the file that holds the message",
-        ) from error
-    return result_of([*message_problems(request.file, text)])
-
-
 class Repair(NamedTuple):
     """A repaired file: its new path and content, and the restored fields that only memrepo sets."""
 
@@ -329,9 +310,21 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> CheckResult:
         request = CheckRequest(staged=True, fix=name == "pre-commit")
         return check_files(work, request, merging=name == "pre-merge-commit")
     if name == "commit-msg":
-        return check_message(work, CheckMessageRequest(file=given[0]))
+        return _check_message(work, given[0] if given else "")
     if name == "pre-push":
         from memrepo.actions.check.commits import pushed
 
         return result_of(pushed(work, given))
     raise UsageError(f"memrepo hooks run: {name!r} is not a hook of memrepo")
+
+
+def _check_message(work: Work, file: str) -> CheckResult:
+    """Check a message. Exit with status 1 if it contains memrepo trailers or a secret."""
+    try:
+        text = (work.call.where / file).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(
+            f"memrepo hooks run commit-msg: {file or 'no file'}: {error.strerror}",
+            fix="name the file that holds the message",
+        ) from error
+    return result_of([*message_problems(file, text)])

@@ -81,10 +81,6 @@ def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
                 yield commit, problem
 
 
-class NoRange(UsageError):
-    """Raised when a range of commits cannot be read."""
-
-
 def is_range(word: str) -> bool:
     """Return whether a word is a range (`A..B`, `A..`) and not a path (`../x`, `a/../b`)."""
     first, dots, rest = word.partition("..")
@@ -140,13 +136,13 @@ def _ends(work: Work, word: str) -> tuple[str, str]:
     commits = [work.store.resolve(name) for name in names]
     for name, commit in zip(names, commits, strict=True):
         if not commit:
-            raise NoRange(
+            raise UsageError(
                 f"memrepo check: {word}: found no commit {name!r}",
                 fix="fetch it first; a forge's checkout may have the newest commit only",
             )
     bases = work.store.common_ancestors(commits)
     if not bases and (work.store.folder.parent / "shallow").exists():
-        raise NoRange(
+        raise UsageError(
             f"memrepo check: {word}: this clone is shallow and lacks the merge base",
             fix="git fetch --unshallow, or a checkout of the whole history (fetch-depth: 0)",
         )

@@ -69,19 +69,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
 Check: TypeAlias = Callable[[Work, bool], CheckFinding]
 """A check of an open repository. If the second argument is true, the check fixes what it can."""
 
-CHECKS: dict[str, Check] = {}
-"""The checks by name, in the order of their output."""
-
-
-def _check(name: str) -> Callable[[Check], Check]:
-    """Register a check under the name of its finding."""
-
-    def register(check: Check) -> Check:
-        CHECKS[name] = check
-        return check
-
-    return register
-
 
 def do(work: Work, request: Request) -> Result:
     """Run all checks. Exit with status 1 if any check fails.
@@ -118,7 +105,6 @@ def _listed(problems: tuple[Problem, ...], fine: str) -> CheckFinding:
 # -- the clone -------------------------------------------------------------------------------------
 
 
-@_check("git")
 def _git(work: Work, fix: bool) -> CheckFinding:
     version = git_version(work.store.repo)
     text = f"version {'.'.join(map(str, version))}"
@@ -126,7 +112,6 @@ def _git(work: Work, fix: bool) -> CheckFinding:
     return _finding("" if version >= MIN_GIT else f"{text}, {wanted} is needed", text)
 
 
-@_check("objects")
 def _objects(work: Work, fix: bool) -> CheckFinding:
     problems = object_problems(work.store.repo)
     if missing := _missing_objects(work):
@@ -144,7 +129,6 @@ def _missing_objects(work: Work) -> dict[str, str]:
     return work.store.repo.objects.missing(work.tree.commit)
 
 
-@_check("state")
 def _state(work: Work, fix: bool) -> CheckFinding:
     if problem := obstacle(work.store):
         return _finding(problem, "")
@@ -196,13 +180,11 @@ def _unstaged_files(work: Work) -> list[str]:
     return [p for p in removed if p in blobs and files.is_at(p, blobs[p])]
 
 
-@_check("index")
 def _index(work: Work, fix: bool) -> CheckFinding:
     index_of(work).count(["memory"], Filter())
     return _finding("", "up to date with HEAD")
 
 
-@_check("hook")
 def _hook(work: Work, fix: bool) -> CheckFinding:
     repo, shim = work.store.repo, asset("hooks", "shim")
     problem = settings.wrong_hooks(repo, shim)
@@ -213,7 +195,6 @@ def _hook(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem, f"{len(settings.HOOKS)} hooks run", fixed=can_fix and not problem)
 
 
-@_check("drivers")
 def _drivers(work: Work, fix: bool) -> CheckFinding:
     repo, layout = work.store.repo, work.store.layout
     adopted = is_adopted(repo, layout)
@@ -225,7 +206,6 @@ def _drivers(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem, fine, fixed=can_fix and not problem)
 
 
-@_check("judge")
 def _judge(work: Work, fix: bool) -> CheckFinding:
     name = refuse_unable(work)
     if name == "offline":
@@ -238,7 +218,6 @@ def _judge(work: Work, fix: bool) -> CheckFinding:
     return _finding("", f"{name}; {cost}" if cost else name)
 
 
-@_check("program")
 def _program(work: Work, fix: bool) -> CheckFinding:
     repo = work.store.repo
     known = settings.get(repo, settings.PROGRAM)
@@ -252,7 +231,6 @@ def _program(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem if is_missing and not fix else "", fine, fixed=is_missing and fix)
 
 
-@_check("attributes")
 def _attributes(work: Work, fix: bool) -> CheckFinding:
     repo, layout = work.store.repo, work.store.layout
     is_known = settings.workspace(repo) == work.store.root or bool(layout.prefix)
@@ -261,7 +239,6 @@ def _attributes(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem if is_wrong else "", "git does not merge the text of memories")
 
 
-@_check("rules")
 def _rules(work: Work, fix: bool) -> CheckFinding:
     """Check all files against all rules, and uncommitted memories against what was rejected."""
     with scenes.at_head(work.store.root) as checked:
@@ -272,12 +249,10 @@ def _rules(work: Work, fix: bool) -> CheckFinding:
     return _listed((*found, *uncommitted_problems(work)), fine)
 
 
-@_check("damage")
 def _damage(work: Work, fix: bool) -> CheckFinding:
     return _listed(find_damage(work), "no record is lost, no copy forged, no object replaced")
 
 
-@_check("pages")
 def _pages(work: Work, fix: bool) -> CheckFinding:
     """Check for pages that were deleted from the work tree but are still in git."""
     missing = missing_pages(work)
@@ -294,7 +269,6 @@ def _pages(work: Work, fix: bool) -> CheckFinding:
 # -- history ---------------------------------------------------------------------------------------
 
 
-@_check("runs")
 def _runs(work: Work, fix: bool) -> CheckFinding:
     runs, memories = work.landed(), work.tree.state().memories
     in_effect = sum(run.in_effect for run in runs)
@@ -306,7 +280,6 @@ def _runs(work: Work, fix: bool) -> CheckFinding:
     return CheckFinding(ok=not is_empty, message="; ".join(parts))
 
 
-@_check("schedule")
 def _schedule(work: Work, fix: bool) -> CheckFinding:
     times, zone = timetable(work, work.call.now), work.config.zone.key
     complaints, fixed = [*times.complaints], False
@@ -318,3 +291,22 @@ def _schedule(work: Work, fix: bool) -> CheckFinding:
     due = times.next if times.by else None
     ahead = f"next run {due.describe(zone)}" if due else "not scheduled"
     return _finding("; ".join(complaints), ahead, fixed=fixed)
+
+
+CHECKS: dict[str, Check] = {
+    "git": _git,
+    "objects": _objects,
+    "state": _state,
+    "index": _index,
+    "hook": _hook,
+    "drivers": _drivers,
+    "judge": _judge,
+    "program": _program,
+    "attributes": _attributes,
+    "rules": _rules,
+    "damage": _damage,
+    "pages": _pages,
+    "runs": _runs,
+    "schedule": _schedule,
+}
+"""The checks by name, in the order of their output."""

@@ -109,11 +109,6 @@ def findings(result: CheckResult) -> list[str]:
     return lines
 
 
-def check_message(request: object, result: CheckResult, colour: bool) -> str:
-    """Format the problems found in a commit message, one per line."""
-    return "\n".join(findings(result))
-
-
 def export(request: object, result: exporting.Result, colour: bool) -> str:
     """Format the number of exported files, and the numbers of omitted records."""
     message = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"

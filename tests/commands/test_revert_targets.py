@@ -48,7 +48,7 @@ def pinned(repo: Path, *words: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("options", "anew", "together", "subject"),
+    ("options", "reads_again", "together", "subject"),
     [
         ((), True, [], "Revert: "),
         (("--memory", "beta"), False, [], "Revert part of: "),
@@ -56,12 +56,12 @@ def pinned(repo: Path, *words: str) -> str:
     ],
 )
 def test_the_answer_says_what_goes_and_whether_the_input_is_read_again(
-    two_runs: Path, options: tuple[str, ...], anew: bool, together: list[str], subject: str
+    two_runs: Path, options: tuple[str, ...], reads_again: bool, together: list[str], subject: str
 ) -> None:
     ids = named(two_runs)
     argv = [ids.get(word, word) for word in options]
     answer = done(two_runs, "revert", *argv, now=THEN)
-    assert (answer["latest"], answer["anew"], answer["kept"]) == (True, anew, [])
+    assert (answer["latest"], answer["reads_again"], answer["kept"]) == (True, reads_again, [])
     assert answer["together"] == [ids[word] for word in together]
     changed = git(two_runs, "diff", "--name-only", "HEAD^").split()
     assert answer["files"] == sum(not path.startswith("tombstones/") for path in changed)

@@ -93,7 +93,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Whether this was the latest operation, so that all files are restored."""
     together: tuple[str, ...] = ()
     """Memories reverted in addition to the named ones, because they share a supersession."""
-    anew: bool = False
+    reads_again: bool = False
     """Whether the next run reads the input of the reverted run again."""
     undone: UndoneCommit | msgspec.UnsetType = msgspec.UNSET
     """What `undo` chose to revert."""
@@ -137,7 +137,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     return replace(
         found,
         commits=(_commit(work, wanted, undone),),
-        anew=bool(wanted.target.landed) and not wanted.only,
+        reads_again=bool(wanted.target.landed) and not wanted.only,
         notices=tuple(work.store.notices),
     )
 

@@ -117,7 +117,7 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
         lines.append(f"  {work.kind:<14} {work.memory}  {work.path}{on}")
     if result.together:
         lines.append(f"also reverted, because decided together: {', '.join(result.together)}")
-    if result.anew:
+    if result.reads_again:
         lines.append(
             "the next run reads the reverted input again; what it proposes again is left out"
         )

@@ -329,8 +329,8 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
     if section == "ban" or ("\n" in unit.text and _teaches(unit, ("ban", "rule"))):
         return True
     if is_in(file_kind, "of_rules"):
-        said = unit.text if file_kind == "rules" else _opening(unit)
-        return is_headed or (says and file_kind != "profile" and _says_in(said))
+        is_told = file_kind != "profile" and (section != "person" or _says_in(_opening(unit)))
+        return is_headed or (says and is_told)
     is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
     is_ruled |= any(map(is_negative, unit.headings))
     return (is_headed and (says or is_ruled)) or (says and _says_in(_opening(unit), EARLY))

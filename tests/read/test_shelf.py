@@ -112,7 +112,7 @@ def test_a_rule_is_one_where_rules_stand_or_by_its_form(
         ("notes/weir.md", "Fehler", "Fehler: Kein Zugriff auf das Wehr.", "fact"),
         ("SOUL.md", "Who I am", "I am the friend of the miller, and of his bees.", "identity"),
         ("SOUL.md", "Talk", "Jokes: a few, and never about the miller.", "constraint"),
-        ("SOUL.md", "Talk", "Ring the bell yourself at six. The keeper must hear it.", "constraint"),
+        ("SOUL.md", "Talk", "Ring the bell yourself at six. All must hear it.", "constraint"),
     ],
 )
 def test_a_type_comes_from_the_form(path: str, heading: str, line: str, kind: str) -> None:

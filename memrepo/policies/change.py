@@ -90,10 +90,10 @@ def _replaces_file(new: Memory, old: Memory) -> bool:
     if (line, first) != (1, 1) or file == other:
         return False
     names = {_spelled(name) for name in (file, old.context.rpartition(" › ")[2])} - {""}
-    said = patterns().sentences["replaces"]
+    pattern = patterns().sentences["replaces"]
     for link in _LINK.finditer(new.body):
         sentence = _SENTENCE_END.split(new.body[: link.start()])[-1].strip(" *_-")
-        verb = said.match(sentence)
+        verb = pattern.match(sentence)
         if verb is None or len(sentence) - verb.end() > PREPOSITION_LENGTH:
             continue
         name = link["name"].strip()

@@ -203,7 +203,7 @@ def _shared_place(one: Candidate) -> str:
 COVERED, COVERED_LOG, COVERED_HERE = 0.72, 0.8, 1.0
 """The share of a statement's words, by weight, in another one from which both say the same: of any
 statement, of a line of a log, and of two in one section, where a word makes the difference."""
-MIN_NEAR, MIN_TOLD, MIN_WORDS, SHORT_WORDS = 0.5, 5, 3, 4
+MIN_NEAR, MIN_SHARED, MIN_WORDS, SHORT_WORDS = 0.5, 5, 3, 4
 """The share that is in one sentence and not in its headings, the fewest words of a sentence that
 make up for those it has alone, the fewest of a statement that is compared, and of one that headings
 may complete."""
@@ -215,7 +215,7 @@ _CODE = regex(r"`[^`]+`")
 _NUMBERS = regex(r"\d+(?:[.,:]\d+)*")
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _Text(msgspec.Struct, frozen=True):
     """What a statement says: its sentences with their words, and the words with its headings."""
 
     by: Candidate
@@ -224,7 +224,7 @@ class _Said(msgspec.Struct, frozen=True):
     above: frozenset[str]
 
     @classmethod
-    def of(cls, one: Candidate) -> _Said:
+    def of(cls, one: Candidate) -> _Text:
         """Read a candidate."""
         parts = tuple((t, found) for t in _PARTS.split(one.text) if (found := _words(t)))
         above = _words(" ".join((*one.context, one.placed[0].about)) if one.placed else "")
@@ -237,26 +237,26 @@ def _words(text: str) -> frozenset[str]:
 
 def _same(order: Sequence[Candidate]) -> dict[str, str]:
     """Map the statements that others state, alone or among more, to the fuller one of them."""
-    said = [_Said.of(one) for one in order]
-    holders = Counter(word for one in said for word in one.words)
+    texts = [_Text.of(one) for one in order]
+    holders = Counter(word for one in texts for word in one.words)
     weights = {
-        word: math.log(1 + len(said) / count) * (FAINT if word in function_words() else 1)
+        word: math.log(1 + len(texts) / count) * (FAINT if word in function_words() else 1)
         for word, count in holders.items()
     }
-    worth = [sum(weights[word] for word in one.words) for one in said]
-    size = [len(one.words - function_words()) for one in said]
+    worth = [sum(weights[word] for word in one.words) for one in texts]
+    size = [len(one.words - function_words()) for one in texts]
     holding: dict[str, list[int]] = defaultdict(list)
     same: dict[str, str] = {}
-    for n in sorted(range(len(said)), key=lambda n: (_DAY_LOG in said[n].by.signs, -size[n])):
-        one, shared = said[n], Counter[int]()
+    for n in sorted(range(len(texts)), key=lambda n: (_DAY_LOG in texts[n].by.signs, -size[n])):
+        one, shared = texts[n], Counter[int]()
         rare = [word for word in one.words if holders[word] <= MAX_HOLDERS]
         for word in rare:
             for at in holding[word]:
                 shared[at] += weights[word]  # type: ignore[assignment]
         near = (at for at, held in shared.most_common(MAX_COMPARED) if held >= MIN_NEAR * worth[n])
-        fuller = next((at for at in near if _states(said[at], one, weights)), None)
+        fuller = next((at for at in near if _states(texts[at], one, weights)), None)
         if fuller is not None:
-            same[one.by.candidate_id] = said[fuller].by.candidate_id
+            same[one.by.candidate_id] = texts[fuller].by.candidate_id
         elif one.by.fits or _is_curated(one.by):
             for word in rare:
                 holding[word].append(n)
@@ -268,7 +268,7 @@ def _negations() -> frozenset[str]:
     return frozenset(map(fold, entries("marks", "negation")))
 
 
-def _states(fuller: _Said, one: _Said, weights: Mapping[str, float]) -> bool:
+def _states(fuller: _Text, one: _Text, weights: Mapping[str, float]) -> bool:
     """Return whether each sentence of a statement is in one of another: words, names, numbers."""
     is_log = _DAY_LOG in one.by.signs
     if len(one.words) < (SHORT_WORDS if is_log else MIN_WORDS) or _are_apart(fuller.by, one.by):
@@ -287,11 +287,11 @@ def _states(fuller: _Said, one: _Said, weights: Mapping[str, float]) -> bool:
             (sum(weights[word] for word in words & found), at)
             for at, (_, found) in enumerate(fuller.parts)
         )
-        told = words & (fuller.parts[best][1] | above)
-        share = sum(weights[word] for word in told)
-        is_enough = share >= COVERED * whole and (told == words or len(told) >= MIN_TOLD)
+        shared = words & (fuller.parts[best][1] | above)
+        share = sum(weights[word] for word in shared)
+        is_enough = share >= COVERED * whole and (shared == words or len(shared) >= MIN_SHARED)
         is_in = near >= MIN_NEAR * whole and is_enough
-        if not (is_in and _is_told(text, fuller.parts[best][0], fuller)):
+        if not (is_in and _agrees(text, fuller.parts[best][0], fuller)):
             return False
         known, total = known + share, total + whole
     return known >= least * total - 1e-9
@@ -313,7 +313,7 @@ def _under(one: Candidate) -> str:
     return " › ".join(one.placed[0].unit.headings) if one.placed else ""
 
 
-def _is_told(text: str, known: str, by: _Said) -> bool:
+def _agrees(text: str, known: str, by: _Text) -> bool:
     """Return whether a sentence that shares its words with another has no other meaning."""
     mine, theirs = read(text), read(known)
     negated = [not _negations().isdisjoint(content_words(one)) for one in (text, known)]

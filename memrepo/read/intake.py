@@ -276,11 +276,11 @@ def _names_the_same(one: str, other: str) -> bool:
     both = [_UNTOLD.sub(" ", text).translate(particles) for text in (one, other)]
     language = language_of([word for text in both for word in words(text)], " ".join(both))
     small = stop_words() | small_words().get(language, frozenset())
-    told = [
+    content = [
         [word for word in words(text) if not word.isdigit() and bare(word) not in small]
         for text in both
     ]
-    return any(a[0] in b for a, b in (told, told[::-1]) if a)
+    return any(a[0] in b for a, b in (content, content[::-1]) if a)
 
 
 Read = Callable[[str], bytes]

@@ -19,7 +19,8 @@ import msgspec
 from memrepo import __version__
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
-from memrepo.core.secret_kinds import SWITCHED, Find, formed, labelled, tables
+from memrepo.core.secret_kinds import SWITCHED, Find, formed, tables
+from memrepo.core.secret_score import scored
 
 UNCHECKED = "unchecked"
 """The kind of a text on which a detector failed. It is treated as a secret."""
@@ -96,21 +97,25 @@ def _is_ours(text: str, start: int, end: int) -> bool:
 
 def _found(text: str) -> Iterator[Find]:
     """Yield the secrets in a text, and those that appear when disguised characters are replaced."""
-    off = _off.get()
-    yield from (find for find in _plainly(text) if find[2] not in off)
-    if not _DISGUISED.search(text):
-        return
-    shown, places = _visible(text)
-    for start, end, kind in _plainly(shown):
-        if kind not in off:
-            yield places[start], places[end] if end < len(places) else len(text), kind
+    found: list[Find] = []
+    if _DISGUISED.search(text):
+        shown, places = _visible(text)
+        for start, end, kind in _plainly(shown):
+            found.append((places[start], places[end] if end < len(places) else len(text), kind))
+    covered = bytearray(len(text) if found or _off.get() else 0)
+    plain = _plainly(text)
+    for start, end, _ in (*found, *(one for one in plain if one[2] in _off.get())):
+        covered[start:end] = b"1" * (end - start)
+    yield from (one for one in found if one[2] not in _off.get())
+    yield from (one for one in plain if not any(covered[one[0] : one[1]]))
 
 
-def _plainly(text: str) -> Iterator[Find]:
-    yield from _detected(lambda part: formed(part, _folded(part)), text)
-    yield from _detected(lambda part: labelled(part, _folded(part)), text)
+def _plainly(text: str) -> list[Find]:
+    found = [*_detected(lambda part: formed(part, _folded(part)), text)]
+    found += _detected(lambda part: scored(part, _folded(part)), text)
     for pattern in _own.get():
-        yield from _detected(partial(_matches, pattern), text)
+        found += _detected(partial(_matches, pattern), text)
+    return found
 
 
 def _matches(pattern: str, text: str) -> Iterator[Find]:

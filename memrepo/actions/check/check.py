@@ -19,7 +19,6 @@ from memrepo.checks.memories import completed, message_problems, respelled
 from memrepo.checks.rules import Scene
 from memrepo.config import ConfigError
 from memrepo.core import codec
-from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, strip_deceptive
 from memrepo.core.memory import LAYER_OF_TYPE, Memory, references
@@ -138,7 +137,7 @@ def repaired_files(scene: Scene, now: datetime, *, staged: bool = False) -> dict
 
     Leave references of staged files as they are: a commit must not change what they say.
     """
-    read: dict[str, tuple[bytes, Memory, tuple[str, ...]]] = {}
+    read: dict[str, tuple[bytes, Memory]] = {}
     wholes: dict[str, Memory] = {}
     taken = {m.id for m in scene.memories if ID_PATTERN.fullmatch(m.id)}
     for path in scene.decoded:
@@ -147,16 +146,16 @@ def repaired_files(scene: Scene, now: datetime, *, staged: bool = False) -> dict
         if memory is None:
             continue
         whole = _restored(scene, memory)
-        restored = tuple(changed_keys(whole.fields, memory.fields))
         whole = respelled(whole, scene.wants)
         whole = completed(whole, now, taken if not whole.id else ())
         taken.add(whole.id)
-        read[path], wholes[path] = (data, memory, restored), whole
+        read[path], wholes[path] = (data, memory), whole
     if not staged:
         wholes = _fix_references(scene, wholes)
     made: dict[str, Repair] = {}
-    for path, (data, memory, restored) in read.items():
-        whole = wholes[path]
+    for path, (data, memory) in read.items():
+        whole, old = wholes[path], memory.fields
+        restored = tuple(key for key in old if old[key] != whole.fields.get(key))
         new = codec.edit(data, replace(whole, path=path)) if whole != memory else data
         if (whole.path, new) != (path, scene.files[path]):
             made[path] = Repair(whole.path, new, restored)

@@ -14,12 +14,13 @@ from msgspec.structs import replace
 from memrepo.actions.guard import close_calls, refuse_beyond, refuse_secret
 from memrepo.actions.landing import hot_rules, prepare, retried
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
+from memrepo.core.access import Accesses
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import subject_of
-from memrepo.core.state import Create, State, Step, Update, apply
+from memrepo.core.state import Change, Create, State, Step, Update, apply
 from memrepo.policies.claims import is_by_person
-from memrepo.policies.hotcache import hot_of
+from memrepo.policies.hotcache import CRITICAL, SYNC, hot_of, may_be_hot
 from memrepo.policies.standing import is_retired
 from memrepo.views.hot import hot_changes
 
@@ -136,6 +137,7 @@ def write_steps(
         before = state = add_files(at, at.whole.state())
         steps, refused, notices = list[Step](), list[PersonDecides](), list[Problem]()
         for step in draft(at, before):
+            step = _with_places(at, step)
             after = apply(state, step.changes)
             if at.call.scope:
                 refuse_beyond(at.call.scope, after, step)
@@ -174,6 +176,25 @@ def write_steps(
         )
 
     return retried(first.store, attempt)
+
+
+def _with_places(work: Work, step: Step) -> Step:
+    """Return a step whose new memories are on the first page if the next run would put them there.
+
+    An agent that reads the page before that run finds what was stored.
+    """
+    rules, now = work.config.rules, work.call.now
+
+    def place(change: Change) -> Change:
+        if not isinstance(change, Create) or not change.memory.is_stored or change.memory.hot:
+            return change
+        if change.memory.is_note or not may_be_hot(change.memory, Accesses(), now, rules.decay):
+            return change
+        reason = CRITICAL if change.memory.critical else SYNC
+        memory = change.memory.with_fields({"hot": Hot(since=now, reason=reason)})
+        return replace(change, memory=memory)
+
+    return replace(step, changes=tuple(map(place, step.changes))) if rules.hot.composed else step
 
 
 def _refuse_secret_fields(step: Step) -> None:

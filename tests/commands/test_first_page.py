@@ -19,7 +19,7 @@ from driving import (
     memrepo,
 )
 
-BULLET = re.compile(r"^- .*←mem", re.MULTILINE)
+BULLET = re.compile(r"^- .*←mem.*", re.MULTILINE)
 
 
 def page(repo: Path) -> str:
@@ -40,7 +40,7 @@ def test_the_page_never_holds_more_than_its_budget(repo: Path) -> None:
 
 def test_the_page_stays_when_its_last_bullet_left(repo: Path) -> None:
     id_ = done(repo, "add", "Locker 4 belongs to Ilse.")["id"]
-    assert not (repo / "MEMORY.md").exists()
+    assert BULLET.findall(page(repo)) == [f"- Locker 4 belongs to Ilse. ←{id_}"]
     done(repo, "promote", id_)
     done(repo, "promote", id_, "--off", now=LATER)
     assert BULLET.findall(page(repo)) == []

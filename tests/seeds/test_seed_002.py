@@ -37,9 +37,9 @@ def _base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("cache")
     (base / "workspace").mkdir()
     done(base, "init", "repo")
+    classic(base / "repo")
     for text, options in FACTS.values():
         done(base / "repo", "add", text, *options)
-    classic(base / "repo")
     return base
 
 

@@ -283,7 +283,8 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
                 fix="`memrepo health` lists the notes nominated for promotion",
             )
         is_new = request.critical and not memory.critical
-        if hot_of(memory) is not None and not is_new:
+        hot = hot_of(memory)
+        if hot is not None and hot.reason in (REQUEST, CRITICAL) and not is_new:
             return "is on the first page already"
         reason = CRITICAL if request.critical else REQUEST
         fields: Fields = {"hot": Hot(since=work.call.now, reason=reason)}

@@ -120,7 +120,7 @@ def is_shipped(text: str) -> bool:
     size = told = 0
     for line in text.splitlines():
         for start, end in sentences(line):
-            words = content_words(line[start:end])
+            words = frozenset(zlib.crc32(word.encode()) for word in content_words(line[start:end]))
             size += len(words)
             if _shipped_as(words):
                 told += len(words)
@@ -130,8 +130,11 @@ def is_shipped(text: str) -> bool:
     return is_told and not patterns().sentences["ban"].search("\n".join(own))
 
 
-def _shipped_as(words: frozenset[str]) -> bool:
-    """Return whether a shipped sentence has nearly the same words. Of two, both are the same."""
+def _shipped_as(words: frozenset[int]) -> bool:
+    """Return whether a shipped sentence has nearly the same words. Of two, both are the same.
+
+    Words are given as hashes.
+    """
     shared = Counter(other for word in words for other in _shipped().get(word, ()))
     if not shared:
         return False
@@ -141,13 +144,13 @@ def _shipped_as(words: frozenset[str]) -> bool:
 
 
 @cache
-def _shipped() -> Mapping[str, tuple[frozenset[str], ...]]:
-    """Map each word to the shipped sentences that have it, as sets of words."""
-    found: dict[str, list[frozenset[str]]] = defaultdict(list)
+def _shipped() -> Mapping[int, tuple[frozenset[int], ...]]:
+    """Map the hash of each word to the shipped sentences that have it, as sets of hashes."""
+    found: dict[int, list[frozenset[int]]] = defaultdict(list)
     for line in SHIPPED.read_text("utf-8").splitlines():
-        words = content_words(line) if not line.startswith("#") else ()
+        words = frozenset(int(word, 16) for word in line.split() if not line.startswith("#"))
         for word in words:
-            found[word].append(frozenset(words))
+            found[word].append(words)
     return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
 
 

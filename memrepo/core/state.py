@@ -236,11 +236,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _read(self) -> dict[Callable[[State], Any], Any]:
         return {}
 
-    def free_path(self, memory: Memory) -> str:
-        """Return the path of a memory, or the next free path if that path is already used."""
+    def free_path(self, memory: Memory, taken: Collection[str] = ()) -> str:
+        """Return the path of a memory, or the next one that is neither used nor in `taken`."""
         path, turn = memory.path, 2
         stem, tail = path[: -len("-000000.md")], path[-len("-000000.md") :]
-        while path in self.files:
+        while path in taken or path in self.files:
             path, turn = f"{stem}-{turn}{tail}", turn + 1
         return path
 

@@ -127,12 +127,7 @@ def free_path(state: State, taken: set[str], memory: Memory) -> str:
     folder = memory.path.rpartition("/")[0]
     if state.once(_in_folders)[folder] + len(taken) >= CROWD:
         memory = replace(memory, path=state.layout.spread(memory.path))
-    path = state.free_path(memory)
-    stem, tail = memory.path[: -len("-000000.md")], memory.path[-len("-000000.md") :]
-    turn = 2
-    while path in taken or path in state.files:
-        path, turn = f"{stem}-{turn}{tail}", turn + 1
-    return path
+    return state.free_path(memory, taken)
 
 
 SHORT = 25

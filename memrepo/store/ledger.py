@@ -98,11 +98,6 @@ class Ledger:
         waiting = self._waiting(known.names).values()
         return united([known.total, *waiting, _read_events(self.folder / BUFFER)])
 
-    def fingerprint(self) -> list[str]:
-        """Return the names and sizes of this clone's files of events."""
-        paths = [path for path in (self.folder / BUFFER, *self._closed()) if path.exists()]
-        return [f"{path.name} {path.stat().st_size}" for path in paths]
-
     def _recorded(self) -> _Sum:
         """Return the sum of the segments in the manifests at HEAD, from the cache if possible."""
         tree = self._store.snapshot(self._store.head())
@@ -133,11 +128,6 @@ class Ledger:
             draft.write_bytes(msgspec.json.encode(known))
             draft.replace(cache)
         return known
-
-
-def ledger_of(store: Repository) -> Ledger:
-    """Return the access ledger of an open repository."""
-    return Ledger(store)
 
 
 def _read_events(path: Path) -> Accesses:

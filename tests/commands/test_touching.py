@@ -9,13 +9,13 @@ from driving import LATER, done, memories, memrepo, standing
 
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.times import parse_time
-from memrepo.store.ledger import BUFFER, ledger_of
+from memrepo.store.ledger import BUFFER, Ledger
 from memrepo.store.repo import open_repository
 
 
 def accesses(repo: Path) -> Accesses:
     with open_repository(repo) as store:
-        return ledger_of(store).accesses()
+        return Ledger(store).accesses()
 
 
 def account(repo: Path, id_: str) -> Access:

@@ -15,7 +15,7 @@ from driving import NOW, assert_sound, done, memories
 from memrepo.core.access import RETRIEVAL, Event
 from memrepo.core.times import format_time, parse_time
 from memrepo.store import ledger as ledgers
-from memrepo.store.ledger import BUFFER, NAME, Ledger, ledger_of, segments_of
+from memrepo.store.ledger import BUFFER, NAME, Ledger, segments_of
 from memrepo.store.repo import open_repository
 
 
@@ -26,7 +26,7 @@ def event(at: int, memory: str = "m", session: str = "s") -> Event:
 @contextmanager
 def opened(repo: Path) -> Iterator[Ledger]:
     with open_repository(repo) as store:
-        yield ledger_of(store)
+        yield Ledger(store)
 
 
 def total(repo: Path, memory: str = "m") -> int:

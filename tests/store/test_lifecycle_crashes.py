@@ -12,7 +12,7 @@ from driving import done, git, memories
 
 from memrepo.core.codec import encode
 from memrepo.policies.hotcache import hot_of
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.store.repo import open_repository
 
 SOON, LATE, LATER_STILL = "2026-03-01T10:00:00Z", "2026-03-09T09:00:00Z", "2026-03-09T09:00:01Z"
@@ -58,7 +58,7 @@ def refresh(repo: Path) -> tuple[str, ...]:
 def stand(repo: Path) -> dict[str, object]:
     """Return what must not depend on where something died: moments and run ids aside."""
     with open_repository(repo) as store:
-        accesses = ledger_of(store).accesses()
+        accesses = Ledger(store).accesses()
     counts = {id_: accesses.of(id_) for id_ in accesses.by_memory}
     left = {
         id_: (m.path, m.body, m.status, m.tier, bool(m.tier_since), hot_of(m) is not None)

@@ -33,7 +33,7 @@ from memrepo.store.history import (
     introduced,
     landings,
 )
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.store.tree import Snapshot
 
 
@@ -249,7 +249,7 @@ def find_damage(work: Work) -> tuple[Problem, ...]:
     except MemrepoError as error:
         found.append(errors.problem("unreadable-history", work.tree.commit, cause=error.message))
     try:
-        ledger_of(work.store).accesses()
+        Ledger(work.store).accesses()
     except MemrepoError as error:
         found.append(errors.problem("ledger-damaged", ".git/memrepo", cause=error.message))
     return tuple(found)

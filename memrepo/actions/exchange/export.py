@@ -33,7 +33,7 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import effective, nominated
 from memrepo.policies.hotcache import RETENTION, hot_of, unused
 from memrepo.store import history, run_files
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.store.settings import append_local, workspace
 from memrepo.views.artifacts import Export, Exported, artifacts
 
@@ -238,7 +238,7 @@ def _hygiene(work: Work, state: State) -> Exported:
     Memories without an access are omitted, except those that left the hot cache, whose count
     restarts.
     """
-    accesses, now = ledger_of(work.store).accesses(), work.call.now
+    accesses, now = Ledger(work.store).accesses(), work.call.now
     events = defaultdict[str, list[tuple[datetime, str, str]]](list)
     for entry in history.entries(work.store.repo, work.tree.commit):
         if entry.op in ("promote", "demote", "archive"):
@@ -323,7 +323,7 @@ def _spelled(record: object) -> bytes:
 
 def _refcount(work: Work, state: State) -> Exported:
     """Return refcount.json, which has each note's retrievals, and the report of nominated notes."""
-    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
+    accesses, rules = Ledger(work.store).accesses(), work.config.rules.tiers
     now, notes = work.call.now, [m for m in state.active if m.is_note]
     found: dict[str, dict[str, object]] = {}
     for note in sorted(notes, key=lambda m: m.path):

@@ -40,7 +40,7 @@ from memrepo.policies.rules import DecayRules, Rules
 from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import Leaving, archive, due_tier_moves, for_review
 from memrepo.store import history
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
@@ -178,7 +178,7 @@ def _refuse_pointless(request: Request) -> None:
 def figures(work: Work) -> Health:
     """Return the health figures at HEAD."""
     now, rules = work.call.now, work.config.rules
-    accesses, state = ledger_of(work.store).accesses(), work.tree.state()
+    accesses, state = Ledger(work.store).accesses(), work.tree.state()
     found = [m for m in state.memories.values() if m.type not in ("note", "chunk")]
     active = [m for m in found if m.status == "active"]
     hot = [m for m in active if hot_of(m) is not None]
@@ -295,7 +295,7 @@ def _backfill(state: State) -> Sequence[Step]:
 
 
 def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
-    accesses, rules = ledger_of(at.store).accesses(), at.config.rules.decay
+    accesses, rules = Ledger(at.store).accesses(), at.config.rules.decay
     leaving, steps = Leaving(state.memories), []
     over = prunable(state.active, accesses, at.call.now, rules, soft=soft)
     if at.call.actor:  # steps that may be deferred for a person must come last

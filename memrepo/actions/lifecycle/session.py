@@ -33,7 +33,7 @@ from memrepo.policies.hotcache import session_page
 from memrepo.policies.standing import disputed, is_of_project, is_retired
 from memrepo.policies.upkeep import due_tier_moves, tier_steps
 from memrepo.store import run_files
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.store.run_files import SavedAnswers
 from memrepo.text.words import content_words
 from memrepo.views.hot import PERSONAL_LAYERS, Packed, in_page_order, pack
@@ -143,7 +143,7 @@ def _start(first: Work, request: Request) -> Started:
     notices: tuple[Problem, ...] = ()
     if not request.dry_run:
         at = seconds(first.call.now)
-        ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)])
+        Ledger(first.store).record([Event(kind=SESSION, at=at, session=id_)])
         (folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
         notices = _layers(first)
     packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
@@ -174,7 +174,7 @@ def context(
 ) -> tuple[Packed, list[Memory], list[Memory], list[str]]:
     """Return a session's context, with its hot memories, notes and warnings."""
     state, rules = first.tree.state(), first.config.rules
-    accesses = ledger_of(first.store).accesses()
+    accesses = Ledger(first.store).accesses()
     seen = [m for m in state.active if first.call.scope or not is_of_project(m)]
     hot = in_page_order(
         session_page(seen, accesses, first.call.now, rules.hot, rules.decay), rules.hot
@@ -246,7 +246,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
 
     def draft(at: Work, state: State) -> Sequence[Step]:
         rules, now = at.config.rules, first.call.now
-        due = due_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
+        due = due_tier_moves(state, Ledger(at.store).accesses(), now, rules)
         moves[:] = [move.describe(note) for note, move in due]
         return tier_steps(due, now, rules.tiers)
 
@@ -254,7 +254,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
     _end(first, request)
     at = first.refreshed()
     found = nominated(
-        wrote.state.active, ledger_of(at.store).accesses(), first.call.now, at.config.rules.tiers
+        wrote.state.active, Ledger(at.store).accesses(), first.call.now, at.config.rules.tiers
     )
     moved = _retrospects(first, request, wrote.state, found) if request.skills else {}
     found = tuple(one for one in found if one.id not in moved)

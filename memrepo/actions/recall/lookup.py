@@ -17,7 +17,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import FIELDS, Memory, bare, node_of
 from memrepo.core.times import asked as moment_asked
 from memrepo.store.errors import Locked
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -107,7 +107,7 @@ def count_retrieval(work: Work, ids: Iterable[str]) -> None:
     start, at = current(work), seconds(work.call.now)
     events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
     with suppress(OSError, Locked):
-        ledger = ledger_of(work.store)
+        ledger = Ledger(work.store)
         ledger.record([start, *events])
 
 

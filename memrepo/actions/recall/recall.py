@@ -28,7 +28,7 @@ from memrepo.store import vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.text.sentences import Paragraph, paragraphs
 from memrepo.text.words import query_terms
 
@@ -264,7 +264,7 @@ class Recall:
         self.work, self.now, self.index = work, now, index
         is_past = index.name == PAST
         self._then = work.store.commit_time(work.tree.commit) if is_past else now
-        self._accesses = Accesses() if is_past else ledger_of(work.store).accesses()
+        self._accesses = Accesses() if is_past else Ledger(work.store).accesses()
 
     def find(
         self,

@@ -20,7 +20,7 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.importance import Scored, importance_of, keywords
 from memrepo.policies.standing import after, before, doubts, span_of, trust_of
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.text.sentences import chunks
 
 
@@ -88,7 +88,7 @@ def do(work: Work, request: Request) -> Result:
     held = _validity(there, state, memory, request.valid_at) if request.valid_at else None
     derived = Derived()
     if not request.at:
-        accesses = ledger_of(there.store).accesses()
+        accesses = Ledger(there.store).accesses()
         derived = facts(memory, accesses, work.call.now, there.config.rules)
     if not (request.no_touch or request.at):
         touch(work, [memory.id])

@@ -56,7 +56,7 @@ from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.store import history
 from memrepo.store.git import Git
 from memrepo.store.history import changes, hand_commits
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.text.dates import DateBasis
 
 
@@ -426,7 +426,7 @@ def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:
 
 def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
     """Return the notes that qualify for promotion, unless a person reverted their nomination."""
-    accesses = ledger_of(work.store).accesses()
+    accesses = Ledger(work.store).accesses()
     notes = [
         note
         for note in of_types(plan.state.active, ("note",))

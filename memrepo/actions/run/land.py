@@ -30,7 +30,7 @@ from memrepo.judge.ask import Failure
 from memrepo.policies.upkeep import interlock
 from memrepo.store.git import keep_newest
 from memrepo.store.history import RECORD
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.views.report import counts_in_words
 
 # -- drafts ----------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def draft(work: Work, plan: RunPlan, found: Decisions, run: str) -> None:
         warnings=tuple(problem.as_json() for problem in (*found.warnings, *redacted)),
         quarantined=found.quarantined,
         receipt=found.receipt,
-        used=ledger_of(work.store).unrecorded(),
+        used=Ledger(work.store).unrecorded(),
     )
     read = counted(len(found.consumed), "source file", "source files")
     why = f"{read} read, judged by {plan.judge_name}" if found.consumed else "no source file read"
@@ -97,7 +97,7 @@ def _judgements_of(found: Decisions, steps: Sequence[Step]) -> dict[str, tuple[J
 def name_run(work: Work, plan: RunPlan, answers: Answers) -> str:
     """Return the id of a run: its time, and a hash of the commit and what the judge answered."""
     read = [[one.id, one.op, one.text, one.memory] for one in answers.statements]
-    used = sorted(ledger_of(work.store).unrecorded())
+    used = sorted(Ledger(work.store).unrecorded())
     parts = [work.tree.commit, plan.mode, plan.judge_name, read, used]
     return f"{run_stamp(plan.now, [m.run for m in plan.manifests])}-{digest(parts)[:8]}"
 

@@ -41,7 +41,7 @@ from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.importance import score_of
 from memrepo.policies.rules import CompressionRules
 from memrepo.policies.upkeep import upkeep
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.text.sentences import chunks
 
 PACED = ("pruned", "archived", "summarised")
@@ -56,7 +56,7 @@ def add_upkeep(work: Work, plan: RunPlan, found: Decisions) -> None:
     earlier = [m.counts for m in plan.manifests if m.now == format_time(plan.now)]
     due = upkeep(
         state,
-        ledger_of(work.store).accesses(),
+        Ledger(work.store).accesses(),
         plan.now,
         work.config.rules,
         spent=sum(counts.get(name, 0) for counts in earlier for name in PACED),
@@ -92,7 +92,7 @@ def _drop_lost_links(state: State) -> tuple[Step, ...]:
 
 def first_page_steps(work: Work, state: State) -> tuple[Step, ...]:
     """Return the steps that update the first page to match a state."""
-    rules, accesses = work.config.rules, ledger_of(work.store).accesses()
+    rules, accesses = work.config.rules, Ledger(work.store).accesses()
     return compose_hot(state.active, accesses, work.call.now, rules.hot, rules.decay).steps
 
 

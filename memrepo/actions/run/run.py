@@ -53,7 +53,7 @@ from memrepo.judge.ask import Desk
 from memrepo.policies.cadence import due
 from memrepo.policies.rules import MODES, RunMode
 from memrepo.store import history
-from memrepo.store.ledger import ledger_of
+from memrepo.store.ledger import Ledger
 from memrepo.store.run_files import SavedAnswers
 from memrepo.store.settings import clone_names
 
@@ -224,7 +224,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
         refuse_no_room(at)
     report_clock(at)
     if not request.dry_run:
-        ledger_of(first.store).close()
+        Ledger(first.store).close()
         if lost := missing_pages(at):
             at.store.work.restore(lost)
     desk, stored = _desk(first, request)

@@ -399,14 +399,19 @@ def record_run(first: Work, inner: Callable[[], Result], *, mode: RunMode) -> Re
         found = inner()
     except BaseException as error:
         problems += _keep(first, place, ended(_failure_of(error, mode)))
-        for problem in dict.fromkeys(problems):
+        for problem in _once(problems):
             first.call.say(str(problem))
         raise
     after = first if found.head == first.tree.commit else first.refreshed()
     problems += _export(after, place, landed=found.landed)
     found = ended(found)
     problems += _keep(first, place, found)
-    return replace(found, notices=(*found.notices, *dict.fromkeys(problems)))
+    return replace(found, notices=(*found.notices, *_once(problems)))
+
+
+def _once(problems: Iterable[Problem]) -> Iterable[Problem]:
+    """Return one problem per file and rule: a folder fails with another error on each access."""
+    return {(one.path, one.rule): one for one in problems}.values()
 
 
 def _failure_of(error: BaseException, mode: RunMode) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from string import Template
@@ -16,9 +16,10 @@ import msgspec
 from memrepo.actions.exchange import import_ as importing
 from memrepo.actions.pending import unknown_person
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
+from memrepo.actions.run.judge_choice import JudgeChoice, Usable, usable_judges
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.assets import asset
-from memrepo.core.errors import UsageError
+from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.keys import is_zone
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
@@ -127,6 +128,10 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Text files of the workspace that runs do not read, largest first."""
     left_alone_pct: float
     """The size of these files, in per cent of all text files of the workspace."""
+    judges: tuple[Usable, ...] = ()
+    """The models that can judge on this machine, with the cost of one nightly run each."""
+    first_cost: str = ""
+    """What the first of them would be asked by the first run, and the cost."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -167,6 +172,7 @@ def do(work: Work, request: Request) -> Result:
         if request.profile == "classic" and at.config.lifecycle.profile != "classic":
             warnings.append("its profile stays: set lifecycle.profile classic in memrepo.toml")
         branch, unknown = store.branch.removeprefix("refs/heads/"), unknown_person(at)
+    judges = usable_judges(at)
     return Result(
         path=str(where),
         commit=ingested.commit or brought.commit or commit,
@@ -185,6 +191,8 @@ def do(work: Work, request: Request) -> Result:
         searched=_searched(at),
         left_alone=tuple(sorted(unread.files, key=lambda one: (-one.size, one.name))),
         left_alone_pct=unread.percent(),
+        judges=judges,
+        first_cost=_first_cost(at, judges),
         notices=(*brought.problems, *ingested.refused, *unknown, *store.notices),
     )
 
@@ -232,6 +240,19 @@ def _searched(at: Work) -> tuple[str, ...]:
     names = {layout.source_name(path) for path in at.tree.files.below(layout.area("sources"))}
     others = names - distilled(names, at.config.source_rules(), ()).keys()
     return tuple(sorted(filter(is_text, others)))
+
+
+def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
+    """Return what the first run would cost with the first usable judge; empty if there is none."""
+    ready = next((one.judge for one in judges if one.ready), "")
+    if not ready:
+        return ""
+    from memrepo.actions.run.judge import estimate_of
+
+    try:
+        return estimate_of(at, JudgeChoice(judge=ready)).estimated
+    except MemrepoError as error:
+        return error.message
 
 
 _APART = "runs read your own files there, and never what memrepo writes"

@@ -52,7 +52,13 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
         rules = "for ageing, the first page, compression and importance"
         lines.append(f"note: the rules {rules} are those of the original programs")
     lines += [f"note: {warning}" for warning in result.warnings]
-    lines.append("rules will quote lines; `memrepo doctor` names the models that can write texts")
+    lines += [
+        f'a model can write the texts, {one.message}: judge = "{one.judge}" in [run]'
+        for one in result.judges
+        if one.ready
+    ]
+    if result.first_cost:
+        lines.append(f"with it {result.first_cost}; without it, rules quote lines for nothing")
     lines.append("your agent can write the texts: `memrepo judge next` shows it the questions")
     return "\n".join([*lines, "next: `memrepo run`"])
 

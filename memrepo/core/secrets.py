@@ -85,10 +85,12 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _is_ours(text: str, start: int, end: int) -> bool:
-    """Return whether a find is the tag of a line of the first page, or the mark of a fence.
+    """Return whether a find is a run's id, the tag of a line of the first page, or a fence's mark.
 
     `judge.questions.fence` makes such marks.
     """
+    if regex(r"20\d{6}T\d{6}Z-[0-9a-f]{8}(?:-import)?").fullmatch(text, start, end):
+        return True
     if regex(r"←?mem-[0-9a-f]{16}(?:\[pin\])?").fullmatch(text, start, end):
         return "←" in text[max(0, start - 1) : start + 1]
     marked = text[start - 8 : start] == "<<<data " or text[end : end + 8] == " data>>>"

@@ -476,6 +476,13 @@ def test_the_mark_of_a_fence_is_no_secret() -> None:
     assert redact(f"API token: {mark}")[1]
 
 
+def test_the_id_of_a_run_is_no_secret() -> None:
+    record = '{{\n "judge": "claude-code",\n "run": "{}"\n}}'
+    for run in ("20260302T040500Z-a33e63aa-import", "20260302T040500Z-0be7841f"):
+        assert redact(record.format(run)) == (record.format(run), ())
+    assert redact(record.format("a33e63aa-20260302T040500Z-import"))[1]
+
+
 @pytest.mark.parametrize("pin", ["", "[pin]"])
 def test_the_tag_of_a_line_of_the_first_page_is_no_secret(pin: str) -> None:
     line = f"- Never print passwords or API keys in answers ←mem-0d2b2ce18d717539{pin}"

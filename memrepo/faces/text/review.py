@@ -107,7 +107,8 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
             return f"reverting {name} changes nothing: none of its changes is in effect"
         return f"reverting {name} would touch {counted(result.files, 'file', 'files')}"
     before = ("file as it was before", "files as they were before")
-    files = counted(result.files, *(before if result.latest else ("file", "files")))
+    changed = ("file changed", "files changed")
+    files = counted(result.files, *(before if result.latest else changed))
     lines = [f"reverted {name} in {result.commits[0][:10]}: {files}"]
     if result.kept:
         command = f"`memrepo undo`, then `memrepo revert {name} --later`"

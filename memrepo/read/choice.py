@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import msgspec
 
+from memrepo.core.ids import normalise
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.policies.change import are_apart
@@ -24,7 +25,7 @@ from memrepo.read.kinds import is_profile
 from memrepo.read.shelf import CLEAR, is_in
 from memrepo.read.thoughts import are_of_two_things, function_words
 from memrepo.text.languages import entries, fold
-from memrepo.text.words import content_words
+from memrepo.text.words import content_words, cut_folded
 
 ALWAYS_JUDGED = 9.0
 """The rank of candidates that are judged in any case."""
@@ -168,7 +169,14 @@ def choose(
                 counts[place] += 1
             shelf.add(one.candidate_id)
             taken += 1
-    return ShelfChoice(shelf=frozenset(shelf), same=same)
+    by_id = {one.candidate_id: one for one in order}
+    joined = {a: b for a, b in same.items() if not _is_later(by_id[a], by_id[b])}
+    return ShelfChoice(shelf=frozenset(shelf), same=joined)
+
+
+def _is_later(one: Candidate, fuller: Candidate) -> bool:
+    """Return whether a line of a log is newer than the text that states it: no evidence of it."""
+    return _DAY_LOG in one.signs and one.captured[:10] > fuller.captured[:10]
 
 
 def _is_own(one: Candidate) -> bool:
@@ -207,28 +215,47 @@ MIN_NEAR, MIN_SHARED, MIN_WORDS, SHORT_WORDS = 0.5, 5, 3, 4
 """The share that is in one sentence and not in its headings, the fewest words of a sentence that
 make up for those it has alone, the fewest of a statement that is compared, and of one that headings
 may complete."""
-FAINT, MAX_HOLDERS, MAX_COMPARED = 0.1, 200, 8
-"""The factor of function words, the most statements that have a word by which others are found, and
-the most that are compared."""
+FAINT, MAX_HOLDERS, MAX_COMPARED, MAX_BETWEEN = 0.1, 200, 8, 3
+"""The factor of function words, the most statements that have a word by which others are found, the
+most that are compared, and how many shared words make up for another between them."""
 _PARTS = regex(r"\n|[.!?][*_\"')”]*\s+|[。！？]")
+_CLAUSES = regex(r"[,;()|](?!\d)|[，；、（）]|\s(?:[–—-]|&)\s")
 _CODE = regex(r"`[^`]+`")
 _NUMBERS = regex(r"\d+(?:[.,:]\d+)*")
 
 
 class _Text(msgspec.Struct, frozen=True):
-    """What a statement says: its sentences with their words, and the words with its headings."""
+    """What a statement says: the clauses of its sentences, its words and those of its headings."""
 
     by: Candidate
-    parts: tuple[tuple[str, frozenset[str]], ...]
+    parts: tuple[tuple[tuple[str, frozenset[str]], ...], ...]
     words: frozenset[str]
     above: frozenset[str]
 
     @classmethod
     def of(cls, one: Candidate) -> _Text:
         """Read a candidate."""
-        parts = tuple((t, found) for t in _PARTS.split(one.text) if (found := _words(t)))
+        parts = tuple(found for text in _PARTS.split(one.text) if (found := tuple(_clauses(text))))
+        words = frozenset[str]().union(*(held for part in parts for _, held in part))
         above = _words(" ".join((*one.context, one.placed[0].about)) if one.placed else "")
-        return cls(one, parts, frozenset[str]().union(*(w for _, w in parts)), above)
+        return cls(one, parts, words, above)
+
+
+def _clauses(sentence: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the clauses of a sentence with their words, cut at commas and words like "and"."""
+    clause: list[str] = []
+    for part in _CLAUSES.split(sentence):
+        for word in (*part.split(), ""):
+            if word and word.casefold() not in _joining():
+                clause.append(word)
+            elif found := _words(text := " ".join(clause)):
+                yield text, found
+                clause = []
+
+
+@cache
+def _joining() -> frozenset[str]:
+    return frozenset(entries("change", "joining"))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -281,20 +308,30 @@ def _states(fuller: _Text, one: _Text, weights: Mapping[str, float]) -> bool:
     least = COVERED_HERE if is_here else COVERED_LOG if is_log else COVERED
     above = fuller.above if len(one.words) >= SHORT_WORDS else frozenset[str]()
     known = total = 0.0
-    for text, words in one.parts:
+    for clauses in one.parts:
+        text, words = _joined(clauses)
         whole = sum(weights[word] for word in words)
+        others = [
+            _joined(part[at : at + len(clauses)])
+            for part in fuller.parts
+            for at in range(max(1, len(part) - len(clauses) + 1))
+        ]
         near, best = max(
             (sum(weights[word] for word in words & found), at)
-            for at, (_, found) in enumerate(fuller.parts)
+            for at, (_, found) in enumerate(others)
         )
-        shared = words & (fuller.parts[best][1] | above)
+        shared = words & (others[best][1] | above)
         share = sum(weights[word] for word in shared)
         is_enough = share >= COVERED * whole and (shared == words or len(shared) >= MIN_SHARED)
         is_in = near >= MIN_NEAR * whole and is_enough
-        if not (is_in and _agrees(text, fuller.parts[best][0], fuller)):
+        if not (is_in and _agrees(text, others[best][0], fuller)):
             return False
         known, total = known + share, total + whole
     return known >= least * total - 1e-9
+
+
+def _joined(clauses: Sequence[tuple[str, frozenset[str]]]) -> tuple[str, frozenset[str]]:
+    return ", ".join(text for text, _ in clauses), frozenset[str]().union(*(w for _, w in clauses))
 
 
 def _are_apart(fuller: Candidate, one: Candidate) -> bool:
@@ -314,12 +351,25 @@ def _under(one: Candidate) -> str:
 
 
 def _agrees(text: str, known: str, by: _Text) -> bool:
-    """Return whether a sentence that shares its words with another has no other meaning."""
+    """Return whether a sentence that shares its words with clauses of another has no other meaning.
+
+    They have the same words in the same order, with few others between them: who has which value.
+    """
     mine, theirs = read(text), read(known)
     negated = [not _negations().isdisjoint(content_words(one)) for one in (text, known)]
     is_alike = negated[0] == negated[1] and mine.negations % 2 == theirs.negations % 2
     is_alike &= mine.times <= theirs.times
-    numbers = set(_NUMBERS.findall(text)) <= set(_NUMBERS.findall(by.by.text))
+    numbers = set(_NUMBERS.findall(text)) <= set(_NUMBERS.findall(known))
     names = {word for name in mine.names for word in _words(name)}
     spans = all(span in by.by.text for span in _CODE.findall(text))
-    return is_alike and numbers and spans and not mine.is_news and names <= by.words | by.above
+    is_alike &= numbers and spans and not mine.is_news and names <= by.words | by.above
+    own, others = (_telling(one) for one in (text, known))
+    shared = set(own) & set(others)
+    at = [n for n, word in enumerate(others) if word in shared]
+    is_one = not at or MAX_BETWEEN * (at[-1] - at[0] + 1 - len(at)) <= len(at)
+    return is_alike and is_one and [w for w in own if w in shared] == [others[n] for n in at]
+
+
+def _telling(text: str) -> list[str]:
+    """Return the words of a text without function words, in order."""
+    return [stem(word) for word in cut_folded(normalise(text)) if word not in function_words()]

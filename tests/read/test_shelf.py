@@ -268,7 +268,7 @@ LEDGER = (
     ("log", "is_chosen"),
     [
         ("Please keep a list of used riddles and of lost keys.", True),
-        ("Keep the list of lost keys and of used riddles.", False),
+        ("Keep the list of used riddles and of lost keys.", False),
         ("Keep no list of used riddles and lost keys.", True),
         (
             "Ruth asked me to keep a list of used riddles and lost keys, as guests repeat them.",
@@ -299,10 +299,21 @@ def test_a_line_of_a_log_that_a_kept_file_states_has_no_place(log: str, is_chose
     [
         (
             "Deploys need two approvals on Fridays.",
-            "On Fridays all deploys of Ruth need two approvals.",
+            "All deploys of Ruth need two approvals on Fridays.",
             True,
         ),
-        ("Old lost/abandoned page: 88213", "Old page 88213: lost/abandoned, 4 visits", True),
+        ("Old lost/abandoned page: 88213", "Old lost/abandoned page 88213: 4 visits", True),
+        ("Ruth feeds barley to Odo.", "Odo feeds barley to Ruth.", False),
+        ("Oak lasts longer than pine.", "In rain pine lasts longer than oak.", False),
+        ("Odo eats barley at noon.", "Ruth eats barley at noon and Odo eats oats at noon.", False),
+        ("Odo may eat oats.", "Odo may eat barley while Ruth may eat oats.", False),
+        ("The mill rings bell 9.", "The mill rings bell 8 and the weir bell 9.", False),
+        ("Sew linen with flax.", "Sew linen with silk and sacks with flax.", False),
+        (
+            "The weir is closed, and geese sleep.",
+            "The weir is closed, and the geese sleep indoors.",
+            True,
+        ),
         ("Never feed the geese.", "- Lock the shed at dusk\n- Never feed the geese", True),
         ("Geese are fed by Ruth at the pond.", "Ruth feeds the geese at the pond: barley.", False),
         ("The loom is open to everyone.", "The loom is open to everyone except guests.", False),
@@ -335,6 +346,19 @@ def test_what_another_states_alone_or_among_more_is_the_same(
     if is_same:
         (stated,) = read_statements([whole, part], choice_, "personal")
         assert [source.resource for source in stated.sources] == ["b.md", "a.md"]
+
+
+@pytest.mark.parametrize(("day", "is_joined"), [("2026-08-01", True), ("2026-09-01", False)])
+def test_a_newer_line_of_a_log_is_no_evidence_of_what_states_it(day: str, is_joined: bool) -> None:
+    line, kept = some(2.0, 5.0)
+    rye = "The rye of the lower field is dried by the miller"
+    log = (Source(resource="memory/day.md", captured=day),)
+    line = replace(line, text=f"{rye}.", sources=log, signs=("file_day_log",))
+    known = (Source(resource="MEMORY.md", captured="2026-08-15"),)
+    kept = replace(kept, text=f"{rye} in May.", sources=known)
+    found = choose([line, kept], size=40, existing=0)
+    assert found.shelf == {kept.candidate_id}
+    assert bool(found.same) == is_joined
 
 
 def test_a_handbook_in_a_folder_of_its_own_has_the_places_of_one_file() -> None:

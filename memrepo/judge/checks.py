@@ -28,7 +28,7 @@ from memrepo.judge.grounding import (
     languages_of,
     literals_of,
     loose,
-    with_dates,
+    with_day,
     word_marked,
 )
 from memrepo.judge.interface import MAX_TEXT, Operation
@@ -59,6 +59,8 @@ MIN_SHARED, COVERED = 2, 0.3
 """Words, and share of a text's rare words, that a later line has in common with it."""
 BOUNDS = ("negation", "time", "most", "least")
 """Kinds of words that a wording may not lose: not and only, until, at most, at least."""
+HARD_BOUNDS = ("negation", "most", "least")
+"""Those for which code refuses it. "From 3 to 7 May" may be said without "until"."""
 MIN_CLAUSE_WORDS = 2
 """A clause of at most this many words may lose its negation in many ways."""
 _REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
@@ -349,7 +351,7 @@ def evidence_of(op: Operation, cited: Cited, old: Memory | None) -> tuple[str, .
 
 
 def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator[str]:
-    """Yield lost or added negations. Other changes are a matter for the second question."""
+    """Yield added negations, and lost ones and bounds. Other changes are left to a model."""
     stated = evidence_of(op, cited, old)
     words, languages = content_words(op.text), languages_of(op.text, "\n".join(stated))
     whole = "\n".join((cited.evidence, old.body if old else ""))
@@ -357,10 +359,11 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
     is_negated = has_mark(op.text, "negation") and not any(has_mark(whole, b) for b in BOUNDS)
     if is_negated and _restates(op.text, whole, languages):
         yield "text: a negation that is not in the lines"
-    elif not has_mark(op.text, "negation") and (
-        lost := next(_find_lost_clauses(stated, words, languages), "")
-    ):
-        yield f'text: it loses "{has_mark(lost, "negation")}": {lost[:60]}'
+    for kind in HARD_BOUNDS:
+        if not has_mark(op.text, kind) and (
+            lost := next(_find_lost_clauses(kind, stated, words, languages), "")
+        ):
+            yield f'text: it loses "{has_mark(lost, kind)}": {lost[:60]}'
 
 
 def _restates(text: str, whole: str, languages: Collection[str]) -> bool:
@@ -376,9 +379,9 @@ def _restates(text: str, whole: str, languages: Collection[str]) -> bool:
 
 
 def _find_lost_clauses(
-    lines: Sequence[str], words: frozenset[str], languages: Collection[str]
+    kind: str, lines: Sequence[str], words: frozenset[str], languages: Collection[str]
 ) -> Iterator[str]:
-    """Yield the clauses with a negation that a wording restates, whole or in part.
+    """Yield the clauses with a word of a kind that a wording restates, whole or in part.
 
     If another clause has all that the wording takes of it, and more, the wording restates that one,
     such as the half of a line that says what holds now.
@@ -389,7 +392,7 @@ def _find_lost_clauses(
         content = content_words(clause)
         restated = len(shared) >= min(RESTATED * len(content), max(2, TAKEN * len(words)))
         is_long = len(content) > MIN_CLAUSE_WORDS and not any(shared < other for other in taken)
-        if is_long and restated and word_marked(clause, "negation", languages):
+        if is_long and restated and word_marked(clause, kind, languages):
             yield clause.strip()
 
 
@@ -490,7 +493,7 @@ def verbatim(op: Operation, cited: Cited, reasons: Sequence[str]) -> Operation |
     named = content_words(op.subject) <= content_words(text)
     if op.op == "close" or len(cited.places) != 1 or not named or text.endswith((":", "：")):
         return None
-    text = with_dates(text, cited.places[0].document.day)
+    text = with_day(text, cited.places[0].document.day)
     if not MIN_TEXT <= len(text) <= MAX_VERBATIM:
         return None
     faulty = {reason.partition(":")[0]: "" for reason in reasons} | {"id": "", "still": ""}

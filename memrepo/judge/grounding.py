@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
-from memrepo.text.dates import month_names, timespans
+from memrepo.text.dates import future_date, month_names, timespans
 from memrepo.text.languages import bare, language_of, table
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
@@ -131,6 +131,9 @@ class _ParsedGrounds:
         self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
         self.days |= set(self._moved())
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
+        has_month = any(month for _, month, _ in _read_dates("\n".join(grounds.evidence))[0])
+        is_next = has_month or any(f" {one} " in f" {self.loose} " for one in _next_year())
+        self.next_years = {year + 1 for year in self.years} if is_next else set()
         self.weekdays = {n for word in self.words if (n := _weekday(word))}
         capital = {word: int(n) for n, word in _table("short_weekdays").items()}
         self.weekdays |= {capital[word] for word in _WORD.findall(whole) if word in capital}
@@ -270,7 +273,9 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for clock in _clocks(rest):
         if clock not in known.clocks and not _whole_hour(clock, known):
             yield "a time", clock
-    yield from _foreign_figures(_figures(_without_times(undated)), known)
+    figures = _without_times(undated)
+    worded = _worded(figures) if is_listed else ()
+    yield from _foreign_figures((*_figures(figures), *worded), known)
     yield from _foreign_names(text, known)
 
 
@@ -483,8 +488,10 @@ def _foreign_figures(
 ) -> Iterator[tuple[str, str]]:
     for figure in figures:
         least = min(figure.values)
-        if not figure.unit and not known.years.isdisjoint((least, least - 1)):
-            continue  # the year, or the next one
+        if not figure.unit and any(map(str.isalpha, figure.raw)) and least <= 2:
+            continue  # one, two: often a pronoun
+        if not figure.unit and least in known.years | known.next_years:
+            continue
         same = [other.unit for other in known.figures if other.values & figure.values]
         if not same and not figure.values & known.values:
             yield "a number", figure.raw
@@ -508,6 +515,11 @@ def _by_word(section: str) -> Mapping[str, str]:
 @cache
 def _values_of(section: str) -> Mapping[str, float]:
     return {word: float(name) for word, name in _by_word(section).items()}
+
+
+@cache
+def _next_year() -> tuple[str, ...]:
+    return tuple(loose(phrase) for phrase in _table("phrases")["next_year"].split(","))
 
 
 def _weekday(word: str) -> int:
@@ -535,30 +547,29 @@ def unit_of(word: str) -> str:
     return found
 
 
-def with_dates(text: str, day: str) -> str:
-    """Return a text that was written on a day, with the dates of words such as `yesterday`.
+def with_day(text: str, day: str) -> str:
+    """Return a text with the day of its log in front if words such as `yesterday` depend on it.
 
-    Return an empty string if the date is unclear: the day is unknown or "", the word has another
-    meaning in some language, or a weekday or a number without a month is meant.
+    Return an empty string if they do and the day is "". Words such as `mañana` and `hier` also have
+    other meanings, which a day in front leaves as they are.
     """
     offsets = _values_of("relative")
-    near = {m[0] for m in _WORD.finditer(text) if bare(m[0].casefold()) in offsets}
-    near |= {word for word in offsets if word >= "\u3040" and word in text}
-    if not day:
-        return "" if near else text
     words = {bare(word.casefold()) for word in _WORD.findall(text)}
-    is_unclear = any(map(_weekday, words)) or any(two for _, two in _ALONE.findall(text))
-    if is_unclear or _NTH.search(text) or not words.isdisjoint(_AMBIGUOUS):
-        return ""
-    for word in near:
-        dated = date.fromisoformat(day) + timedelta(days=offsets[bare(word.casefold())])
-        edge = r"\b" if word < "\u3040" else ""
-        text = re.sub(f"{edge}{re.escape(word)}{edge}", dated.isoformat(), text)
-    return text
+    is_near = not words.isdisjoint(offsets) or any(w in text for w in offsets if w >= "\u3040")
+    if is_near or _spans_on(_SOME_DAY, text) != _spans_on(_OTHER_DAY, text):
+        return f"({day}) {text}" if day else ""
+    is_of_month = any(two for _, two in _ALONE.findall(text)) or _NTH.search(text)
+    return f"({day}) {text}" if day and (is_of_month or any(map(_weekday, words))) else text
 
 
-_AMBIGUOUS = frozenset(("hier", "morgen"))
-"""Words for a near day that also mean "here" and "morning"."""
+def _spans_on(day: datetime, text: str) -> tuple[object, ...]:
+    """Return what the spans of a text, such as `last week` or `in 3 days`, mean on a day."""
+    spans = [span.days for span in timespans(text, day.date())]
+    return spans, future_date(text, day, _CENTURIES)
+
+
+_SOME_DAY, _OTHER_DAY = datetime(1900, 1, 1, tzinfo=UTC), datetime(1901, 7, 11, tzinfo=UTC)
+_CENTURIES = timedelta(days=365 * 300)
 _NTH = regex(r"\b\d{1,2}(?:st|nd|rd|th)\b")
 
 

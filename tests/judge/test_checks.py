@@ -447,14 +447,21 @@ def test_a_wording_refused_twice_becomes_the_lines() -> None:
         "F1:1-2": "The yard opens so: first the gate",
         "F1:1-3": "",  # too long
         "F1:2, F2:2": "",  # of two files
-        "F2:2": "Vidar left 2026-06-07, Ines leaves 2026-06-09.",
-        "F2:3": "",  # a day without a month
-        "F2:4": "",
+        "F2:2": "(2026-06-08) Vidar left yesterday, Ines leaves tomorrow.",
+        "F2:3": "(2026-06-08) The gate stays shut until the 9th",
+        "F2:4": "(2026-06-08) On Monday Ines mends the gate",
+        "F2:5": "(2026-06-08) Brandt trabaja por la mañana",
+        "F2:6": "(2026-06-08) 以后天天锁门 for the gate",
+        "F2:7": "(2026-06-08) The gate is painted in 3 weeks",
+        "F2:8": "The gate was painted on 2026-05-04",
+        "F1:5": "",
         "F1:4": "",  # the day is unknown
     }
-    rows.append("- The gate was mended yesterday by Brandt")
+    rows += ["- The gate was mended yesterday by Brandt", "- The gate is painted next week"]
     log = ["# Log", "- Vidar left yesterday, Ines leaves tomorrow."]
     log += ["- The gate stays shut until the 9th", "- On Monday Ines mends the gate"]
+    log += ["- Brandt trabaja por la mañana", "- 以后天天锁门 for the gate"]
+    log += ["- The gate is painted in 3 weeks", "- The gate was painted on 2026-05-04"]
     page, day = (
         Document(
             resource=name,
@@ -486,6 +493,20 @@ def test_a_text_may_be_a_little_longer_than_a_model_was_told() -> None:
         ("Deploy 4.12.3 went well", "Deploy 4.12.4 went well.", "identifier"),
         ("Deploy on 15-11", "The deploy is on 15-11-2027.", "date"),
         ("Rick keeps cats and dogs", "Rick keeps two kinds of animals: cats and dogs.", ""),
+        ("Holt has two children", "Holt has three children.", "number"),
+        ("Holt runs 6 servers", "Holt runs six servers.", ""),
+        ("Holt runs four servers", "Holt runs six servers.", "number"),
+        ("The budget is set", "The budget of 2026 is set.", ""),
+        ("The budget is set", "The budget is for 2027.", "number"),
+        ("The budget is set", "The budget is €2026.", "number"),
+        ("The budget is set for next year", "The budget is set for 2027.", ""),
+        ("Das Budget gilt ab nächstem Jahr", "Das Budget gilt ab 2027.", ""),
+        ("The budget is set for May", "The budget for May 2027 is set.", "date"),
+        ("The budget counts from March on", "The budget of 2027 counts from March on.", ""),
+        ("Uploads are at most 5 MB", "Uploads are 5 MB.", "loses"),
+        ("Uploads are at most 5 MB", "Uploads have a limit of at most 5 MB.", ""),
+        ("Backups keep at least 3 copies", "Backups keep 3 copies.", "loses"),
+        ("Only Holt may deploy the shop", "Holt may deploy the shop.", "loses"),
         ("A quiz with 5 questions", "It is a 5-question quiz.", ""),
         ("A quiz with 5 questions", "It is a 6-question quiz.", "number"),
         ("Order: 016B52-CC5865-3BDA82", "The order is 016B52-CC5865-3BDA82.", ""),

@@ -451,7 +451,7 @@ def _edit_header(
             dropped.update(range(entry.first, entry.last + 1))
             if not lines:
                 dropped.update(_loose_blanks(head, header, entry))
-            kept = _with_comments(lines, header, entry)
+            kept = _with_comments(lines, header, entry) if key in order else lines
             slots[entry.first - 1] = slots.get(entry.first - 1, []) + kept
     edited: list[Line] = []
     for number, line in enumerate(head, 1):
@@ -610,18 +610,24 @@ def _written(memory: Memory) -> tuple[bytes, Memory | None]:
     return data, None if read == memory else read
 
 
-def edit(data: bytes, memory: Memory) -> bytes:
+def edit(
+    data: bytes, memory: Memory, foreign: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> bytes:
     """Return the file `data`, edited to contain `memory`. Only lines that differ are changed.
 
-    Raise CodecError if `data` does not decode, or if the result would not decode to `memory`.
+    `foreign` are the new lines of keys that memrepo does not know, none to remove a key. Raise
+    CodecError if `data` does not decode, or if the result would not decode to `memory`.
     """
-    return rewritten(data, memory)[0]
+    return rewritten(data, memory, foreign)[0]
 
 
-def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
+def rewritten(
+    data: bytes, memory: Memory, foreign: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> tuple[bytes, Memory]:
     """Edit a file as `edit` does. Return the new bytes and the memory decoded from them."""
     text, header, old, _ = _decode(memory.path, data)
-    edits = {key: spelled(key, memory) for key in changed_keys(old.fields, memory.fields)}
+    keys = changed_keys(old.fields, memory.fields)
+    edits = {**{key: spelled(key, memory) for key in keys}, **foreign}
     body = normal_body(memory.body)
     lines = split_lines(text)
     head, rest = lines[: header.body_line - 1], lines[header.body_line - 1 :]

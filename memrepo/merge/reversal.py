@@ -16,12 +16,12 @@ import msgspec
 
 from memrepo.core.codec import split_header
 from memrepo.core.corrections import Correction, correction_paths, decode
-from memrepo.core.memory import FIELDS, ORDER, Memory, references
+from memrepo.core.memory import FIELDS, Memory, references
 from memrepo.core.state import Effect, State, Update, apply
 from memrepo.merge import closure
 from memrepo.merge.states import JoinedMemory, is_derived, place_memories, reread
 from memrepo.merge.tombstones import is_tombstone, sweep, tombstones_in
-from memrepo.merge.versions import FileVersion, join_versions
+from memrepo.merge.versions import FileVersion, foreign_entries, join_versions
 
 _AGEING = frozenset({"tier", "tier_since", "gist"})
 """Fields written by tier moves. Ageing does not count as an edit."""
@@ -161,6 +161,8 @@ def _with_later_work(
     merged = join_versions(post, now, pre, ours_wins=True)
     if merged.version is None or not (merged.version.memory and pre.memory and now.memory):
         return now, None
+    if "" in merged.lost:
+        return now, "edited-later"
     return merged.version, "text-overlaps" if "body" in merged.lost else None
 
 
@@ -260,9 +262,7 @@ def _is_edited(post: FileVersion, now: FileVersion) -> bool:
     )
 
 
-def own_words(version: FileVersion) -> tuple[frozenset[str], frozenset[str]]:
+def own_words(version: FileVersion) -> tuple[Mapping[str, object], frozenset[str]]:
     """Return the entries of a header that memrepo does not know, and its comments."""
-    head = split_header(version.data, version.path)
-    lines = version.data.decode("utf-8", "replace").splitlines()
-    own = ("\n".join(lines[e.first - 1 : e.last]) for e in head.entries if e.key not in ORDER)
-    return frozenset(own), frozenset(head.comments.values())
+    comments = split_header(version.data, version.path).comments
+    return foreign_entries(version), frozenset(comments.values())

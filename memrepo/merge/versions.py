@@ -2,7 +2,7 @@
 
 A change on only one side is always used. The rule applies if both sides changed a field
 (docs/git-model.md). A file that cannot be decoded loses to one that can. The merged file is an edit
-of one side's file. Keys that memrepo does not know, comments and spelling are merged by line.
+of one side's file. Entries that memrepo does not know are merged by key, and comments by line.
 
 Texts are merged by line. Lines changed by only one side are always part of the result. Two sides
 overlap if both changed the same lines differently, or if one inserted lines between lines that the
@@ -26,9 +26,11 @@ from memrepo.core.codec import inline
 from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.memory import (
     FIELDS,
+    ORDER,
     STATUSES,
     Field,
     Memory,
+    Node,
     listed_places,
     node_of,
 )
@@ -151,8 +153,8 @@ class MergeConflict(msgspec.Struct, frozen=True, kw_only=True):
 class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory file. `version` is None if the merge removes the file.
 
-    `lost` names what one side wrote and the merged file lacks: fields, `header` for other keys,
-    `body`, or an empty name for a whole file.
+    `lost` names what one side wrote and the merged file lacks: keys, `header` for comments, `body`,
+    or only an empty name for a whole file.
     """
 
     version: FileVersion | None
@@ -209,8 +211,8 @@ def join_versions(
         conflict = MergeConflict(kind="unreadable", path=path, id=id_)
         return MergedFile(version=_at(path, newer), conflicts=(conflict,), lost=("",))
     memory, lost = merge_memory(base.memory if base else None, older.memory, newer.memory)
-    version, is_lost = join_bytes(base, older, newer, replace(memory, path=path))
-    return MergedFile(version=version, lost=(*lost, *[FOREIGN] * is_lost))
+    version, gone = join_bytes(base, older, newer, replace(memory, path=path))
+    return MergedFile(version=version, lost=gone if "" in gone else (*lost, *gone))
 
 
 def _one_gone(base: FileVersion | None, present: FileVersion | None) -> MergedFile:
@@ -247,32 +249,73 @@ def _path(base: str | None, ours: str, theirs: str) -> str:
 # -- the bytes of a merged file -----------------------------------------------------------------
 
 FOREIGN = "header"
-"""What one side lost if both changed the same lines of a header that are not memrepo's."""
+"""What one side lost if comments that it added to the header are missing."""
+
+_Entries = dict[str, tuple[Node, tuple[str, ...]]]
 
 
 def join_bytes(
     base: FileVersion | None, older: FileVersion, newer: FileVersion, memory: Memory
-) -> tuple[FileVersion, bool]:
-    """Write a merged memory into one file, and return whether something of a side is missing.
+) -> tuple[FileVersion, tuple[str, ...]]:
+    """Write a merged memory into one file, and name what the older side lost there.
 
-    All files are first edited to contain the same values. They then differ only in keys that
-    memrepo does not know, comments, order and style, which are merged by line. If no file can
-    contain the result, the newer file is used.
+    All files are first edited to contain the same values and the same entries that memrepo does not
+    know, which are merged by key. They then differ only in comments, order and style, which are
+    merged by line. If no file can contain the result, the newer file is used.
     """
-    origin = base.data if base and base.memory else codec.encode(memory)
+    known = base if base is not None and base.memory is not None else None
+    origin = known.data if known is not None else codec.encode(memory)
+    own = [foreign_entries(v) if v is not None else {} for v in (known, older, newer)]
+    entries, lost = _merged_entries(*own)
     try:
-        o, a, b = (codec.edit(data, memory) for data in (origin, older.data, newer.data))
+        o, a, b = (_edited(data, memory, entries) for data in (origin, older.data, newer.data))
     except codec.CodecError:
-        return _at(memory.path, newer), True
+        return _at(memory.path, newer), ("",)
     texts = [data.decode("utf-8") for data in (o, a, b)]
-    joined = merge_text(*map(unix, texts))
-    both = joined.text.replace("\n", dominant_end(split_lines(texts[2]))).encode("utf-8")
+    joined = merge_text(*map(unix, texts)).text
+    both = joined.replace("\n", dominant_end(split_lines(texts[2]))).encode("utf-8")
     expected, _ = codec.decode(memory.path, b)
-    for data, is_lost in ((b if a == o else both, joined.overlap), (b, True)):
+    for data in (b if a == o else both, b):
         read, _ = codec.decode(memory.path, data)
-        if read is not None and read == expected:
-            return FileVersion(memory.path, data, read), is_lost
-    return _at(memory.path, newer), True
+        version = FileVersion(memory.path, data, read)
+        if read is not None and read == expected and foreign_entries(version) == entries:
+            said = [{*codec.split_header(d, "").comments.values()} for d in (o, a, data)]
+            return version, (*lost, *[FOREIGN] * bool(said[1] - said[0] - said[2]))
+    return _at(memory.path, newer), ("",)
+
+
+def foreign_entries(version: FileVersion) -> _Entries:
+    """Return the header entries that memrepo does not know: value and lines without margin."""
+    head = codec.split_header(version.data, version.path)
+    lines = split_lines(version.data.decode("utf-8", "replace"))
+    texts = [line.removeprefix(" " * head.indent) for line, _ in lines[: head.body_line]]
+    foreign = (e for e in head.entries if e.key not in ORDER)
+    return {e.key: (e.value, tuple(texts[e.first - 1 : e.last])) for e in foreign}
+
+
+def _merged_entries(
+    base: _Entries, older: _Entries, newer: _Entries
+) -> tuple[_Entries, tuple[str, ...]]:
+    """Merge entries by key. The newer side wins for an entry changed by both sides."""
+    merged: _Entries = {}
+    lost: list[str] = []
+    for key in dict.fromkeys([*sorted(older), *newer]):
+        o, a, b = base.get(key), older.get(key), newer.get(key)
+        value = b if o == a else a if o == b else b or a
+        if value:
+            merged[key] = value
+        if a and b and a != b and o not in (a, b):
+            lost.append(key)
+    return merged, tuple(lost)
+
+
+def _edited(data: bytes, memory: Memory, entries: _Entries) -> bytes:
+    """Return a file, edited to contain exactly the given memory and foreign entries."""
+    own = foreign_entries(FileVersion(memory.path, data, memory))
+    keys = [key for key in (*own, *entries) if own.get(key) != entries.get(key)]
+    return codec.edit(
+        data, memory, {key: entries[key][1] if key in entries else () for key in keys}
+    )
 
 
 # -- merging texts by line -----------------------------------------------------------------------

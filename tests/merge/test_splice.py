@@ -20,7 +20,7 @@ def version(header: str, body: str = "One.", *, end: str = "\n") -> FileVersion:
     return FileVersion(PATH, data, memory)
 
 
-def joined(base: str | None, older: str, newer: str) -> tuple[str, bool]:
+def joined(base: str | None, older: str, newer: str) -> tuple[str, tuple[str, ...]]:
     """Join headers that hold the lines of one memory and what else is said; `|` ends a line."""
     sides = [None if h is None else version(h.replace("|", "\n")) for h in (base, older, newer)]
     assert sides[1] is not None
@@ -32,47 +32,64 @@ def joined(base: str | None, older: str, newer: str) -> tuple[str, bool]:
 
 
 B = HEAD.replace("\n", "|")
+LONG = "note: >|  one|  two|"
+LIST = "colours:|  - red|"
 
 
 @pytest.mark.parametrize(
-    ("base", "older", "newer", "expected", "is_lost"),
+    ("base", "older", "newer", "expected", "lost"),
     [
-        (B, f"{B}a: 1|", f"{B}b: 2|", f"{B}a: 1|b: 2|", False),
-        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 0|", f"{B}a: 1|", False),
-        (f"{B}a: 0|", f"{B}a: 0|", f"{B}a: 2|", f"{B}a: 2|", False),
-        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", True),
-        (f"{B}a: 0|", B, f"{B}a: 0|", B, False),
-        (f"{B}a: 0|", B, B, B, False),
-        (None, f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", True),
-        (B, f"{B}a:|  - x|  - y|", f"{B}z: 1|", f"{B}a:|  - x|  - y|z: 1|", False),
-        (B, f"# one|{B}", f"{B}# two|", f"# one|{B}# two|", False),
-        (f"# one|{B}", B, f"# one|{B}a: 1|", f"{B}a: 1|", False),
-        (f"# one|{B}", f"# one|{B}", f"{B}a: 1|", f"{B}a: 1|", False),
-        (B, f"{B}# last|", f"{B}a: 1|", f"{B}# last|a: 1|", False),
+        (B, f"{B}a: 1|", f"{B}b: 2|", f"{B}b: 2|a: 1|", ()),
+        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 0|", f"{B}a: 1|", ()),
+        (f"{B}a: 0|", f"{B}a: 0|", f"{B}a: 2|", f"{B}a: 2|", ()),
+        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", ("a",)),
+        (f"{B}a: 0|", B, f"{B}a: 0|", B, ()),
+        (f"{B}a: 0|", B, f"{B}a: 2|", f"{B}a: 2|", ()),
+        (f"{B}a: 0|", f"{B}a: 1|", B, f"{B}a: 1|", ()),
+        (f"{B}a: 0|", B, B, B, ()),
+        (None, f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", ("a",)),
+        (f"{B}a: 0 # why|", f"{B}a: 1 # why|", f"{B}a: 0 # why|b: 2|", f"{B}a: 1 # why|b: 2|", ()),
+        (B, f"{B}a:|  - x|  - y|", f"{B}z: 1|", f"{B}z: 1|a:|  - x|  - y|", ()),
+        (f"{B}{LONG}", f"{B}{LONG.replace('two', 'TWO')}z: 1|", f"{B}{LONG}  three|",
+         f"{B}{LONG}  three|z: 1|", ("note",)),
+        (f"{B}{LONG}", f"{B}{LONG}  three|", f"{B}{LONG.replace('two', 'TWO')}z: 1|",
+         f"{B}{LONG.replace('two', 'TWO')}z: 1|", ("note",)),
+        (f"{B}{LIST}", f"{B}{LIST}z: 1|", f"{B}{LIST}  - blue|", f"{B}{LIST}  - blue|z: 1|", ()),
+        (f"{B}{LIST}", f"{B}{LIST}  - blue|", f"{B}{LIST}z: 1|", f"{B}{LIST}  - blue|z: 1|", ()),
+        (B, f"# one|{B}", f"{B}# two|", f"# one|{B}# two|", ()),
+        (f"# one|{B}", B, f"# one|{B}a: 1|", f"{B}a: 1|", ()),
+        (f"# one|{B}", f"# one|{B}", f"{B}a: 1|", f"{B}a: 1|", ()),
+        (f"# one|{B}", f"# two|{B}", f"# three|{B}", f"# three|{B}", ("header",)),
+        (B, f"{B}# last|", f"{B}a: 1|", f"{B}a: 1|# last|", ()),
         (B, B.replace("|type", "|# why|type"), f"{B}a: 1|",
-         B.replace("|type", "|# why|type") + "a: 1|", False),
+         B.replace("|type", "|# why|type") + "a: 1|", ()),
     ],
 )  # fmt: skip
-def test_other_keys_and_comments_are_merged_by_line(
-    base: str | None, older: str, newer: str, expected: str, is_lost: bool
+def test_other_keys_are_merged_one_by_one_and_comments_by_line(
+    base: str | None, older: str, newer: str, expected: str, lost: tuple[str, ...]
 ) -> None:
-    assert joined(base, older, newer) == (expected, is_lost)
+    assert joined(base, older, newer) == (expected, lost)
 
 
-def test_a_merged_file_has_the_line_ends_of_the_newer_side() -> None:
+def test_added_lines_take_the_line_ends_and_the_margin_of_the_file() -> None:
     base, ours = version(HEAD, end="\r\n"), version(f"{HEAD}b: 2\n", end="\r\n")
     assert ours.memory is not None
     found = join_bytes(base, version(f"{HEAD}a: 1\n"), ours, ours.memory)
     assert b"\r\na: 1\r\n" in found[0].data
     assert b"\n" not in found[0].data.replace(b"\r\n", b"")
+    indented = "  id: mem-1111111111111111\n  type: fact\n"
+    ours = version(f"{indented}  b: 2\n")
+    assert ours.memory is not None
+    found = join_bytes(version(indented), version(f"{HEAD}a:\n  - x\n"), ours, ours.memory)
+    assert b"\n  a:\n    - x\n" in found[0].data
 
 
 def test_what_no_file_can_hold_together_is_the_newer_side_s() -> None:
     big = "x" * 600_000
     base, ours, theirs = version(HEAD), version(f"{HEAD}a: {big}\n"), version(f"{HEAD}b: {big}\n")
     assert theirs.memory is not None
-    found = join_bytes(base, ours, theirs, theirs.memory)
-    assert (found[0].data, found[1]) == (theirs.data, True)
+    assert join_bytes(base, ours, theirs, theirs.memory) == (theirs, ("",))
+    assert join_versions(base, ours, theirs, ours_wins=True).lost == ("",)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,9 @@ def _memory(
     data = joined.version.data if joined.version else ours
     if not notes:
         lost = [key for key in joined.lost if key != "body"]
-        notes = [f"both sides changed {key}: one wording is used" for key in lost]
+        notes = [f"both sides changed {key}: one wording is used" for key in lost if key]
+        if "" in lost:
+            notes = ["no file can hold both changes: one side's file is used as it is"]
         if "body" in joined.lost and joined.version and mine and other:
             data = _with_both_texts(joined.version, mine, other, markers)
             notes.append(_TEXT)

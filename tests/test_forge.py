@@ -189,9 +189,10 @@ def test_annotations_are_one_line_each_and_escaped() -> None:
 
 def test_a_review_of_any_size_fits_into_a_comment(clone: Path) -> None:
     many = [msgspec.structs.replace(FOUND[1], path="p" * 300, message="m" * 500)] * 500
-    request, result = CheckRequest(format="markdown"), CheckResult(problems=tuple(many))
-    table = check.check(request, result, colour=False)
+    result = CheckResult(problems=(*many, FOUND[0]))
+    table = check.check(CheckRequest(format="markdown"), result, colour=False)
     assert "The rest is omitted" in table
+    assert str(FOUND[0]) in table, "the error is shown, whatever is left out"
     body = "x `y` | z\n\n" * 30_000
     hubs.commit(clone, "much", **{GOOD: MEMORY + body})
     review = memrepo(clone, "diff", "main..pull", "--markdown", as_json=False).out

@@ -7,7 +7,7 @@ which docs/rules.md is generated.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -100,17 +100,18 @@ class Wants(msgspec.Struct, frozen=True, kw_only=True):
 class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The input of a check: files by path, deleted paths, and the rest of the repository.
 
-    `around` has the other files after the change, and may have the checked ones too. `before` has
-    the checked and deleted files as they were. Without a layout the files belong to no repository,
-    and references are not checked. `merging` is true during a manual merge in git. Rules about
-    several files are then skipped, because git calls the hook before the merge is complete. A later
-    check reports what they require.
+    `around` has the other files after the change, and may have the checked ones too, and `loose`
+    those that git does not track. `before` has the checked and deleted files as they were. Without
+    a layout the files belong to no repository, and references are not checked. `merging` is true
+    during a manual merge in git. Rules about several files are then skipped, because git calls the
+    hook before the merge is complete. A later check reports what they require.
     """
 
     files: Mapping[str, bytes]
     layout: Layout | None = None
     gone: tuple[str, ...] = ()
     around: Mapping[str, bytes] = MappingProxyType({})
+    loose: Mapping[str, bytes] = MappingProxyType({})
     before: Mapping[str, bytes] = MappingProxyType({})
     wants: Wants = msgspec.field(default_factory=Wants)
     merging: bool = False
@@ -145,9 +146,12 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _by_digits(self) -> Mapping[str, Sequence[str]]:
-        """Return {first digits of the id: paths} of all memories, by their names."""
+        return self._grouped((*self.files, *self.around))
+
+    def _grouped(self, paths: Iterable[str]) -> Mapping[str, Sequence[str]]:
+        """Return {first digits of the id: paths} of the memories among files, by their names."""
         found = defaultdict[str, list[str]](list)
-        for path in self.layout.memory_files((*self.files, *self.around)) if self.layout else ():
+        for path in self.layout.memory_files(paths) if self.layout else ():
             if path not in self.gone:
                 found[match[1] if (match := _DIGITS.search(path)) else ""].append(path)
         return found
@@ -163,11 +167,12 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {memory.id: memory for memory in found if memory is not None and memory.id in named}
 
     def occurring(self, ids: Collection[str]) -> Collection[str]:
-        """Return those of the given ids that any file has, even if it is unreadable."""
-        unnamed = self._by_digits.get("", ()) if ids else ()
-        data = (self.files.get(path) or self.around[path] for path in unnamed)
+        """Return those of the given ids that any file has, even an unreadable or untracked one."""
+        groups = (self._by_digits, self._grouped(self.loose)) if ids else ()
+        unnamed = (path for group in groups for path in group.get("", ()))
+        data = (self.files.get(p) or self.around.get(p) or self.loose[p] for p in unnamed)
         lines = {line for one in data for line in one.splitlines()}
-        named = {id_ for id_ in ids if _digits(id_) in self._by_digits}
+        named = {id_ for id_ in ids for group in groups if _digits(id_) in group}
         return named | {id_ for id_ in ids if f"id: {id_}".encode() in lines}
 
     @cached_property

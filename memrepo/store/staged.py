@@ -28,19 +28,20 @@ def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
 
 
 class IndexFiles(Mapping[str, bytes]):
-    """memrepo's files in the index, and those that git does not track.
+    """memrepo's files in the index or, with `loose`, those that git does not track.
 
     They are listed when one is needed, and each is read by itself.
     """
 
-    def __init__(self, git: Git, layout: Layout) -> None:
-        self.git, self.layout = git, layout
+    def __init__(self, git: Git, layout: Layout, *, loose: bool = False) -> None:
+        self.git, self.layout, self.loose = git, layout, loose
 
     @cached_property
     def blobs(self) -> Mapping[str, str]:
         """Return {path: blob}. A file that git does not track has none."""
         names = [f":(top,literal){self.layout.prefix}{name}" for name in (*AREAS, *HOT_NAMES)]
-        return dict(_listed(self.git, "-s", "-o", "--exclude-standard", "--", *names))
+        which = ("-o", "--exclude-standard") if self.loose else ("-s",)
+        return dict(_listed(self.git, *which, "--", *names))
 
     def __getitem__(self, path: str) -> bytes:
         if blob := self.blobs[path]:

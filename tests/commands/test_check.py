@@ -97,6 +97,16 @@ def test_a_hand_made_memory_is_completed_and_then_found(small_repo: Path) -> Non
     assert done(small_repo, "check", "--fix", fixed)["fixed"] == []
 
 
+def test_an_untracked_copy_is_no_part_of_a_commit(small_repo: Path) -> None:
+    id_ = done(small_repo, "add", "Bo owns the kiln.")["id"]
+    made = small_repo / memories(small_repo)[id_].path
+    made.with_name(f"copy-of-{made.name}").write_bytes(made.read_bytes())
+    made.write_bytes(made.read_bytes().replace(b"the kiln", b"the big kiln"))
+    git(small_repo, "add", made.relative_to(small_repo).as_posix())
+    found = memrepo(small_repo, "check", "--staged").data["problems"]
+    assert "memory-same-id" not in {problem["rule"] for problem in found}
+
+
 @pytest.mark.parametrize("name", ["memories/knowledge/link.md", "memories"])
 def test_a_staged_link_is_named_and_not_followed(repo: Path, name: str) -> None:
     rules = {"tree-not-a-file"} if name != "memories" else {"tree-not-a-file", "manifest-by-hand"}

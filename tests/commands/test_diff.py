@@ -102,7 +102,7 @@ def test_runs_commits_and_ranges_tell_the_same(repo: Path) -> None:
     [
         (["nothing"], "no run and no commit is called 'nothing'"),
         (["HEAD..nothing"], "no run and no commit is called 'nothing'"),
-        (["HEAD...HEAD"], "no run and no commit is called '.HEAD'"),
+        (["HEAD...HEAD"], "expected two dots"),
         (["--output=x"], "unrecognized"),
         (["HEAD..--output=x"], "no run and no commit"),
     ],

@@ -113,3 +113,11 @@ def test_a_missing_object_is_one_finding_that_names_the_memory(small_repo: Path)
     words = f"git -C {copy} cat-file blob {blob} | git -C {small_repo} hash-object -w --stdin"
     subprocess.run(words, shell=True, check=True, capture_output=True)
     assert without(failing(small_repo)) == set()
+
+
+def test_a_workspace_that_is_gone_is_named(tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir()
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    assert "workspace" not in failing(tmp_path / "repo")
+    (tmp_path / "workspace").rmdir()
+    assert "does not exist" in failing(tmp_path / "repo")["workspace"]["message"]

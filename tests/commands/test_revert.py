@@ -297,6 +297,17 @@ def test_what_later_work_refers_to_does_not_vanish_unasked(two_runs: Path) -> No
     assert_sound(two_runs)
 
 
+def test_what_was_changed_later_is_named_with_the_way_to_revert_it_too(tmp_path: Path) -> None:
+    done(tmp_path, "init", ".")
+    id_ = done(tmp_path, "add", "The kiln is in the yard.")["id"]
+    made = git(tmp_path, "rev-parse", "HEAD").strip()
+    done(tmp_path, "edit", id_, "--text", "The kiln is in the barn.", now=LATER)
+    said = memrepo(tmp_path, "revert", made, as_json=False).out
+    assert "changes nothing: it was changed later" in said
+    assert f"`memrepo revert {made[:10]} --later`" in said
+    assert id_ in said
+
+
 def test_one_decision_of_a_run_is_taken_back_alone(two_runs: Path) -> None:
     entries = done(two_runs, "log", "--run", runs(two_runs)[0])["entries"]
     (supersession,) = [e["commit"] for e in entries if e["op"] == "supersede"]

@@ -83,6 +83,8 @@ def review_of(work: Work, word: str = "") -> Review:
     Without a word, return those of the pending run, or else of the last landed run.
     """
     repo = work.store.repo
+    if "..." in word:
+        raise UsageError(f"found {word!r}, expected two dots", fix="A..B compares the two commits")
     if ".." in word:
         first, _, second = word.partition("..")
         base, tip = _commit(work, first or "HEAD"), _commit(work, second or "HEAD")

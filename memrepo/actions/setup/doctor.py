@@ -195,6 +195,14 @@ def _hook(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem, f"{len(settings.HOOKS)} hooks run", fixed=can_fix and not problem)
 
 
+def _workspace(work: Work, fix: bool) -> CheckFinding:
+    path = settings.workspace(work.store.repo)
+    if path is None:
+        return _finding("", "none: sources/ itself is the input")
+    problem = f"{path} does not exist: `git config {settings.WORKSPACE}`"
+    return _finding("" if path.is_dir() else problem, str(path))
+
+
 def _drivers(work: Work, fix: bool) -> CheckFinding:
     repo, layout = work.store.repo, work.store.layout
     adopted = is_adopted(repo, layout)
@@ -297,6 +305,7 @@ CHECKS: dict[str, Check] = {
     "git": _git,
     "objects": _objects,
     "state": _state,
+    "workspace": _workspace,
     "index": _index,
     "hook": _hook,
     "drivers": _drivers,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, counted_as
@@ -78,8 +80,12 @@ def check(request: checking.CheckRequest, result: CheckResult, colour: bool) -> 
     """Format the findings of a check as requested, or report in one line that there are none."""
     if request.format == "github":
         return log_marks(result.problems)
-    text = _listing(request, result)
-    return fenced_markdown("memrepo check", text, MAX_COMMENT) if request.format != "text" else text
+    if request.format == "text":
+        return _listing(request, result)
+    # A comment is cut at its end, so errors come first.
+    worst = sorted(result.problems, key=lambda problem: problem.severity != "error")
+    text = _listing(request, replace(result, problems=tuple(worst)))
+    return fenced_markdown("memrepo check", text, MAX_COMMENT)
 
 
 def _listing(request: checking.CheckRequest, result: CheckResult) -> str:

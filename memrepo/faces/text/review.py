@@ -102,16 +102,19 @@ restore = written
 def revert(request: object, result: reverting.Result, colour: bool) -> str:
     """Format the reverted changes, and the later work that stays."""
     name = result.name
-    if not result.commits:
-        if not result.files:
-            return f"reverting {name} changes nothing: none of its changes is in effect"
-        return f"reverting {name} would touch {counted(result.files, 'file', 'files')}"
-    before = ("file as it was before", "files as they were before")
-    changed = ("file changed", "files changed")
-    files = counted(result.files, *(before if result.latest else changed))
-    lines = [f"reverted {name} in {result.commits[0][:10]}: {files}"]
+    if result.commits:
+        before = ("file as it was before", "files as they were before")
+        changed = ("file changed", "files changed")
+        files = counted(result.files, *(before if result.latest else changed))
+        lines = [f"reverted {name} in {result.commits[0][:10]}: {files}"]
+    elif result.files:
+        lines = [f"reverting {name} would touch {counted(result.files, 'file', 'files')}"]
+    else:
+        why = "it was changed later" if result.kept else "none of its changes is in effect"
+        lines = [f"reverting {name} changes nothing: {why}"]
     if result.kept:
-        command = f"`memrepo undo`, then `memrepo revert {name} --later`"
+        undo_first = "`memrepo undo`, then " if result.commits else ""
+        command = f"{undo_first}`memrepo revert {name} --later`"
         lines.append(f"later work stays ({command} reverts it too):")
     for work in result.kept:
         on = f"  on {work.on}" if work.on else ""

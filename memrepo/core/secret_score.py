@@ -3,7 +3,7 @@
 A *cue* is a word of `labels.txt` that speaks of secrets, locks, accounts or networks. On lines
 with cues, and below headings with cues, each word, key, number or phrase that could be a value is
 scored: the weights of `weights.tsv` are added for its shape, for the cues around it and how near
-they are, and for what stands before and after it. A value whose sum is above zero is a secret.
+they are, and for what is before and after it. A value whose sum is above zero is a secret.
 """
 
 from __future__ import annotations
@@ -187,10 +187,13 @@ def _kinds(shown: str) -> frozenset[str]:
 
 
 def _cues(folded: str, start: int, end: int) -> Sequence[Cue]:
-    return [
-        Cue(match.start(), match.end(), _kinds(match[0]))
-        for match in _cue().finditer(folded, start, end)
-    ]
+    found = []
+    for match in _cue().finditer(folded, start, end):
+        kinds = _kinds(match[0])
+        # The key of a cache or a session is none to a lock.
+        if "pass" in kinds or not pattern("harmless").search(folded[start : match.start()][-20:]):
+            found.append(Cue(match.start(), match.end(), kinds))
+    return found
 
 
 @cache
@@ -379,6 +382,7 @@ def is_benign(shown: str) -> bool:
     return bool(
         is_placeholder(shown)
         or pattern("pointer").fullmatch(shown)
+        or pattern("address").fullmatch(shown)
         or pattern("shape").match(shown)
         or pattern("email").fullmatch(shown)
         or shown.lower() in words_of("ordinary", "rules", "technical")
@@ -411,20 +415,21 @@ def _phrases(text: str, start: int, end: int, cues: Sequence[Cue]) -> Iterator[V
     """Yield quoted spans of several words, and the words after a cue for a pass phrase."""
     if not any(cue.kinds & {"pass", "open", "net", "weak", "key"} for cue in cues):
         return
-    for match in regex(r"(?<!\w)[\"'`“„«‘「](?=\w)").finditer(text, start, end):
-        close = text.find(_QUOTES[match[0]], match.end(), min(end, match.end() + 120))
-        shown = text[match.end() : close]
+    for match in regex(r"(?<!\w)[\"'`“„«‘「][ \u00a0\u202f]?(?=\w)").finditer(text, start, end):
+        close = text.find(_QUOTES[match[0][0]], match.end(), min(end, match.end() + 120))
+        shown = text[match.end() : close].rstrip()
         if close > 0 and 2 <= len(shown.split()) <= 12:
             if set(shown) & set("<>$\\/=") or is_placeholder(shown):
                 continue
-            yield Value(match.end(), close, "phrase", match[0])
+            yield Value(match.end(), match.end() + len(shown), "phrase", match[0][0])
     at = start
     for cue in cues:
         if cue.kinds & {"pass", "open", "login", "new"} and cue.start >= at:
             for match in islice(
                 pattern("phrase").finditer(text, cue.start, min(end, cue.end + 100)), 4
             ):
-                yield Value(*match.span("phrase"), "phrase")
+                if not is_placeholder(match["phrase"]):
+                    yield Value(*match.span("phrase"), "phrase")
                 at = match.end()
 
 
@@ -478,6 +483,8 @@ def features(
         if cue.start > value.end + _AHEAD:
             break
         if cue.end > value.start and cue.start < value.end:
+            if value.sort == "phrase" and "key" in cue.kinds:
+                return None
             continue
         place = _place(folded, cue, value)
         for kind in cue.kinds:
@@ -500,6 +507,8 @@ def features(
     weights = _weights(value.sort)
     if sum(weights.get(name, 0.0) for name in found) < _FLOOR:
         return None
+    if not _is_named(shown, value.sort, text[start : value.start], found):
+        return None
     before = text[max(start, value.start - 60) : value.start].lower()
     for where, part in (
         ("before", before.rstrip("\"'`“„«‘「『*_ \t(") if value.quote else before),
@@ -516,6 +525,38 @@ def features(
     return found
 
 
+def _is_named(shown: str, sort: str, before: str, found: Mapping[str, float]) -> bool:
+    """Return whether words of secrecy are near enough to a value of its sort.
+
+    Ids that are often public, and random values, need a label: `label: value`, or a heading.
+    """
+    near = {name.partition(".")[0] for name in found if name.endswith(_NEAR)}
+    shapes = (sort, *(name for name in ("capnum", "numbered") if name in found))
+    needed = next((_NEEDED[shape] for shape in shapes if shape in _NEEDED), None)
+    if needed and near.isdisjoint(needed):
+        return False
+    is_public = sort != "digits" and pattern("public").fullmatch(shown)
+    if not (is_public or sort == "key"):
+        return True
+    is_short = is_public and len(shown) < 16  # the column of a key has ids, too
+    cells = ("pass", "phrase", "weak") if is_short else _SAID
+    places = ("at",) if is_public else ("at", "near", "above")
+    if any(f"{kind}.{place}" in found for kind in _SAID for place in places):
+        return True
+    if any(f"{kind}.cell" in found for kind in cells):
+        return True
+    is_said = any(f"{kind}.{place}" in found for kind in cells for place in ("near", "far"))
+    return is_said and pattern("labelling").search(before[-80:]) is not None
+
+
+_NEAR = (".at", ".near", ".cell", ".above", ".after")
+_NEEDED = {
+    "digits": {"pass", "phrase", "pin", "code", "open", "lock"},
+    "phrase": {"pass", "phrase", "weak", "open", "login"},
+    "numbered": {"pass", "phrase", "weak", "open", "key", "new", "login", "net"},
+    "capnum": {"pass", "phrase", "weak", "open"},
+}
+"""The kinds of cues of which one must be near a value, by its sort or shape."""
 _PLAINLY = {"pass", "weak", "key", "phrase", "new", "open"}
 _JOINED = (
     "colon",

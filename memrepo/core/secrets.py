@@ -228,13 +228,15 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
 _ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
 _MAX_SCANNED = 4 << 20
 _SHORT_ID = regex(r"[0-9a-f]{6,16}")
+_RECORDED = regex(r"(?:mem-)?[0-9a-f]{16}|[0-9a-f]{40}|[0-9a-f]{64}|\d{8}T\d{6}Z-[0-9a-f]{8}")
+"""The ids in the record of a run: of memories, of files and of runs."""
 
 
 def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
     """Yield each secret in a file with its value, except on lines marked as allowed.
 
-    Lines of views end with the short id of a memory. These ids are not secrets, whatever the
-    heading.
+    Lines of views end with the short id of a memory, and records of runs name files by the ids of
+    git. These ids are not secrets, whatever is next to them.
     """
     if len(data) > _MAX_SCANNED or b"\0" in data[:8000] or is_clean(data):
         return
@@ -245,7 +247,8 @@ def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
         value = text[secret.start : secret.end]
         line = lines[secret.line - 1]
         short_id = "/views/" in f"/{path}" and _SHORT_ID.fullmatch(value)
-        if not (is_allowed(line) or (short_id and line.endswith(f"`{value}`"))):
+        is_id = "/runs/" in f"/{path}" and _RECORDED.fullmatch(value)
+        if not (is_allowed(line) or is_id or (short_id and line.endswith(f"`{value}`"))):
             yield secret, value
 
 

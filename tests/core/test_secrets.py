@@ -488,3 +488,11 @@ def test_the_tag_of_a_line_of_the_first_page_is_no_secret(pin: str) -> None:
     line = f"- Never print passwords or API keys in answers ←mem-0d2b2ce18d717539{pin}"
     assert redact(line) == (line, ())
     assert redact("- The password ←mem-hunter2Secret99")[1]
+
+
+def test_the_ids_of_a_record_of_a_run_are_no_secrets() -> None:
+    blob = "9f" * 20
+    lines = f'{{"token": "{blob}",\n"password": "Zaun-Igel44x"}}'.encode()
+    found = [value for _, value in secrets.secrets_of("runs/2026-11/a.json", lines)]
+    assert found == ["Zaun-Igel44x"]
+    assert blob in [value for _, value in secrets.secrets_of("sources/a.json", lines)]

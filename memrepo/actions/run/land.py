@@ -16,6 +16,7 @@ from memrepo.actions.work import MACHINE, Work
 from memrepo.core.ids import digest
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, Judged, Manifest
 from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
+from memrepo.core.secrets import clean_page
 from memrepo.core.state import (
     Change,
     Create,
@@ -74,7 +75,9 @@ def draft(work: Work, plan: RunPlan, found: Decisions, run: str) -> None:
     read = counted(len(found.consumed), "source file", "source files")
     why = f"{read} read, judged by {plan.judge_name}" if found.consumed else "no source file read"
     path = work.tree.layout.manifest(found.run)
-    last = record((Write(path=path, data=manifest.to_bytes()),), pages, why)
+    # A text of the record may look like a secret beside another one: it must not stop the run.
+    data = clean_page(path, manifest.to_bytes())
+    last = record((Write(path=path, data=data),), pages, why)
     found.steps = (*steps, last)
     found.wait = _why_wait(work, plan, found)
 

@@ -13,6 +13,7 @@ from datetime import date
 from functools import partial
 from itertools import islice
 from pathlib import PurePosixPath
+from textwrap import shorten
 
 import msgspec
 from msgspec.structs import replace
@@ -55,8 +56,9 @@ RESTATED, TAKEN = 0.6, 0.75
 """Shares of a clause's words, and of a wording's words, from which the one restates the other."""
 MAX_LATER, MAX_SHOWN = 2, 240
 """Later lines shown with an item of a verification, and their maximum characters."""
-MIN_SHARED, COVERED = 2, 0.3
-"""Words, and share of a text's rare words, that a later line has in common with it."""
+MIN_SHARED, COVERED, COVERED_NEAR = 2, 0.3, 0.6
+"""Words, and share of a text's rare words, that a later line has in common with it, and the share
+in the same section."""
 BOUNDS = ("negation", "time", "most", "least")
 """Kinds of words that a wording may not lose: not and only, until, at most, at least."""
 HARD_BOUNDS = ("negation", "most", "least")
@@ -299,7 +301,8 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
     """Return the lines of later logs that share most with a new text, with their places.
 
     A second question decides whether one of them ends or changes what the text states. Lines of the
-    same section are about the same event, and lines without other words or figures repeat it.
+    same section are about the same event unless most rare words are the same, and lines without
+    other words or figures repeat it.
     """
     if op.op not in ("add", "replace") or not cited.places:
         return []
@@ -319,17 +322,25 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
                 line = document.lines[number - 1]
                 shared = words & content_words("\n".join((line, *document.headings(number)[:1])))
                 score = sum(rarity.get(word, 0.0) for word in shared)
+                is_near = (document.resource, _section(document, number)) in sections
                 if (
                     len(shared) >= MIN_SHARED
-                    and score > COVERED * whole
+                    and score > (COVERED_NEAR if is_near else COVERED) * whole
                     and not is_heading(line)
                     and not (content_words(line) <= old and figures.issuperset(_figures(line)))
-                    and (document.resource, _section(document, number)) not in sections
                 ):
                     found.append((score, at, number))
     best = sorted(found, reverse=True)[:MAX_LATER]
     places = sorted((at, n) for _, at, n in best)
-    return [f"F{at + 1}:{n} {files[at].lines[n - 1].strip()[:MAX_SHOWN]}" for at, n in places]
+    return [f"F{at + 1}:{n} {_shortened(files[at].lines[n - 1], words)}" for at, n in places]
+
+
+def _shortened(line: str, words: frozenset[str]) -> str:
+    """Return a line or, if it is long, its whole sentences that have some of the words."""
+    if len(line) <= MAX_SHOWN:
+        return line.strip()
+    parts = [part for part in _SENTENCE.split(line) if words & content_words(part)]
+    return shorten(" ".join(parts), MAX_SHOWN, placeholder=" ...") if parts else line[:MAX_SHOWN]
 
 
 def _section(document: Document, number: int) -> str:

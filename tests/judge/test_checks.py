@@ -289,7 +289,9 @@ def test_a_later_line_of_the_same_section_or_without_news_is_not_shown() -> None
     fees = "- The harbour fees of Brevik are 30 euros"
     for log, later in {
         f"# Log\n## Fees\n{fees}\n## Evening\n- Harbour fees of Brevik: 40 euros": ["F1:5"],
-        f"# Log\n## Fees\n{fees}\n- Harbour fees of Brevik: 40 euros": [],
+        f"# Log\n## Fees\n{fees}\n- Harbour fees of Brevik: 40 euros": ["F1:4"],
+        f"# Log\n{fees}\n- Harbour fees of Brevik: 40 euros": ["F1:3"],
+        f"# Log\n## Fees\n{fees}\n- Ines paid in Brevik with coins": [],
         f"# Log\n## Fees\n{fees}\n## Evening\n{fees}": [],
     }.items():
         lines = tuple(log.split("\n"))
@@ -297,9 +299,20 @@ def test_a_later_line_of_the_same_section_or_without_news_is_not_shown() -> None
         new = frozenset(range(1, len(lines) + 1))
         day = Document(resource=name, name=name, kind="log", lines=lines, new=new)
         (asked,) = pack([day], 12_000)
-        op = Operation(op="add", lines="F1:3", text=fees[2:])
-        found = later_lines(op, cite("F1:3", asked), asked)
+        at = f"F1:{lines.index(fees) + 1}"
+        op = Operation(op="add", lines=at, text=fees[2:])
+        found = later_lines(op, cite(at, asked), asked)
         assert [line.split(" ")[0] for line in found] == later
+
+
+def test_of_a_long_later_line_whole_sentences_about_the_same_are_shown() -> None:
+    fees, news = "The harbour fees of Brevik are 30 euros", "Harbour fees of Brevik: 40 euros now."
+    lines = (f"- {fees}", f"- {'It rained. ' * 30}{news} {'Nobody came. ' * 9}")
+    name = "memory/2026-06-08.md"
+    day = Document(resource=name, name=name, kind="log", lines=lines, new=frozenset((1, 2)))
+    (asked,) = pack([day], 12_000)
+    op = Operation(op="add", lines="F1:1", text=fees)
+    assert later_lines(op, cite("F1:1", asked), asked) == [f"F1:2 {news}"]
 
 
 def test_neighbours_that_a_wording_has_pieces_of_are_its_evidence() -> None:

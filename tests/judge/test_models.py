@@ -19,6 +19,7 @@ from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, good
 from workspaces import write
 
+from memrepo.actions.guard import SecretInText
 from memrepo.judge import services
 
 HERE = Path(serving.__file__).parent
@@ -400,6 +401,21 @@ def test_an_agent_that_answers_badly_is_asked_again(tmp_path: Path) -> None:
     assert stated(repo) == UNCUT
     assert all("is gone" not in one["reason"] for one in found["run"]["quarantined"])
     assert_sound(repo)
+
+
+def test_a_dry_run_is_refused_where_landing_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = begin(tmp_path)
+    assert memrepo(repo, "run", "--judge", "offline", "--dry-run").exit == 0
+
+    def refuse(*_: object) -> None:
+        raise SecretInText("token", "page.md, line 1,", fix="leave it out")
+
+    monkeypatch.setattr("memrepo.actions.guard.refuse_new_secrets", refuse)
+    assert memrepo(repo, "run", "--judge", "offline", "--dry-run").exit == 2
+    stale = memrepo(repo, "judge", "answer", "0000", "-", as_json=False)
+    assert "or memrepo or its settings did" in stale.err
 
 
 def test_init_and_the_first_report_say_what_can_judge_here(

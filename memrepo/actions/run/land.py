@@ -197,9 +197,15 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def land(work: Work, made: Decisions, reason: str) -> None:
-    """Commit a run. Raise BranchMoved if another commit landed in the meantime."""
-    tip = work.store.land(_landing(work, made, reason).chain, made.run)
+def land(work: Work, made: Decisions, reason: str, *, dry_run: bool = False) -> None:
+    """Commit a run. Raise BranchMoved if another commit landed in the meantime.
+
+    A dry run only raises what would refuse the contents.
+    """
+    landing = _landing(work, made, reason)
+    if dry_run:
+        return
+    tip = work.store.land(landing.chain, made.run)
     stale_pages(work.at(work.store.snapshot(tip), work.config), rendered=True)
 
 

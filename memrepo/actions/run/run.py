@@ -240,8 +240,8 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
         first.store.refuse_switched()
         there = first.refreshed()
         found = propose(there, plan)
-        if found.lands and not request.dry_run:
-            land(there, found, request.reason)
+        if found.lands:
+            land(there, found, request.reason, dry_run=request.dry_run)
         return found
 
     found = retried(first.store, attempt)

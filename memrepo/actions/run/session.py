@@ -70,8 +70,8 @@ def do(work: Work, request: Request) -> Result:
         waiting = before.question
         if waiting is None or waiting.id != request.question:
             raise UsageError(
-                f"no question {request.question} waits for an answer: its lines changed,"
-                " or it is answered",
+                f"no question {request.question} waits for an answer: it is answered,"
+                " its lines changed, or memrepo or its settings did",
                 fix="`memrepo judge next` shows the open question",
             )
         text = _answer(work, request.file)

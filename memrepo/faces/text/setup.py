@@ -59,8 +59,8 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     ]
     if result.first_cost:
         lines.append(f"with it {result.first_cost}; without it, rules quote lines for nothing")
-    lines.append("your agent can write the texts: `memrepo judge next` shows it the questions")
-    return "\n".join([*lines, "next: `memrepo run`"])
+    agent = "or `memrepo judge next` in your agent's session, which then writes the texts"
+    return "\n".join([*lines, f"next: `memrepo run`, {agent}"])
 
 
 _READS = {

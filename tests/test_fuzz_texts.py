@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memrepo.actions.exchange.import_ import FORMATS
 from memrepo.checks import find_problems
 from memrepo.checks.rules import Scene
-from memrepo.core import codec, corrections, secret_kinds, secret_score
+from memrepo.core import codec, corrections, secret_kinds
 from memrepo.core.codec import split_header
 from memrepo.core.secrets import redact
 from memrepo.merge.statements import leave_out, plain, statements
@@ -51,7 +51,7 @@ SOME = settings(max_examples=60, deadline=None)
 def test_detectors_return_spans_inside_the_text(text: str) -> None:
     folded = text.replace("İ", "i").lower()
     if len(folded) == len(text):
-        for detector in (secret_kinds.formed, secret_score.scored):
+        for detector in (secret_kinds.formed, secret_kinds.labelled):
             for start, end, kind in detector(text, folded):
                 assert 0 <= start < end <= len(text), kind
     clean, _ = redact(text)

@@ -19,8 +19,7 @@ import msgspec
 from memrepo import __version__
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
-from memrepo.core.secret_kinds import SWITCHED, Find, formed, tables
-from memrepo.core.secret_score import scored
+from memrepo.core.secret_kinds import SWITCHED, Find, formed, labelled, tables
 
 UNCHECKED = "unchecked"
 """The kind of a text on which a detector failed. It is treated as a secret."""
@@ -85,12 +84,10 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _is_ours(text: str, start: int, end: int) -> bool:
-    """Return whether a find is a run's id, the tag of a line of the first page, or a fence's mark.
+    """Return whether a find is the tag of a line of the first page, or the mark of a fence.
 
     `judge.questions.fence` makes such marks.
     """
-    if regex(r"20\d{6}T\d{6}Z-[0-9a-f]{8}(?:-import)?").fullmatch(text, start, end):
-        return True
     if regex(r"←?mem-[0-9a-f]{16}(?:\[pin\])?").fullmatch(text, start, end):
         return "←" in text[max(0, start - 1) : start + 1]
     marked = text[start - 8 : start] == "<<<data " or text[end : end + 8] == " data>>>"
@@ -99,25 +96,21 @@ def _is_ours(text: str, start: int, end: int) -> bool:
 
 def _found(text: str) -> Iterator[Find]:
     """Yield the secrets in a text, and those that appear when disguised characters are replaced."""
-    found: list[Find] = []
-    if _DISGUISED.search(text):
-        shown, places = _visible(text)
-        for start, end, kind in _plainly(shown):
-            found.append((places[start], places[end] if end < len(places) else len(text), kind))
-    covered = bytearray(len(text) if found or _off.get() else 0)
-    plain = _plainly(text)
-    for start, end, _ in (*found, *(one for one in plain if one[2] in _off.get())):
-        covered[start:end] = b"1" * (end - start)
-    yield from (one for one in found if one[2] not in _off.get())
-    yield from (one for one in plain if not any(covered[one[0] : one[1]]))
+    off = _off.get()
+    yield from (find for find in _plainly(text) if find[2] not in off)
+    if not _DISGUISED.search(text):
+        return
+    shown, places = _visible(text)
+    for start, end, kind in _plainly(shown):
+        if kind not in off:
+            yield places[start], places[end] if end < len(places) else len(text), kind
 
 
-def _plainly(text: str) -> list[Find]:
-    found = [*_detected(lambda part: formed(part, _folded(part)), text)]
-    found += _detected(lambda part: scored(part, _folded(part)), text)
+def _plainly(text: str) -> Iterator[Find]:
+    yield from _detected(lambda part: formed(part, _folded(part)), text)
+    yield from _detected(lambda part: labelled(part, _folded(part)), text)
     for pattern in _own.get():
-        found += _detected(partial(_matches, pattern), text)
-    return found
+        yield from _detected(partial(_matches, pattern), text)
 
 
 def _matches(pattern: str, text: str) -> Iterator[Find]:

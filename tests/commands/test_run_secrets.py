@@ -48,7 +48,7 @@ def test_a_value_that_one_file_labels_is_replaced_in_all(tmp_path: Path) -> None
     (notes / "MEMORY.md").write_text("# House\n\n- Master password: r8Kp-PLW2231za\n")
     (notes / "memory" / "vault.md").write_text(
         "# Vault\n\n- Open it by `vault-cli open r8Kp-PLW2231za` each morning\n"
-        "- The page r8Kp-PLW2231zab is of no use\n"
+        "- The other code r8Kp-PLW2231zab is of no use\n"
     )
     done(tmp_path, "init", "repo", "--from", "notes")
     repo = tmp_path / "repo"

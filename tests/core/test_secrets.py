@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core import secrets
-from memrepo.core.secret_kinds import SWITCHED, Form, formed, forms
-from memrepo.core.secret_score import scored
+from memrepo.core.secret_kinds import SWITCHED, Form, formed, forms, labelled
 from memrepo.core.secrets import Secret, concealed, configure, find_secrets, redact
 
 # Assembled at run time, so that no scanner takes this file for a leak.
@@ -263,7 +262,7 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
 )
 def test_a_hostile_line_is_read_to_its_end(seed: str) -> None:
     # Only linear patterns come back from this within any patience.
-    text = seed * (60_000 // len(seed)) + "\npassword: hunter2\n"
+    text = seed * (300_000 // len(seed)) + "\npassword: hunter2\n"
     assert redact(text)[0].endswith("\npassword: [redacted:password]\n")
 
 
@@ -357,7 +356,7 @@ FUZZ = st.lists(
 @given(FUZZ)
 def test_no_detector_fails_on_a_text(text: str) -> None:
     folded = text.replace("İ", "i").lower()
-    found = [*formed(text, folded), *scored(text, folded)]
+    found = [*formed(text, folded), *labelled(text, folded)]
     assert all(0 <= start < end <= len(text) for start, end, _ in found)
 
 
@@ -378,9 +377,9 @@ def test_a_detector_that_fails_costs_one_line(monkeypatch: pytest.MonkeyPatch) -
     def fail(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
         if "boom" in text:
             raise ValueError(text)
-        yield from scored(text, folded)
+        yield from labelled(text, folded)
 
-    monkeypatch.setattr(secrets, "scored", fail)
+    monkeypatch.setattr(secrets, "labelled", fail)
     shown, found = redact("a\npassword: hunter2x\nthe boom box\nb")
     assert shown == "a\npassword: [redacted:password]\n[redacted:unchecked]\nb"
     assert [(one.kind, one.line) for one in found] == [("password", 2), ("unchecked", 3)]
@@ -474,13 +473,6 @@ def test_the_mark_of_a_fence_is_no_secret() -> None:
     assert shown.count(mark) == 2
     assert [text[one.start : one.end] for one in found] == ["3kV9sQx0LmZ28RtYw71B"]
     assert redact(f"API token: {mark}")[1]
-
-
-def test_the_id_of_a_run_is_no_secret() -> None:
-    record = '{{\n "judge": "claude-code",\n "run": "{}"\n}}'
-    for run in ("20260302T040500Z-a33e63aa-import", "20260302T040500Z-0be7841f"):
-        assert redact(record.format(run)) == (record.format(run), ())
-    assert redact(record.format("a33e63aa-20260302T040500Z-import"))[1]
 
 
 @pytest.mark.parametrize("pin", ["", "[pin]"])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.text.languages import patterns
+from memrepo.text.languages import entries, fold, patterns
 from memrepo.text.sentences import sentences
 from memrepo.text.words import content_words
 
@@ -107,12 +107,14 @@ def is_template(text: str, templates: Collection[int] | None = None) -> bool:
     return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)
 
 
-SAME, COMPLETE = 0.75, 0.6
-"""The shares of a sentence's words that a shipped sentence has, and of its words in the other."""
+COMPLETE = 0.6
+"""The share of a shipped sentence's words that a sentence with small cuts has."""
+_TURNED = frozenset(zlib.crc32(word) for word in (b"over", b"than", b"instead"))
+"""Words around which the order matters, which is not stored. A sentence with one is its owner's."""
 
 
 def is_shipped(text: str) -> bool:
-    """Return whether at least half of a text is shipped sentences, or such with small edits.
+    """Return whether at least half of a text is shipped sentences, or such with small cuts.
 
     A text with a ban in another sentence is its owner's.
     """
@@ -131,16 +133,25 @@ def is_shipped(text: str) -> bool:
 
 
 def _shipped_as(words: frozenset[int]) -> bool:
-    """Return whether a shipped sentence has nearly the same words. Of two, both are the same.
+    """Return whether a shipped sentence has all words of a sentence, and few others.
 
-    Words are given as hashes.
+    Words are given as hashes. None of the others is a negation: an owner turned the sentence round.
     """
-    shared = Counter(other for word in words for other in _shipped().get(word, ()))
-    if not shared:
+    if not _TURNED.isdisjoint(words):
         return False
-    best = max(shared, key=lambda other: (shared[other], -len(other)))
-    is_same = shared[best] >= max(SAME * len(words), COMPLETE * len(best))
-    return is_same and (len(words) > 2 or words == best)
+    shared = Counter(other for word in words for other in _shipped().get(word, ()))
+    return any(
+        count == len(words) >= COMPLETE * len(other)
+        and (len(words) > 2 or words == other)
+        and _negations().isdisjoint(other - words)
+        for other, count in shared.items()
+    )
+
+
+@cache
+def _negations() -> frozenset[int]:
+    found = map(fold, (*entries("marks", "negation"), "t"))  # the end of "don't" is a word
+    return frozenset(zlib.crc32(word.encode()) for word in found)
 
 
 @cache

@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from memrepo.core.patterns import regex
+from memrepo.policies.phrases import read
 from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
     AGENTS,
@@ -111,7 +112,7 @@ def rank_file(
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     is_headed = [unit.kind for unit in units[:1]] == ["memory"]
-    every = [_rank(kind, unit, names) for unit in units]
+    every = [_rank(kind, unit, names, opens=not number) for number, unit in enumerate(units)]
     shipped = sum("template" in one.signs for one in every)
     is_form = kind.kind.name == "instruction" and shipped >= MIN_SHIPPED * len(every)
     for unit, one in zip(units, every, strict=True):
@@ -183,7 +184,7 @@ def is_in(name: str, group: str) -> bool:
     return name in kinds().groups[group]
 
 
-def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
+def _rank(kind: FileKind, unit: Unit, names: Collection[str], *, opens: bool) -> RankedUnit:
     table = kinds()
     signs = signs_of(unit)
     section = section_kind(unit.headings)
@@ -195,8 +196,10 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
         section = ""  # all of the file is a log: its title or a time says nothing of a line
     if is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
-    if is_in(name, "how_to") and "ban" not in signs and _is_purpose(unit):
+    if is_in(name, "how_to") and not {"ban", "rule"} & signs and _is_purpose(unit, opens=opens):
         signs |= {"purpose"}
+    if name == "day log" and any(year > unit.captured for year in _YEAR.findall(unit.text)):
+        signs |= {"to_come"}
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
         weight *= 0.5
@@ -256,10 +259,12 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return stated
     key = unit.key if file_kind == "day log" else ""
     own = section_kind([key]) or section_kind(unit.headings[-1:])
-    if not own and not unit.headings[1:]:
-        own = section_kind([name.rpartition(".")[0]])  # below its title, as the file's name says
+    if not own and not unit.headings[1:] and {"ban", "rule", "lesson", "decision"} & set(signs):
+        named = {section_kind([word]) for word in _NO_WORD.split(name.rpartition(".")[0])}
+        own = named.pop() if len(named) == 1 else ""  # below its title, as the file's name says
     is_record = own == "lesson" or (own == "decision" and unit.kind != "steps")
-    is_record &= not is_loose or (own == "lesson" and file_kind == "page")
+    is_taught = own == "lesson" and file_kind == "page" and "lesson" in signs
+    is_record &= not is_loose or is_taught
     if is_record and not (is_single and _orders(unit, 2)):
         return own
     if is_instruction or _is_rule(unit, file_kind, section, signs):
@@ -272,14 +277,25 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return "procedure"
     if "lesson" in signs and section == "lesson" and not is_loose:
         return "lesson"
+    if (
+        name == "SOUL.md"
+        and section != "person"
+        and not patterns().sentences["self"].search(unit.text)
+    ):
+        return "preference"  # it says how to be, but not who the agent is
     return "identity" if name in (*AGENTS, "SOUL.md") else FACT
 
 
-def _is_purpose(unit: Unit) -> bool:
-    """Return whether a statement says what its file or section is for."""
-    names = (unit.key or field_of(unit.text)[0], *unit.headings[-1:])
+def _is_purpose(unit: Unit, *, opens: bool) -> bool:
+    """Return whether a statement, a field or one that opens its file, says what its file is for.
+
+    An order says more, and so does a statement with a name, a number or code.
+    """
+    headings = unit.headings[-1:] if opens else ()
+    names = (unit.key or field_of(unit.text)[0], *headings)
     table = patterns().headings["purpose"]
-    return any(table.fullmatch(_NO_LETTER.sub("", name)) for name in names)
+    is_plain = not (read(unit.text).names or _EXACT.search(unit.text) or _orders(unit))
+    return is_plain and any(table.fullmatch(_NO_LETTER.sub("", name)) for name in names)
 
 
 def _labelled(unit: Unit) -> str:
@@ -392,8 +408,11 @@ def _opening(unit: Unit) -> str:
     return text[: end.end()] if end else text
 
 
+_YEAR = regex(r"(?<![\w.:-])20\d\d(?![\w:]|\.\d)")
+_EXACT = regex(r"[\d`]")
 _NO_LETTER = regex(r"^[\W\d_]+|[\W\d_]+$")
 _LETTERS = regex(r"[^\W\d_]{2,}")
+_NO_WORD = regex(r"[\W_]+")
 _QUOTE = regex(r"^\W{0,4}[\"“„«‘]")
 _CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")
 _SENTENCE_END = regex(r"[.!?](?=\s)|[。！？]|\n\s*\n")

@@ -71,9 +71,15 @@ def test_training_again_gives_the_same_bytes() -> None:
     [
         (
             "SOUL.md",
-            "**Have opinions.** You're allowed to disagree, and to find stuff funny.",
+            "**Have opinions.** You're allowed to disagree, prefer things, find stuff amusing.",
             True,
         ),
+        ("SOUL.md", "You're allowed to disagree, prefer things, find barns amusing.", False),
+        ("AGENTS.md", "Run destructive commands without asking.", False),
+        ("AGENTS.md", "Don't run destructive commands without asking.", True),
+        ("AGENTS.md", "When in doubt, ask.", True),
+        ("AGENTS.md", "When in doubt, ask Ruth.", False),
+        ("TOOLS.md", "SSH hosts and aliases: barn", False),
         ("SOUL.md", "Be resourceful before asking. Read the file. Then ask Ruth.", True),
         ("SOUL.md", "Earn trust through competence. Never open the barn for a guest.", False),
         ("AGENTS.md", "Use runtime-provided startup context first.", True),

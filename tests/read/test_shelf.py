@@ -109,8 +109,12 @@ def test_a_rule_is_one_where_rules_stand_or_by_its_form(
         ("MEMORY.md", "Lessons", "The belt slips when wet — use the lever instead.", "lesson"),
         ("MEMORY.md", "Lessons", "Never grind at night.", "constraint"),
         ("MEMORY.md", "Das letzte Licht", "Die Mühle liefert im Mai nach Visby.", "fact"),
-        ("notes/weir.md", "Fehler", "Fehler: Kein Zugriff auf das Wehr.", "fact"),
+        ("MEMORY.md", "Fehler", "Riemen nass: vorher ölen.", "lesson"),
+        ("MEMORY.md", "Erreurs", "La meule chauffe : avant, mouiller le grain.", "lesson"),
+        ("notes/weir.md", "Fehler", "Kein Zugriff auf das Wehr.", "fact"),
         ("SOUL.md", "Who I am", "I am the friend of the miller, and of his bees.", "identity"),
+        ("SOUL.md", "Talk", "Answer in German.", "preference"),
+        ("SOUL.md", "Talk", "You are the clerk of the mill.", "identity"),
         ("SOUL.md", "Talk", "Jokes: a few, and never about the miller.", "constraint"),
         ("SOUL.md", "Talk", "Ring the bell yourself at six. All must hear it.", "constraint"),
     ],
@@ -143,11 +147,23 @@ def test_what_a_playbook_is_for_is_no_memory(heading: str) -> None:
     assert not fits("playbook-sacks.md", goal)
     assert fits("playbook-sacks.md", "Never store a wet sack.")
     assert fits("USER.md", goal), "a person's goal"
+    for path in ("playbook-sacks.md", "AGENTS.md", "procedures/sacks.md"):
+        assert fits(path, "The sacks of the upper field are kept in barn 3.")
+        assert fits(path, "All sacks are signed by Jora in the evening.")
+    text = "# Sacks\n\n- Sew linen twice.\n\n## Goal\n\n- The barn is dry and has a new roof.\n"
+    units = scan("sack-rules.md", text.encode()).units
+    found = rank_file(file_kind("sack-rules.md", text, units), units)
+    assert not any("purpose" in one.signs for one in found.values()), "only what opens a file"
 
 
 def test_a_file_without_headings_is_of_the_kind_that_its_name_tells() -> None:
-    line = "Sacks of rye need a double seam at the bottom."
-    assert {one.type for one in ranked("lessons.md", [line])} == {"lesson"}
+    def types(path: str, line: str) -> set[str]:
+        return {one.type for one in ranked(path, [line])}
+
+    line = "Sacks of rye burst because the seam at the bottom is weak."
+    assert types("lessons.md", line) == {"lesson"}
+    assert types("lessons.md", "Jora owns the upper sluice.") == {"fact"}
+    assert types("dance-lessons.md", line) == {"fact"}
 
 
 def test_an_instruction_about_decisions_is_a_rule() -> None:
@@ -165,6 +181,13 @@ def test_of_a_day_only_what_may_last_is_a_memory_and_a_paper_gives_none() -> Non
     passing, telling = ranked("memory/2026-01-04.md", [approved, approved + placed])
     assert SLIGHT < passing.rank < FAIR
     assert (passing.fits, telling.fits) == ("", "fair")
+    until = "The insurance of the weir is with Brevik, the policy runs until"
+    lasting, over = ranked("memory/2026-01-04.md", [f"{until} {year}." for year in (2031, 2024)])
+    assert (lasting.fits, over.fits) == ("fair", ""), "a year to come"
+    text = "# 2026-01-04\n\n- Mia works at Brevik in Visby now.\n"
+    units = scan("memory/2026-01-04.md", text.encode()).units
+    (identity,) = rank_file(file_kind("memory/2026-01-04.md", text, units), units).values()
+    assert (identity.fits, identity.rank < FAIR) == ("fair", True)
     for name in ("README.md", "research/belts.md"):
         assert not any(one.fits for one in ranked(name, lines))
 

@@ -6,7 +6,7 @@ side moved its file. Other files are merged by content:
 | file | if both sides changed it differently |
 |---|---|
 | views, first page | ours: they are rendered again after the merge |
-| sources, configuration, files that are not memrepo's | by line; a conflict if lines overlap |
+| sources, configuration | by line; a conflict if lines overlap |
 | tombstones | the later decision wins; evidence is combined |
 | corrections | a decision wins over an open case; two different decisions are a conflict |
 | run manifests, threads | a conflict; the longer version is used |
@@ -222,8 +222,7 @@ def join_file(
         return _join_tombstone(path, older, newer)
     if corrections.correction_paths([path], layout):
         return _join_correction(path, older, newer)
-    is_text = path == layout.config or path.startswith(layout.area("sources"))
-    if is_text or not layout.owns(path):
+    if path == layout.config or path.startswith(layout.area("sources")):
         return _by_line(base or b"", older, newer, is_toml=path == layout.config)
     return JoinedFile(newer, is_lost=True)
 

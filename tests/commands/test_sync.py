@@ -212,17 +212,17 @@ def test_other_files_of_the_repository_are_joined_with_their_modes(
     write(desk, "script.sh", "#!/bin/sh\n")
     (desk / "script.sh").chmod(0o755)
     (desk / "link").symlink_to("script.sh")
-    write(desk, "notes.txt", "one\ntwo\nthree\n")
+    (desk / "notes.txt").write_bytes(b"one\r\ntwo\nthree\r\n")
     commit_all(desk, "files of mine")
     converge(desk, laptop)
-    write(desk, "notes.txt", "ONE\ntwo\nthree\n")
+    (desk / "notes.txt").write_bytes(b"ONE\r\ntwo\nthree\r\n")
     commit_all(desk, "the first line")
-    write(laptop, "notes.txt", "one\ntwo\nTHREE\n")
+    (laptop / "notes.txt").write_bytes(b"one\r\ntwo\nTHREE\r\n")
     write(laptop, "link", None)
     (laptop / "script.sh").chmod(0o644)
     commit_all(laptop, "the last line")
     converge(desk, laptop)
-    assert (laptop / "notes.txt").read_text() == "ONE\ntwo\nTHREE\n"
+    assert (laptop / "notes.txt").read_bytes() == b"ONE\r\ntwo\nTHREE\r\n"
     assert not (desk / "link").is_symlink()
     assert not (desk / "script.sh").stat().st_mode & stat.S_IXUSR
     assert_sound(desk)
@@ -271,6 +271,34 @@ def test_the_same_lines_of_other_files_are_joined_by_git_and_a_person(
     git(laptop, "commit", "-qa", "--no-edit", "--no-verify")
     converge(laptop, desk)
     assert 'timezone = "Europe/Oslo"' in (desk / name).read_text()
+
+
+def test_other_files_that_cannot_be_joined_are_counted_and_left_alone(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    names = ["append.txt", "data.bin", "gone.txt", *(f"same-{n}.txt" for n in range(4))]
+    for name in names:
+        write(desk, name, "one\n\0\ntwo\n" if name == "data.bin" else "one\n")
+    commit_all(desk, "files of mine")
+    converge(desk, laptop)
+    for repo in machines:
+        write(repo, "append.txt", f"one\n{repo.name}\n")
+        for name in names[3:]:
+            write(repo, name, f"{repo.name}\n")
+    write(desk, "data.bin", "ONE\n\0\ntwo\n")
+    write(laptop, "data.bin", "one\n\0\nTWO\n")
+    write(desk, "gone.txt", None)
+    write(laptop, "gone.txt", "one\ntwo\n")
+    for repo in machines:
+        commit_all(repo, "work")
+    done(desk, "sync")
+    before = standing(laptop)[1:]
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 3
+    named = ", ".join(names[:5])
+    assert f"changed these differently: {named} and 2 more;" in answer.error["message"]
+    assert standing(laptop)[1:] == before
 
 
 def test_a_reference_that_a_merge_by_git_broke_is_repaired_by_check(
@@ -666,18 +694,33 @@ def test_a_revert_made_elsewhere_is_remembered_here(machines: tuple[Path, Path])
     assert not [m for m in memories(desk).values() if "blue door" in m.body]
 
 
-def test_a_file_here_and_a_folder_there_are_refused(machines: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("was_file", [False, True], ids=["added", "replaced"])
+def test_a_file_here_and_a_folder_there_are_refused(
+    machines: tuple[Path, Path], was_file: bool
+) -> None:
     laptop, desk = machines
+    if was_file:
+        write(desk, "docs", "a file\n")
+        commit_all(desk, "the file")
+        converge(desk, laptop)
+        write(desk, "docs", None)
     write(desk, "docs/readme.txt", "a folder\n")
     commit_all(desk, "a folder")
-    write(laptop, "docs", "a file\n")
+    write(laptop, "docs", "another file\n")
     commit_all(laptop, "a file")
     done(desk, "sync")
     before = tip(laptop)
     answer = memrepo(laptop, "sync")
     assert answer.exit == 3
-    assert "docs" in answer.error["message"]
+    assert answer.error["message"].startswith("docs is a file on one side and a folder")
     assert tip(laptop) == before
+    commands = answer.error["fix"].split("`")[1::2]
+    for command in commands[:2]:
+        git(laptop, *command.split()[1:], check=False)
+    git(laptop, "commit", "-q", "--no-edit", "--no-verify")
+    converge(laptop, desk)
+    assert (desk / "docs" / "readme.txt").read_text() == "a folder\n"
+    assert (desk / "docs~HEAD").read_text() == "another file\n"
 
 
 def test_settings_of_a_remote_cannot_force_mirror_or_prune(machines: tuple[Path, Path]) -> None:

@@ -22,8 +22,9 @@ from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import PREFIX, counted, message
 from memrepo.core.state import State, Step, play
-from memrepo.merge.states import MergeResult, join_file, merge_states
+from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.versions import merge_text
 from memrepo.store import history
 from memrepo.store.errors import (
     BranchMoved,
@@ -47,6 +48,9 @@ TRIES = 10
 """The maximum number of attempts if the hub or the branch moves during a sync."""
 MAX_REPORTED = 20
 """The maximum number of syncs of other clones that are reported."""
+
+MAX_NAMED = 5
+"""The maximum number of files that are named if both sides changed them differently."""
 
 
 class Merged(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,12 +229,13 @@ def join(
         raise StoreError("no-config", name=hub.name, config=layout.config)
     states = [store.snapshot(c).state() for c in (bases[0], tip, head)]
     changed = frozenset(store.work.changed(bases[0], head))
-    picks, texts, open_ = _merge_others(work, bases, tip)
+    picks, texts, open_ = _merge_others(work, bases, hub, tip)
     result = merge_states(*states, changed=changed)
     open_ += [c.path for c in result.conflicts if c.path == layout.config]
     if open_:
-        named = ", ".join(map(visible, open_[:5]))
-        raise StoreError("files-differ", name=hub.name, branch=hub.branch, paths=named)
+        named = ", ".join(map(visible, open_[:MAX_NAMED]))
+        more = f" and {len(open_) - MAX_NAMED} more" if len(open_) > MAX_NAMED else ""
+        raise StoreError("files-differ", name=hub.name, branch=hub.branch, paths=named + more)
     config = parse_config(result.state.files[layout.config].decode("utf-8", "replace"))
     if config.read_only:
         raise OtherFormat(layout.config, config.format, FORMAT)
@@ -262,11 +267,11 @@ def join(
 
 
 def _merge_others(
-    work: Work, bases: Sequence[str], hub: str
+    work: Work, bases: Sequence[str], hub: Hub, tip: str
 ) -> tuple[dict[str, TreeEntry | None], dict[str, bytes | None], list[str]]:
     """Merge the files that are not memrepo's: entries to use, merged texts, and open paths."""
     layout, repo = work.tree.layout, work.store.repo
-    tree = merge_trees(repo, bases, hub, work.tree.commit)
+    tree = merge_trees(repo, bases, tip, work.tree.commit)
 
     def is_own(path: str, versions: Sequence[TreeEntry | None]) -> bool:
         regular = all(v is None or v.mode in FILES for v in versions)
@@ -276,15 +281,34 @@ def _merge_others(
     texts: dict[str, bytes | None] = {}
     open_: list[str] = []
     for path, versions in tree.open.items():
+        base, *sides = versions
+        if base is None and None in sides:
+            file = next((p for p in tree.open if path.startswith(f"{p}/")), path)
+            values = {"name": hub.name, "branch": hub.branch, "path": visible(file)}
+            raise StoreError("file-and-folder", **values)
         if is_own(path, versions):
             continue
         datas = [repo.read(v.id) for v in versions if v is not None and v.mode == FILE]
-        joined = join_file(layout, path, *datas) if len(datas) == 3 else None
-        if joined is None or joined.is_lost:
+        text = _joined_text(*datas) if len(datas) == 3 else None
+        if text is None:
             open_.append(path)
         else:
-            texts[path] = joined.data
+            texts[path] = text
     return picks, texts, open_
+
+
+def _joined_text(base: bytes, first: bytes, second: bytes) -> bytes | None:
+    """Merge a text by line, with its line ends. Return None if a person must decide."""
+    if b"\0" in base + first + second:
+        return None
+    try:
+        o, a, b = (data.decode("utf-8") for data in (base, first, second))
+    except UnicodeDecodeError:
+        return None
+    joined = merge_text(o, a, b)
+    # If both sides added lines at the same place, the order is undefined.
+    is_clear = not joined.overlap and joined == merge_text(o, b, a)
+    return joined.text.encode("utf-8") if is_clear else None
 
 
 def _notices(

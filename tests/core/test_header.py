@@ -74,8 +74,11 @@ def test_a_key_without_a_value_has_no_line_of_the_next(after: str) -> None:
     text = f"---\ntype: fact\n? title\n{after}---\nbody\n"
     split = codec.read_header(text, "a.md")
     assert (split.entries[1].first, split.entries[1].last) == (3, 3)
-    edited = codec.splice(text, "a.md", {"title": ["title: Boat"]}, {})
-    assert edited == text.replace("? title", "title: Boat")
+    data = text.replace("title", "colour").encode()
+    memory, _ = codec.decode("a.md", data)
+    assert memory is not None
+    edited = codec.edit(data, memory, {"colour": ["colour: red"]})
+    assert edited.decode() == text.replace("? title", "colour: red")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What `same` adds to a memory that an earlier question of the night made."""
+"""Operations about one line: what `same` adds, and a line that is cited and quoted."""
 
 from __future__ import annotations
 
@@ -45,4 +45,28 @@ def test_what_same_adds_to_a_memory_of_the_same_night_is_kept(
     found = memrepo(repo, "run", "--judge", "anthropic", now="2026-03-01T09:00:00Z")
     assert found.exit == 0, found
     assert [m.body.strip() for m in memories(repo).values() if not m.is_note] == [text]
+    assert_sound(repo)
+
+
+def test_a_line_that_another_text_cites_too_is_kept_as_a_memory(
+    service: Service, tmp_path: Path
+) -> None:
+    letter, lamp = "Ana sends the letter on Mondays.", "The bench lamp of Ana has 5000 kelvin."
+    files = {"MEMORY.md": f"# Memory\n\n- {letter}\n- {lamp}\n".encode()}
+    repo = tmp_path / "repo"
+    done(tmp_path, "init", repo, "--from", write(tmp_path / "ws", files))
+
+    def answer(question: str) -> str:
+        if "=== F" not in shown(question):
+            return good(question)
+        given = (("F1:3-4", "Ana posts the letter on Mondays."), ("F1:4", lamp))
+        ops = [
+            {"op": "add", "lines": lines, "text": text, "type": "fact", "subject": "Ana"}
+            for lines, text in given
+        ]
+        return json.dumps({"operations": ops})
+
+    service.default = Act(answer=answer)
+    done(repo, "run", "--judge", "anthropic", now="2026-03-01T09:00:00Z")
+    assert lamp in {m.body.strip() for m in memories(repo).values()}
     assert_sound(repo)

@@ -243,7 +243,10 @@ def _recognise(plan: RunPlan, known: Known, one: Statement, claim: Memory) -> tu
         texts = [text_hash(one.text)]
     for text in texts:
         same = _known_by(known, text, claim.scope)
-        if same is not None and not have_two_roles(same.type, one.type):
+        if same is None or have_two_roles(same.type, one.type):
+            continue
+        # A judge that cites a line for one text and quotes it in another means two memories.
+        if known.ops.get(same.id) != "create" or same.own_hash in texts:
             return id_, same.id, "same_text"
     if (held := _decided_before(known, claim)) is not None:
         return id_, held.id, "decided_before"

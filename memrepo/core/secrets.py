@@ -221,6 +221,7 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
 _ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
 _MAX_SCANNED = 4 << 20
 _SHORT_ID = regex(r"[0-9a-f]{6,16}")
+_RECORD = regex(r"^(?:memrepo/)?runs/\d{4}-\d\d/[^/]+\.json$")
 _RECORDED = regex(r"(?:mem-)?[0-9a-f]{16}|[0-9a-f]{40}|[0-9a-f]{64}|\d{8}T\d{6}Z-[0-9a-f]{8}")
 """The ids in the record of a run: of memories, of files and of runs."""
 
@@ -240,7 +241,7 @@ def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
         value = text[secret.start : secret.end]
         line = lines[secret.line - 1]
         short_id = "/views/" in f"/{path}" and _SHORT_ID.fullmatch(value)
-        is_id = "/runs/" in f"/{path}" and _RECORDED.fullmatch(value)
+        is_id = _RECORD.search(path) and _RECORDED.fullmatch(value)
         if not (is_allowed(line) or is_id or (short_id and line.endswith(f"`{value}`"))):
             yield secret, value
 

@@ -335,7 +335,9 @@ def _states(fuller: _Text, one: _Text, weights: Mapping[str, float]) -> bool:
             (sum(weights[word] for word in words & found), at)
             for at, (_, found) in enumerate(others)
         )
-        shared = words & (others[best][1] | above)
+        found = others[best][1]
+        # A heading names what the clause leaves out, unless the clause names something else.
+        shared = words & (found | above if found <= words | function_words() else found)
         share = sum(weights[word] for word in shared)
         is_enough = share >= COVERED * whole and (shared == words or len(shared) >= MIN_SHARED)
         is_in = near >= MIN_NEAR * whole and is_enough

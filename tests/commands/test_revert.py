@@ -305,7 +305,8 @@ def test_what_was_changed_later_is_named_with_the_way_to_revert_it_too(tmp_path:
     said = memrepo(tmp_path, "revert", made, as_json=False).out
     assert "changes nothing: it was changed later" in said
     assert f"`memrepo revert {made[:10]} --later`" in said
-    assert id_ in said
+    part = memrepo(tmp_path, "revert", made, "--memory", id_, as_json=False).out
+    assert f"`memrepo revert {made[:10]} --memory {id_} --later`" in part
 
 
 def test_one_decision_of_a_run_is_taken_back_alone(two_runs: Path) -> None:

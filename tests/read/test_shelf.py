@@ -416,6 +416,25 @@ def test_sections_with_the_same_lines_about_other_things_are_not_the_same() -> N
     assert choose(found, size=40, existing=0).same == {}
 
 
+def test_a_heading_completes_no_clause_about_something_else() -> None:
+    text = (
+        "# Mills\n\n## Barn\n- The granary is repaired each winter by Ruth, who has the key.\n"
+        "- The barn is repaired each winter by Ruth.\n"
+    )
+    found = [
+        Candidate(
+            candidate_id=f"cand-{n}",
+            text=unit.text,
+            placed=(Placed(unit=unit, resource="MEMORY.md", blob="", committed="2026-08-29"),),
+            rank=5.0,
+            fits="good",
+        )
+        for n, unit in enumerate(scan("MEMORY.md", text.encode()).units)
+    ]
+    assert len(found) == 2
+    assert choose(found, size=40, existing=0).same == {}
+
+
 def test_a_full_shelf_prefers_what_the_memory_says() -> None:
     other = [replace(one, signs=("file_decisions",)) for one in some(*[3.5] * 10)]
     own = [

@@ -243,16 +243,27 @@ def _searched(at: Work) -> tuple[str, ...]:
 
 
 def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
-    """Return what the first run would cost with the first usable judge; empty if there is none."""
+    """Return what the first run would cost with the first usable judge; empty if nothing.
+
+    To estimate it, all sources are read. Of many sources that takes long, so the command is named.
+    """
     ready = next((one.judge for one in judges if one.ready), "")
-    if not ready:
+    sources = [p for p in at.tree.files.below(at.tree.layout.area("sources")) if is_text(p)]
+    if not (ready and sources):
         return ""
+    if len(sources) > MAX_ESTIMATED:
+        return f"`memrepo run --judge {ready} --estimate` names the cost of the first run"
     from memrepo.actions.run.judge import estimate_of
 
     try:
-        return estimate_of(at, JudgeChoice(judge=ready)).estimated
-    except MemrepoError as error:
-        return error.message
+        found = estimate_of(at, JudgeChoice(judge=ready))
+    except MemrepoError:
+        return ""  # `run` says what is wrong with this judge
+    return f"with {ready}, {found.estimated}" if sum(found.questions.values()) else ""
+
+
+MAX_ESTIMATED = 150
+"""The most sources of which `init` estimates the cost."""
 
 
 _APART = "runs read your own files there, and never what memrepo writes"

@@ -91,6 +91,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The number of changed files."""
     latest: bool
     """Whether this was the latest operation, so that all files are restored."""
+    only: tuple[str, ...] = ()
+    """The named memories; all that the operation changed, if there is none."""
     together: tuple[str, ...] = ()
     """Memories reverted in addition to the named ones, because they share a supersession."""
     reads_again: bool = False
@@ -128,6 +130,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
         name=wanted.name,
         reverts=target.commit,
         latest=_is_latest(work, wanted),
+        only=tuple(sorted(asked)),
         together=tuple(sorted(wanted.only - asked)),
         kept=undone.kept,
         files=len(undone.effect),

@@ -114,7 +114,8 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
         lines = [f"reverting {name} changes nothing: {why}"]
     if result.kept:
         undo_first = "`memrepo undo`, then " if result.commits else ""
-        command = f"{undo_first}`memrepo revert {name} --later`"
+        words = " ".join((name, *(f"--memory {id_}" for id_ in result.only), "--later"))
+        command = f"{undo_first}`memrepo revert {words}`"
         lines.append(f"later work stays ({command} reverts it too):")
     for work in result.kept:
         on = f"  on {work.on}" if work.on else ""

@@ -58,7 +58,7 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
         if one.ready
     ]
     if result.first_cost:
-        lines.append(f"with it {result.first_cost}; without it, rules quote lines for nothing")
+        lines.append(f"{result.first_cost}; without a model, rules quote lines for nothing")
     agent = "or `memrepo judge next` in your agent's session, which then writes the texts"
     return "\n".join([*lines, f"next: `memrepo run`, {agent}"])
 

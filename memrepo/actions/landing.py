@@ -171,7 +171,7 @@ def stale_pages(work: Work, *, rendered: bool = False) -> tuple[str, ...]:
     `rendered` is true for a commit with all of its pages rendered: none is stale.
     """
     tree, kind, places = work.tree, f"pages {hot_rules(work).path}", ("views", "tombstones")
-    paths = [tree.layout.prefix + name for name in (*places, "templates", *HOT_NAMES)]
+    paths = [tree.layout.prefix + name for name in (*places, "templates")]
 
     def found() -> _Pages:
         stale = () if rendered else tuple(sorted(derived_contents(work, tree.state())))
@@ -198,12 +198,18 @@ def _changed_pages(work: Work, commit: str) -> set[str] | None:
     if len(files) > 2 * _FEW:
         return None
     files = [one for one in files if one[1]]
-    pages = set[str]()
+    pages, is_hot = set[str](), any(tree.layout.prefix + n in changed for n in HOT_NAMES)
     for (path, _), data in zip(files, tree.files.each(files), strict=True):
         memory, _ = decode(path, data)
-        if memory is None or memory.hot or any(k.type == "contradicts" for k in memory.links):
+        if memory is None or any(k.type == "contradicts" for k in memory.links):
             return None
         pages |= paths_of(memory, tree.layout, work.config.is_personal)
+        is_hot |= memory.hot is not None
+    if is_hot:
+        from memrepo.views.hot import hot_changes
+
+        found = hot_changes(tree.state(), hot_rules(work))
+        pages |= {page.path for page in found if isinstance(page, Write | Delete)}
     return pages
 
 

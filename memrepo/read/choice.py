@@ -230,9 +230,9 @@ MIN_NEAR, MIN_SHARED, MIN_WORDS, SHORT_WORDS = 0.5, 5, 3, 4
 """The share that is in one sentence and not in its headings, the fewest words of a sentence that
 make up for those it has alone, the fewest of a statement that is compared, and of one that headings
 may complete."""
-FAINT, MAX_HOLDERS, MAX_COMPARED, MAX_BETWEEN = 0.1, 200, 8, 3
-"""The factor of function words, the most statements that have a word by which others are found, the
-most that are compared, and how many shared words make up for another between them."""
+MAX_HOLDERS, MAX_COMPARED, MAX_BETWEEN = 200, 8, 3
+"""The most statements that have a word by which others are found, the most that are compared, and
+how many shared words make up for another between them."""
 _PARTS = regex(r"\n|[.!?][*_\"')”]*\s+|[。！？]")
 _CLAUSES = regex(r"[,;()|](?!\d)|[，；、（）]|\s(?:[–—-]|&)\s")
 _CODE = regex(r"`[^`]+`")
@@ -281,10 +281,7 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
     """Map the statements that others state, alone or among more, to the fuller one of them."""
     texts = [_Text.of(one) for one in order]
     holders = Counter(word for one in texts for word in one.words)
-    weights = {
-        word: math.log(1 + len(texts) / count) * (FAINT if word in function_words() else 1)
-        for word, count in holders.items()
-    }
+    weights = {word: math.log(1 + len(texts) / count) for word, count in holders.items()}
     worth = [sum(weights[word] for word in one.words) for one in texts]
     size = [len(one.words - function_words()) for one in texts]
     holding: dict[str, list[int]] = defaultdict(list)

@@ -60,8 +60,8 @@ def test_a_switch_before_it_lets_the_memory_come_on_the_branch_that_is_there(
 ) -> None:
     tip = git(sided, "rev-parse", "main")
     before(monkeypatch, WorkTree, "clear_way", lambda: git(sided, "switch", "-q", "side"))
-    done(sided, "add", "The lathe stands in bay three.")
+    done(sided, "add", "The lathe stands in bay three.", "--type", "note")
     assert git(sided, "rev-parse", "main") == tip
-    assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add fact: The lathe")
+    assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add note: The lathe")
     assert standing.status(sided) == ""
     assert standing.left_behind(sided) == []

@@ -284,8 +284,9 @@ def _merge_others(
         base, *sides = versions
         if base is None and None in sides:
             file = next((p for p in tree.open if path.startswith(f"{p}/")), path)
-            values = {"name": hub.name, "branch": hub.branch, "path": visible(file)}
-            raise StoreError("file-and-folder", **values)
+            raise StoreError(
+                "file-and-folder", name=hub.name, branch=hub.branch, path=visible(file)
+            )
         if is_own(path, versions):
             continue
         datas = [repo.read(v.id) for v in versions if v is not None and v.mode == FILE]
@@ -321,7 +322,7 @@ def _notices(
     base, *sides = states
     for conflict in result.conflicts:
         if conflict.kind == "removed-and-edited":
-            yield problem("sync-gave-way", conflict.path, "removed", id=conflict.id)
+            yield problem("sync-gave-way", conflict.path, "removed")
     for path in result.lost:
         yield problem("sync-gave-way", path, name=path, here=here[:10], hub=hub[:10])
     for id_ in result.both:

@@ -283,7 +283,7 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
     holders = Counter(word for one in texts for word in one.words)
     weights = {word: math.log(1 + len(texts) / count) for word, count in holders.items()}
     worth = [sum(weights[word] for word in one.words) for one in texts]
-    size = [len(one.words - function_words()) for one in texts]
+    size = [len(one.words) for one in texts]
     holding: dict[str, list[int]] = defaultdict(list)
     same: dict[str, str] = {}
     for n in sorted(range(len(texts)), key=lambda n: (_DAY_LOG in texts[n].by.signs, -size[n])):
@@ -334,7 +334,7 @@ def _states(fuller: _Text, one: _Text, weights: Mapping[str, float]) -> bool:
         )
         found = others[best][1]
         # A heading names what the clause leaves out, unless the clause names something else.
-        shared = words & (found | above if found <= words | function_words() else found)
+        shared = words & (found | above if found <= words else found)
         share = sum(weights[word] for word in shared)
         is_enough = share >= COVERED * whole and (shared == words or len(shared) >= MIN_SHARED)
         is_in = near >= MIN_NEAR * whole and is_enough

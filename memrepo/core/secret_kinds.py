@@ -736,7 +736,12 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
                 sort == "weak" and _pattern("uuid").fullmatch(value)
             )
         case _:
-            pass
+            return _is_chosen(text, at, end, sort, how)
+
+
+def _is_chosen(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
+    """Return whether a word is a key or a password, for which there is no form of its own."""
+    value = text[at.start : at.end]
     if len(value) < 6 or _stands_for_one(text, at, end) or _pattern("pointer").fullmatch(value):
         return False
     if _pattern("email").fullmatch(value) or value.lower().strip("0123456789") in _set(

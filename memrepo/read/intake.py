@@ -744,16 +744,10 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         if is_log:  # a line that leaves a log was rotated, summed up or overwritten
             revision = replace(revision, gone=frozenset())
         intake.revisions[text.resource] = revision
-    edited = dict[str, str]()
-    again = frozenset[str]()
+    edited, again = dict[str, str](), frozenset[str]()
     if text.blob and at.spans[1:]:
         left = at.taken(hashes_of) - new  # consumed, and no run in effect recorded the removal
-        present = {unit.text_hash for unit in units}
-        for older in map(units_of, at.gaps):
-            lost = {unit.text_hash for unit in older if unit.hash in left} - present
-            pairs = revise(older, units).edited if lost else {}
-            edited.update({h: t for h, t in pairs.items() if t in lost})
-            again |= lost
+        edited, again = _lost_between(map(units_of, at.gaps), units, left)
     if not is_log and at.last and (left_over := reader.unstated(text.resource, at.last)):
         came = [unit for unit in units if unit.hash in open_ and unit.hash not in revision.edited]
         edited.update(_pairs(left_over, came, {u.text_hash for u in left_over}, len(units)))
@@ -762,8 +756,23 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         revision = replace(revision, edited={**edited, **revision.edited}, again=again)
         if again:
             intake.revisions[text.resource] = revision
-    found = reader.notes(name, text.blob) if is_log else reader.claims(name, text.blob)
-    intake.problems += found[1] if isinstance(found, tuple) else found.problems
+    _place(intake, text, reader, units, notes, open_, revision)
+
+
+def _place(
+    intake: Intake,
+    text: SourceText,
+    reader: Reader,
+    units: Sequence[Unit],
+    notes: Sequence[NoteUnit],
+    open_: frozenset[str],
+    revision: Revision,
+) -> None:
+    """Add the open units and notes of a source file, with their ranks, to the intake."""
+    if text.kind == "notes":
+        intake.problems += reader.notes(text.name, text.blob)[1]
+    else:
+        intake.problems += reader.claims(text.name, text.blob).problems
     intake.notes += [
         PlacedNote(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
         for u in notes
@@ -778,6 +787,20 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         for unit in units
         if unit.hash in open_
     )
+
+
+def _lost_between(
+    versions: Iterable[Sequence[Unit]], units: Sequence[Unit], left: Collection[str]
+) -> tuple[dict[str, str], frozenset[str]]:
+    """Return the rewordings and removals of consumed units that no run in effect has recorded."""
+    edited, again = dict[str, str](), frozenset[str]()
+    present = {unit.text_hash for unit in units}
+    for older in versions:
+        lost = {unit.text_hash for unit in older if unit.hash in left} - present
+        pairs = revise(older, units).edited if lost else {}
+        edited.update({h: t for h, t in pairs.items() if t in lost})
+        again |= lost
+    return edited, again
 
 
 def place_unit(

@@ -136,8 +136,19 @@ def rank_file(
                 kind.kind.name == "day log" and not one.signs & kinds().groups["lasting_signs"]
             )
             if not passing and not one.signs & kinds().groups["empty_signs"]:
-                ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits="good")
-        return ranked
+                ranked[hash_] = msgspec.structs.replace(one, fits="good")
+    else:
+        _fit_share(kind, units, ranked, order)
+    return ranked
+
+
+def _fit_share(
+    kind: FileKind,
+    units: Sequence[Unit],
+    ranked: dict[str, RankedUnit],
+    order: Sequence[str],
+) -> None:
+    """Mark in `ranked` the best statements of a file that fit, up to the file's share."""
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
     is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
     is_note = kind.kind.name == "page" and 0 < len(units) <= SMALL_PAGE
@@ -155,7 +166,6 @@ def rank_file(
         )
         if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
-    return ranked
 
 
 def _fits(

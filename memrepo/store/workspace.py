@@ -364,34 +364,31 @@ def find_unread(
     sizes: dict[tuple[str, str, bool], int] = {}
     others: dict[str, int] = {}
     folders = deque([(only, ("", "", False), rules_at(root, rules))])
-    own, read, seen = _own_folders(root), 0, 0
+    skipped, read, seen = {".git", *_INSTALLED, *_own_folders(root)}, 0, 0
     while folders and seen < MAX_ENTRIES:
         prefix, group, here = folders.popleft()
         try:
-            with os.scandir(root / prefix) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
+            entries = _listing(root / prefix)
         except OSError as error:
-            why = f"could not be listed: {error.strerror}"
             if not _is_source(prefix, here):  # otherwise it is refused
-                files.append(UnreadFile(name=prefix, size=0, why=why, denied=True))
+                files.append(_denied(prefix, f"could not be listed: {error.strerror}"))
             continue
         seen += len(entries)
         for entry in entries:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if entry.name in (".git", *_INSTALLED, *own):
+                if entry.name in skipped:
                     continue
                 if _is_ours(root / name, home):
                     if is_repository(root / name):
-                        files.append(UnreadFile(name=f"{name}/", size=0, why=_OURS, denied=True))
+                        files.append(_denied(f"{name}/", _OURS))
                     continue
                 inside = _rules_in(root / name, here)
                 outer = group if group[0] else _group(name, here, inside)
                 folders.append((f"{name}/", outer, inside))
             elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
                 if not _is_source(name if is_text(name) else f"{name}/", here):
-                    why = "is a symlink, which is never followed"
-                    files.append(UnreadFile(name=name, size=0, why=why, denied=True))
+                    files.append(_denied(name, "is a symlink, which is never followed"))
             elif not name.isprintable() or not is_text(name):
                 continue
             elif kind := kind_of(name, here):
@@ -402,18 +399,34 @@ def find_unread(
             elif group[0]:
                 sizes[group] = sizes.get(group, 0) + _size(entry)
             elif entry.is_file(follow_symlinks=False):
-                why = why_denied(name, here)
-                denied = why not in (UNMATCHED, UNSEARCHED)
-                files.append(UnreadFile(name=name, size=_size(entry), why=why, denied=denied))
-    found, unread = within_limits(others)
-    files += unread
+                files.append(_left_out(name, entry, here))
+    found, over = within_limits(others)
+    files += over
     files += [
         UnreadFile(name=name, size=size, why=why, denied=denied)
         for (name, why, denied), size in sizes.items()
     ]
-    ordered = tuple(sorted(files, key=lambda one: one.name))
+    files.sort(key=lambda one: one.name)
     read += sum(others[name] for name in found)
-    return Unread(files=ordered, size_read=read, is_whole=not folders)
+    return Unread(files=tuple(files), size_read=read, is_whole=not folders)
+
+
+def _listing(folder: Path) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder, sorted by name."""
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+
+
+def _left_out(name: str, entry: os.DirEntry[str], here: SourceRules) -> UnreadFile:
+    """Return the entry of a text file that the rules of its folder do not let in."""
+    why = why_denied(name, here)
+    denied = why not in (UNMATCHED, UNSEARCHED)
+    return UnreadFile(name=name, size=_size(entry), why=why, denied=denied)
+
+
+def _denied(name: str, why: str) -> UnreadFile:
+    """Return the entry of something that is not read, and whose size does not matter."""
+    return UnreadFile(name=name, size=0, why=why, denied=True)
 
 
 def _own_folders(root: Path) -> tuple[str, ...]:
@@ -510,8 +523,7 @@ def _walk(
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
     """Yield (name, entry) of each file in name order, and (name, error) of unreadable folders."""
     try:
-        with os.scandir(root) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
+        entries = _listing(root)
     except OSError as error:
         yield prefix, error
         return

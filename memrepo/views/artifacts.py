@@ -424,22 +424,9 @@ def updated(memory: Memory) -> datetime | None:
 
 def claim_record(claim: Claim, export: Export) -> Json:
     """Return the record of one claim, with keys in memory-purifier's order."""
-    memory, name_of = claim.memory, export.state.layout.source_name
+    memory = claim.memory
     scores = scores_of(claim) if memory.origin in _JUDGED else {}
-    provenance = [
-        {
-            "source": name_of(source.resource),
-            "lineSpan": list(source.lines) if source.lines[0] else None,
-            "type": source.kind,
-            "capturedAt": format_time(parse_time(source.captured)) if source.captured else None,
-        }
-        for source in memory.sources
-    ]
-    if not provenance:
-        length = max(1, export.state.files[memory.path].count(b"\n"))
-        provenance = [
-            {"source": memory.path, "lineSpan": [1, length], "type": "direct", "capturedAt": None}
-        ]
+    provenance = _provenance(memory, export)
     word, target = "new_claim", None
     if "probable_duplicate" in (claim.status, claim.judged.disposition):
         word, target = "probable_duplicate", export.id_of.get(memory.duplicate_of)
@@ -483,6 +470,23 @@ def claim_record(claim: Claim, export: Export) -> Json:
     if retired := _retirements(memory, export):
         record["retirementReasons"] = retired
     return record
+
+
+def _provenance(memory: Memory, export: Export) -> list[Json]:
+    """Return where a memory was read; for one without sources, its own file."""
+    found: list[Json] = [
+        {
+            "source": export.state.layout.source_name(source.resource),
+            "lineSpan": list(source.lines) if source.lines[0] else None,
+            "type": source.kind,
+            "capturedAt": format_time(parse_time(source.captured)) if source.captured else None,
+        }
+        for source in memory.sources
+    ]
+    if found:
+        return found
+    length = max(1, export.state.files[memory.path].count(b"\n"))
+    return [{"source": memory.path, "lineSpan": [1, length], "type": "direct", "capturedAt": None}]
 
 
 def _competing(claim: Claim, export: Export) -> list[Json]:

@@ -141,11 +141,7 @@ def do(work: Work, request: Request) -> Result:
         store.refuse_unfit()
         with store.writing():
             pass  # recover from an interrupted init
-        known = find_layout(store.repo, store.head()) if store.head() else None
-        if known is None:
-            refuse_other_root(store.repo)
-        elif not (store.root / known.config).exists():
-            raise NotARepository("not-checked-out", where=where, config=known.config)
+        known = _known_layout(store, where)
         found = recognise(workspace or where) if known is None else Recognised()
         adopted = workspace is None and _holds_markdown(where, found)
         apart = adopted and (found.is_code or _taken(where))
@@ -195,6 +191,16 @@ def do(work: Work, request: Request) -> Result:
         first_cost=_first_cost(at, judges),
         notices=(*brought.problems, *ingested.refused, *unknown, *store.notices),
     )
+
+
+def _known_layout(store: Repository, where: Path) -> Layout | None:
+    """Return the layout that a repository has, if any. Refuse what cannot be adopted."""
+    known = find_layout(store.repo, store.head()) if store.head() else None
+    if known is None:
+        refuse_other_root(store.repo)
+    elif not (store.root / known.config).exists():
+        raise NotARepository("not-checked-out", where=where, config=known.config)
+    return known
 
 
 def _folders(work: Work, request: Request) -> tuple[Path, Path | None]:

@@ -17,7 +17,7 @@ import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
-from memrepo.text.dates import future_date, month_names, timespans
+from memrepo.text.dates import future_date, month_names, short_month_names, timespans
 from memrepo.text.languages import bare, language_of, table
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
@@ -43,6 +43,8 @@ _CLOCK = regex(
 )
 """A time with `am` or `pm`. Before a capital, `am` may be German."""
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
+_DURATION = regex(r"(?<![\d:.])(\d{1,3})(?:h(\d{1,2})(?: ?m(?:in)?)?|:(\d{2}) ?h)\b", 2)
+"""A time of hours and minutes, such as `3h52m`. Without `m` it may be a time of day."""
 _ALONE = regex(
     rf"(?<![\w.,:/{_WIDE}])(\d{{1,2}})(?![^\W\d_]|[\w%€$£]|[.,:/-]\d|\s+[^\W\d_])"
     r"|\b(?:the|on|el|día|le|il|am|den|dem|der|op|dia) (\d{1,2})\b(?![.,:/-]\d)",
@@ -109,7 +111,8 @@ class _ParsedGrounds:
         self.folded = normalise(whole)
         self.loose = loose(whole)
         self.words = frozenset(bare(word) for word in _WORD.findall(self.folded))
-        self.figures = [*_figures(whole), *_worded(whole)]
+        spelled = _DURATION.sub(lambda m: f"{m[1]} h {m[2] or m[3]} min", whole)
+        self.figures = [*_figures(whole), *_figures(spelled), *_worded(whole)]
         self.values = {value for figure in self.figures for value in figure.values}
         self.values |= {float(run) for run in _RUN.findall(whole)}
         self.units = {
@@ -135,8 +138,7 @@ class _ParsedGrounds:
         is_next = has_month or any(f" {one} " in f" {self.loose} " for one in _next_year())
         self.next_years = {year + 1 for year in self.years} if is_next else set()
         self.weekdays = {n for word in self.words if (n := _weekday(word))}
-        capital = {word: int(n) for n, word in _table("short_weekdays").items()}
-        self.weekdays |= {capital[word] for word in _WORD.findall(whole) if word in capital}
+        self.weekdays |= {n for word in _WORD.findall(whole) if (n := _short_weekday(word))}
         self.tongues = {_by_word("tongues").get(word) for word in self.words} - {None}
 
     def allows_day(self, day: Day, *, is_listed: bool) -> bool:
@@ -328,7 +330,7 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
         plain = bare(word.casefold())
         if _by_word("tongues").get(plain) in known.tongues:
             continue
-        number = _weekday(plain)
+        number = _weekday(plain) or _short_weekday(word)
         is_allowed = number and known.allows_weekday(number, text)
         if is_allowed or (number and len(word) > MAX_SHORT_DAY):
             if not is_allowed:
@@ -339,7 +341,7 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
             continue
         if not word[1:].islower() or text[match.start() - 1 : match.start()] in ("'", "’"):
             continue
-        if word.casefold() in month_names() or word in ("I", "OK"):
+        if word.casefold() in short_month_names() or word in ("I", "OK"):
             continue
         if not known.names(word, language):
             yield "a name", word
@@ -369,13 +371,16 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
 
     def named(match: re.Match[str]) -> str:
         first, before, name, after, year = match.groups()
-        bare_word = name.islower() and not year
-        if bare_word and (name in _VERBS or not (before or after)) and len(name) < _LONG_MONTH:
+        number = after if after and int(after) < 32 else ""
+        is_short = name.casefold() not in month_names()
+        bare_word = (name.islower() or is_short) and not year
+        if bare_word and (name in _VERBS or not (before or number)) and len(name) < _LONG_MONTH:
             return match[0]
-        month = str(month_names()[name.casefold()])
+        month = str(short_month_names()[name.casefold()])
         if first:
             take(match, year, month, first)
-        return take(match, year, month, before or after)
+        took = take(match, year, month, before or number)
+        return took if number == (after or "") else f" {after}"
 
     text = _ISO.sub(lambda m: take(m, m[1], m[2], m[3]), text)
     text = _DOTTED.sub(dotted, text)
@@ -384,6 +389,8 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
 
 
 _VERBS = ("may", "mar", "march")
+_OTHER_WORDS = frozenset(("gen", "lip", "mag", "out", "set"))
+"""Short names of months that are common words of other languages."""
 _LONG_MONTH = 6
 MAX_SHORT_DAY = 4
 """Letters of the longest word that may be a short weekday or a name, such as `Sun`."""
@@ -391,7 +398,8 @@ MAX_SHORT_DAY = 4
 
 @cache
 def _named_date() -> re.Pattern[str]:
-    names = "|".join(sorted(month_names(), key=len, reverse=True))
+    listed = short_month_names().keys() - _OTHER_WORDS
+    names = "|".join(sorted(listed, key=len, reverse=True))
     first = r"(?:\b(\d{1,2})\s*(?:to|and|-|–|bis|und|au|al|y|e|tot)\s*)?"
     before = r"(?:\b(\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?)?"
     after = r"\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?(?!\d|:\d))?(?:,?\s+(?:de\s+)?(\d{4})\b)?"
@@ -525,6 +533,11 @@ def _next_year() -> tuple[str, ...]:
 def _weekday(word: str) -> int:
     days = _values_of("weekdays")
     return int(days.get(word) or days.get(word.removesuffix("s"), 0))
+
+
+def _short_weekday(word: str) -> int:
+    """Return the number of a weekday that German writes with two letters, or 0."""
+    return next((int(n) for n, short in _table("short_weekdays").items() if short == word), 0)
 
 
 @cache

@@ -50,8 +50,8 @@ def _numbered(key: str) -> dict[str, int]:
 
 
 @cache
-def _months() -> Mapping[str, int]:
-    """Return `month_names` plus short names, which are only used next to a day and a year."""
+def short_month_names() -> Mapping[str, int]:
+    """Return `month_names` plus short names, which count only next to a day."""
     tables_of = (table.get("short_months", {}) for _, table in tables("dates"))
     short = {w: int(n) for table in tables_of for n, words in table.items() for w in words.split()}
     return short | dict(month_names())
@@ -95,7 +95,7 @@ def _month_forms() -> tuple[re.Pattern[str], ...]:
 
 
 def _compiled(forms: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    month = "(?P<month>" + "|".join(sorted(_months(), key=len, reverse=True)) + r")\b\.?"
+    month = "(?P<month>" + "|".join(sorted(short_month_names(), key=len, reverse=True)) + r")\b\.?"
     return tuple(re.compile(form.replace("MONTH", month), re.IGNORECASE) for form in forms)
 
 
@@ -307,7 +307,7 @@ def _dates(text: str) -> Iterator[tuple[int, int, str]]:
     for form in _forms():
         for match in form.finditer(text):
             month = match["month"].lower()
-            day = _calendar(match["year"], str(_months().get(month, month)), match["day"])
+            day = _calendar(match["year"], str(short_month_names().get(month, month)), match["day"])
             if day:
                 yield match.start(), match.end(), day
 
@@ -319,7 +319,7 @@ def _months_with_year(text: str) -> Iterator[tuple[int, int, str]]:
     for form in _month_forms():
         for match in form.finditer(text):
             month = match["month"].lower()
-            if day := _calendar(match["year"], str(_months().get(month, month)), "1"):
+            if day := _calendar(match["year"], str(short_month_names().get(month, month)), "1"):
                 yield match.start(), match.end(), day
 
 

@@ -56,13 +56,15 @@ RESTATED, TAKEN = 0.6, 0.75
 """Shares of a clause's words, and of a wording's words, from which the one restates the other."""
 MAX_LATER, MAX_SHOWN = 2, 240
 """Later lines shown with an item of a verification, and their maximum characters."""
-MIN_SHARED, COVERED, COVERED_NEAR = 2, 0.3, 0.6
-"""Words, and share of a text's rare words, that a later line has in common with it, and the share
-in the same section."""
+COVERED, COVERED_NEAR = 0.15, 0.6
+"""Share of a text's rare words that a later line has in common with it, and the share in the same
+section."""
 BOUNDS = ("negation", "time", "most", "least")
 """Kinds of words that a wording may not lose: not and only, until, at most, at least."""
 HARD_BOUNDS = ("negation", "most", "least")
 """Those for which code refuses it. "From 3 to 7 May" may be said without "until"."""
+MIN_STEM = 4
+"""First letters in which the forms of a word agree."""
 MIN_CLAUSE_WORDS = 2
 """A clause of at most this many words may lose its negation in many ways."""
 _REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
@@ -87,7 +89,8 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
 
     `under` has the headings and lead-ins above them, and `above` also their files and how these
     begin. `topics` has what the question shows, which may name a subject. `near` has the
-    neighbouring lines that were shown, nearest first, by their references. Lines that state
+    neighbouring lines that were shown, nearest first, by their references. `days` are those that
+    the lines, their files and headings have, and `newest` that of the newest log. Lines that state
     nothing have a fault, and the places from which others may be cited.
     """
 
@@ -98,7 +101,13 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
     topics: tuple[str, ...] = ()
     near: Mapping[str, str] = msgspec.field(default_factory=dict)
     days: tuple[str, ...] = ()
+    newest: str = ""
     fault: str = ""
+
+    @property
+    def grounds(self) -> tuple[str, ...]:
+        """Return the days that give a date its year. An undated page has that of the newest log."""
+        return self.days or tuple(filter(None, (self.newest,)))
 
     @property
     def evidence(self) -> str:
@@ -147,8 +156,6 @@ def cite(lines: str, batch: Batch) -> Cited:
         id_ = next(id_ for id_, document in files.items() if document is leads[0].document)
         why = "states nothing by itself, cite the lines below it"
         return Cited(places=tuple(leads[:1]), fault=f"lines: {id_}:{leads[0].first} {why}")
-    # The year of a day on an undated page is that of the newest log.
-    newest = {max((d.day for d in files.values()), default="")} - {""}
     return Cited(
         places=tuple(places),
         own=tuple(own),
@@ -156,7 +163,8 @@ def cite(lines: str, batch: Batch) -> Cited:
         above=tuple(dict.fromkeys((*under, *above))),
         topics=batch.topics,
         near=near,
-        days=tuple(sorted({day for day in days if day} or newest)),
+        days=tuple(sorted({day for day in days if day})),
+        newest=max((d.day for d in files.values()), default=""),
     )
 
 
@@ -242,7 +250,7 @@ def _grounds(op: Operation, cited: Cited, old: Memory | None, names: Sequence[st
     return Grounds(
         evidence=evidence_of(op, cited, old),
         context=(*cited.above, *names, *((old.body, old.subject) if old else ())),
-        days=cited.days,
+        days=cited.grounds,
     )
 
 
@@ -290,10 +298,10 @@ def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
             yield f"{name}: {value} is no date such as 2026-03-01"
     if op.until and op.as_of and op.until < op.as_of:
         yield "until: it is before as_of"
-    if op.as_of and _is_day(op.as_of) and cited.days and op.as_of > max(cited.days):
+    if op.as_of and _is_day(op.as_of) and cited.grounds and op.as_of > max(cited.grounds):
         named = op.as_of.removesuffix("-01")  # the lines may name only the month
         lines = (*cited.own, *cited.under)
-        days = find_unsupported((("as_of", named),), Grounds(evidence=lines, days=cited.days))
+        days = find_unsupported((("as_of", named),), Grounds(evidence=lines, days=cited.grounds))
         yield from map(str, days)
 
 
@@ -309,29 +317,31 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
     files = [*batch.files.values()]
     last = max((files.index(p.document), p.last) for p in cited.places)
     since = max((day for day in cited.days if day <= (op.as_of or day)), default="")
-    words = content_words(f"{op.subject} {op.text}")
     stated = "\n".join((op.text, *cited.own))
-    old, figures = words | content_words(stated), set(_figures(stated))
+    terms, old = batch.terms_of(f"{op.subject} {op.text}"), content_words(f"{op.subject} {stated}")
+    figures = set(_figures(stated))
     sections = {(p.document.resource, _section(p.document, p.first)) for p in cited.places}
     rarity = batch.rarity
-    whole = sum(rarity.get(word, 0.0) for word in words)
+    whole = sum(rarity.get(term, 0.0) for term in terms)
     found: list[tuple[float, int, int]] = []
-    for at, (document, rows) in enumerate(batch.parts):
-        if document.kind.startswith("log") and document.day >= since:
-            for number in (n for n, _ in rows if n and (at, n) > last):
-                line = document.lines[number - 1]
-                shared = words & content_words("\n".join((line, *document.headings(number)[:1])))
-                score = sum(rarity.get(word, 0.0) for word in shared)
-                is_near = (document.resource, _section(document, number)) in sections
-                if (
-                    len(shared) >= MIN_SHARED
-                    and score > (COVERED_NEAR if is_near else COVERED) * whole
-                    and not is_heading(line)
-                    and not (content_words(line) <= old and figures.issuperset(_figures(line)))
-                ):
-                    found.append((score, at, number))
+    for (at, number), row in batch.terms.items():
+        document = files[at]
+        if (at, number) <= last or document.kind != "log" or document.day < since:
+            continue
+        line = document.lines[number - 1]
+        shared = terms & (row | batch.terms_of(next(iter(document.headings(number)), "")))
+        score = sum(rarity.get(term, 0.0) for term in shared)
+        is_near = (document.resource, _section(document, number)) in sections
+        if (
+            shared
+            and score > (COVERED_NEAR if is_near else COVERED) * whole
+            and not is_heading(line)
+            and not (content_words(line) <= old and figures.issuperset(_figures(line)))
+        ):
+            found.append((score, at, number))
     best = sorted(found, reverse=True)[:MAX_LATER]
     places = sorted((at, n) for _, at, n in best)
+    words = content_words(f"{op.subject} {op.text}")
     return [f"F{at + 1}:{n} {_shortened(files[at].lines[n - 1], words)}" for at, n in places]
 
 
@@ -403,8 +413,31 @@ def _find_lost_clauses(
         content = content_words(clause)
         restated = len(shared) >= min(RESTATED * len(content), max(2, TAKEN * len(words)))
         is_long = len(content) > MIN_CLAUSE_WORDS and not any(shared < other for other in taken)
-        if is_long and restated and word_marked(clause, kind, languages):
+        mark = word_marked(clause, kind, languages) if is_long and restated else ""
+        other = frozenset[str]().union(*taken) - content
+        if mark and not _is_corrected(clause, mark, words, other, languages):
             yield clause.strip()
+
+
+def _is_corrected(
+    clause: str,
+    mark: str,
+    words: frozenset[str],
+    other: frozenset[str],
+    languages: Collection[str],
+) -> bool:
+    """Return whether a wording leaves out what the mark of a clause denies.
+
+    This is the figure before the mark, in front of another one ("38 no 34"), or else the word after
+    it, if the wording has `other` words of the lines ("not on Monday but on Wednesday").
+    """
+    before, _, after = f" {loose(clause)} ".partition(f" {mark} ")
+    small = frozenset[str]().union(*(small_words().get(one, ()) for one in languages))
+    last, following = before.split()[-1:], [w for w in after.split() if w not in small][:1]
+    if last and following and (last[0] + following[0]).isdigit():
+        return last[0] not in words
+    starts = {word[:MIN_STEM] for word in words}
+    return bool(following and other) and following[0][:MIN_STEM] not in starts
 
 
 def _copies(op: Operation, known: Mapping[str, Memory], spoken: Sequence[str]) -> Iterator[str]:

@@ -24,7 +24,8 @@ import msgspec
 from memrepo.core.patterns import regex
 from memrepo.read.documents import read_lines
 from memrepo.read.learned import line_hash, weights
-from memrepo.text.words import content_words
+from memrepo.text.languages import language_of
+from memrepo.text.words import content_words, stems
 
 FIRST = (
     "IDENTITY.md",
@@ -209,11 +210,28 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         }
 
     @cached_property
+    def terms(self) -> Mapping[tuple[int, int], frozenset[str]]:
+        """Return the terms of each shown line, by the number of its document and its own."""
+        return {
+            (at, n): self.terms_of(document.lines[n - 1])
+            for at, (document, rows) in enumerate(self.parts)
+            for n in (number for number, _ in rows if number)
+        }
+
+    def terms_of(self, text: str) -> frozenset[str]:
+        """Return the stems of a text's words, by the rules of the documents' language."""
+        return frozenset(stems([*content_words(text)], self._language))
+
+    @cached_property
+    def _language(self) -> str:
+        text = "\n".join(self.topics)
+        return language_of([word.casefold() for word in text.split()], text, 1)
+
+    @cached_property
     def rarity(self) -> Mapping[str, float]:
-        """Return the words of the shown lines with their weights: rare words count more."""
-        rows = [content_words(d.lines[n - 1]) for d, rows in self.parts for n, _ in rows if n]
-        count = Counter(word for words in rows for word in words)
-        return {word: log(1 + len(rows) / times) for word, times in count.items()}
+        """Return the terms of the shown lines with their weights: rare terms count more."""
+        count = Counter(term for terms in self.terms.values() for term in terms)
+        return {term: log(1 + len(self.terms) / times) for term, times in count.items()}
 
     @cached_property
     def topics(self) -> tuple[str, ...]:

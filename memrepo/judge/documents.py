@@ -24,7 +24,7 @@ import msgspec
 from memrepo.core.patterns import regex
 from memrepo.read.documents import read_lines
 from memrepo.read.learned import line_hash, weights
-from memrepo.text.languages import language_of
+from memrepo.text.languages import bare, language_of, small_words
 from memrepo.text.words import content_words, stems
 
 FIRST = (
@@ -220,7 +220,9 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def terms_of(self, text: str) -> frozenset[str]:
         """Return the stems of a text's words, by the rules of the documents' language."""
-        return frozenset(stems([*content_words(text)], self._language))
+        small = small_words().get(self._language, frozenset())
+        found = [word for word in content_words(text) if bare(word) not in small]
+        return frozenset(stems(found, self._language))
 
     @cached_property
     def _language(self) -> str:

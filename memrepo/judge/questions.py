@@ -10,11 +10,12 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 
 import msgspec
 
 from memrepo.core.ids import strip_deceptive
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, harmless, without_secrets
 from memrepo.judge.checks import Cited, evidence_of, later_lines
@@ -28,6 +29,10 @@ MAX_NEAR = 2
 """Maximum neighbouring lines shown with one item of a verification, nearest first."""
 AROUND = 6
 """Lines of a section shown around those of a refused operation, and around those of its reason."""
+DUE_DAYS = 30
+"""Days before its end from which a memory is due."""
+LOADED = ("AGENTS.md", "CLAUDE.md", "SOUL.md")
+"""Files of a workspace that every session of its agent loads, whatever the first page has."""
 _MEMORY = regex(r"\bm\d+\b")
 _LINE = regex(r"\b(F\d+):(\d+)\b")
 # Escape characters that could look like the end of a fence or tag, as JSON allows.
@@ -164,7 +169,8 @@ def shelf_question(
 ) -> Question:
     """Return the question that arranges the shelf. `new` are the ids of new memories.
 
-    `today` is an ISO date. `refused` are changes of the first answer that are asked for once more,
+    `today` is an ISO date. Memories that end soon, and those from files that each session loads,
+    are listed by their ids. `refused` are changes of the first answer that are asked for once more,
     with the reasons.
     """
     again: list[str] = []
@@ -172,8 +178,26 @@ def shelf_question(
         given = json.dumps(msgspec.to_builtins(change), ensure_ascii=False)
         again += [f"refused: {given}", f"reason: {'; '.join(reasons)}"]
     rows = (f"{'+ ' if id_ in new else ''}{memory_row(id_, m)}" for id_, m in memories.items())
-    data = fence("\n".join((*_named(names), f"today: {today}", *again, *rows)))
+    due = sorted((m.valid_until, id_) for id_, m in memories.items() if is_due(m, today))
+    listed = {
+        "due": [f"{id_} {day}" for day, id_ in due],
+        "loaded": [
+            id_ for id_, m in memories.items() if m.sources and all(map(_is_loaded, m.sources))
+        ],
+    }
+    lists = (f"{name}: {', '.join(ids)}" for name, ids in listed.items() if ids)
+    data = fence("\n".join((*_named(names), f"today: {today}", *lists, *again, *rows)))
     return Question(kind="shelf", data=data, items=len(refused) or len(memories) // 2)
+
+
+def is_due(memory: Memory, today: str) -> bool:
+    """Return whether a memory ends on an ISO date or soon after it."""
+    last = date.fromisoformat(today) + timedelta(days=DUE_DAYS)
+    return today <= memory.valid_until <= last.isoformat()
+
+
+def _is_loaded(source: Source) -> bool:
+    return source.resource.startswith("sources/") and source.resource[len("sources/") :] in LOADED
 
 
 def fence_rows(key: str, rows: Sequence[Mapping[str, object]]) -> str:

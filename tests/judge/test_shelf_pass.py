@@ -512,3 +512,32 @@ def test_a_cited_heading_is_asked_for_once_more(service: Service, tmp_path: Path
     assert "states nothing by itself" in asked[0]
     assert f"3 - {HOLM}" in asked[0]
     assert set(active(repo)) == {HOLM}
+
+
+def test_what_is_due_is_named_for_the_page_and_added_to_it(
+    service: Service, tmp_path: Path
+) -> None:
+    """The question lists what ends within 30 days, and what each session loads by itself."""
+    repo = begin(tmp_path)
+    rule = "Nobody smokes on the fuel dock."
+    (tmp_path / "ws/AGENTS.md").write_text(f"# Agents\n\n- {rule}\n")
+    ends = {HOLM: "2026-03-28", NEW: "2026-03-31", OLD: "2026-04-02"}
+
+    def ending(question: str) -> str:
+        given = json.loads(arranging(lambda ids: {"page": [ids[ANA], ids[HOLM]]})(question))
+        for op in given.get("operations", ()):
+            op["until"] = ends.get(op["text"], "")
+        return json.dumps(given)
+
+    service.default = Act(answer=ending)
+    assert run(repo).exit == 0
+    asked = next(q for q in service.questions() if "today: 2026-03-01" in q)
+    ids = ids_of(asked)
+    assert f"\ndue: {ids[HOLM]} 2026-03-28, {ids[NEW]} 2026-03-31\n" in asked
+    assert f"\nloaded: {ids[rule]}\n" in asked
+    assert page_of(repo) == [ANA, HOLM]
+    page = tmp_path / "ws/harbour.md"
+    page.write_text(page.read_text() + "- A buoy was lost near the light.\n")
+    assert run(repo, THIRD).exit == 0
+    assert page_of(repo) == [ANA, HOLM, OLD, NEW]
+    assert_sound(repo)

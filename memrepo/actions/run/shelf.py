@@ -28,7 +28,7 @@ from memrepo.judge.checks import Cited, check
 from memrepo.judge.documents import tokens_of
 from memrepo.judge.grounding import literals_of
 from memrepo.judge.interface import Assessment, Change, Operation
-from memrepo.judge.questions import Proposed, memory_row, shelf_question, verify_question
+from memrepo.judge.questions import Proposed, is_due, memory_row, shelf_question, verify_question
 from memrepo.judge.related import short_ids
 from memrepo.policies.claims import is_held_by_person, join_sources, storage_fault
 from memrepo.policies.hotcache import (
@@ -54,8 +54,8 @@ _FIGURE = regex(r"\d+(?:[.,:-]\d+)*")
 def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     """Let a model arrange the memories, and return the receipt of a run so far.
 
-    Nothing is asked if only a few are new. Rules, preferences, decisions and promises among these
-    are added to the page that the model chose last.
+    Nothing is asked if only a few are new. Rules, preferences, decisions and promises among these,
+    and what is due, are added to the page that the model chose last.
     """
     desk, receipt = plan.desk, answers.receipt
     if desk is None:
@@ -63,14 +63,16 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     memories = [m for m in _active(known) if m.type in CLAIM_TYPES]
     last = max((m.now for m in plan.manifests if m.receipt.arranged), default="")
     new = {m.id for m in memories if _worded_at(m) > last}
+    today = known.now.astimezone(plan.config.zone).date().isoformat()
     if len(new) < (MIN_CHANGED if last else MIN_NEW):
         if plan.config.rules.hot.composed:
-            _show_news(known, [m for m in memories if m.id in new and m.type in NEWS])
+            news = (m for m in memories if m.id in new and m.type in NEWS)
+            due = (m for m in memories if is_due(m, today))
+            _show_news(known, [*dict.fromkeys((*news, *due))])
         return receipt
-    wanted = _concerned(memories, new) if last else memories
+    wanted = _concerned(memories, new, today) if last else memories
     shown = short_ids(_fitting(wanted, new, plan.config.judge.context))
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
-    today = known.now.astimezone(plan.config.zone).date().isoformat()
     try:
         answer = desk.ask(shelf_question(shown, fresh, answers.names, today))
         given, proposed = _propose(known, desk, answer.items, shown, answers, today)
@@ -102,11 +104,13 @@ def _worded_at(memory: Memory) -> str:
     return format_time(at) if at is not None else ""
 
 
-def _concerned(memories: Sequence[Memory], new: set[str]) -> list[Memory]:
-    """Return the new memories, those most similar to them, and those on the first page."""
+def _concerned(memories: Sequence[Memory], new: set[str], today: str) -> list[Memory]:
+    """Return the new memories, those most similar to them, those on the first page or due."""
     old = [m for m in memories if m.id not in new]
     similar = {o.id for m in memories if m.id in new for o, _ in akin(m, old)}
-    return [m for m in memories if m.id in new or m.id in similar or hot_of(m) is not None]
+    found = (m for m in memories if m.id in new or m.id in similar)
+    more = (m for m in memories if hot_of(m) is not None or is_due(m, today))
+    return [*dict.fromkeys((*found, *more))]
 
 
 def _fitting(memories: Sequence[Memory], new: set[str], limit: int) -> list[Memory]:

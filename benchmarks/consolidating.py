@@ -12,9 +12,9 @@ from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State
-from memrepo.policies.entities import link_step
 from memrepo.policies.gists import candidates, groups, summary_of
 from memrepo.policies.importance import importance_of, lexicon
+from memrepo.policies.links import link_step
 from memrepo.policies.rules import CompressionRules
 
 SAID = (

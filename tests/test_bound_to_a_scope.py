@@ -12,7 +12,7 @@ from anthropic.lib.tools import ToolError
 from driving import LATER, NEXT_DAY, done, git, memories, memrepo
 from mcp import Client
 
-from memrepo.actions.guard import OutOfScope
+from memrepo.actions.verbs import OutOfScope
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.mcp.tools import TOOLS, ToolReply, answer

@@ -11,10 +11,10 @@ import pytest
 from driving import LONG
 
 from memrepo.core import codec, ids, secrets
-from memrepo.judge import replies
+from memrepo.judge.ask import read_answer
 from memrepo.merge import statements
-from memrepo.policies import entities, gists
-from memrepo.policies.links import find_directives
+from memrepo.policies import gists
+from memrepo.policies.links import find_directives, mentions
 from memrepo.policies.questions import cues_of, question_of
 from memrepo.read.kinds import file_kind
 from memrepo.read.notes import scan_notes
@@ -52,7 +52,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "folding": ids.normal_claim,
     "looks": statements.look,
     "rejected words": statements.tokens,
-    "names": entities.mentions,
+    "names": mentions,
     "cues": cues_of,
     "terms": words.index_terms,
     "chunks": sentences.chunks,
@@ -63,7 +63,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "headings of dates": dates.is_date_heading,
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
     "pages": pages._quoted,
-    "replies": lambda text: replies.read_answer(text, "read"),
+    "replies": lambda text: read_answer(text, "read"),
 }
 
 

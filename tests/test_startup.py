@@ -26,7 +26,7 @@ HEAVY = {
     "zoneinfo",
 }
 ELSEWHERE = {
-    "memrepo.actions.run.judge_choice",
+    "memrepo.actions.run.judge",
     "memrepo.actions.past.log",
     "memrepo.core.state",
     "memrepo.core.corrections",
@@ -35,7 +35,7 @@ ELSEWHERE = {
     "memrepo.merge.versions",
     "memrepo.policies.gists",
     "memrepo.policies.cadence",
-    "memrepo.policies.entities",
+    "memrepo.policies.links",
     "memrepo.policies.hotcache",
     "memrepo.policies.importance",
     "memrepo.actions.recall.around",

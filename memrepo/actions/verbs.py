@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import Exit, MemrepoError
 
 if TYPE_CHECKING:
     from memrepo.actions.work import VerbResult, Work
@@ -75,19 +75,46 @@ GROUPS = read_verbs(Path(__file__).with_name("verbs.txt"), "memrepo.actions")
 VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
 
 
+SCOPED_VERBS = "search show related thread session add supersede forget".split()
+"""Verbs that a caller bound to a scope may call. All others read or write the whole repository."""
+
+
+class OutOfScope(MemrepoError):
+    """Raised when a caller restricted to a scope requests something outside that scope."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, scope: str, what: str) -> None:
+        super().__init__(
+            f"{what}: this caller is bound to the scope {scope}",
+            fix="run it at the command line, without a scope",
+        )
+
+
+def refuse_verb(scope: str, verb: str) -> None:
+    """Raise OutOfScope if a scope-restricted caller uses a verb for the whole repository."""
+    if scope and verb not in SCOPED_VERBS:
+        raise OutOfScope(scope, f"{verb} applies to the whole repository")
+
+
+def narrowed(bound: str, asked: str) -> str:
+    """Return the effective scope of a request. Raise OutOfScope if it requests another scope."""
+    if bound and asked and asked != bound:
+        raise OutOfScope(bound, f"the scope {asked[:100]} is another one")
+    return bound or asked
+
+
 def perform(work: Work, name: str, request: Any) -> VerbResult:
     """Run a verb with a request, and return the result."""
     verb = VERBS[name]
     notices: tuple[Problem, ...] = ()
     if work.call.scope:
-        from memrepo.actions.guard import refuse_verb
-
         refuse_verb(work.call.scope, name)
     if verb.writes:
         with suppress(MemrepoError):  # the verb reports it; the configuration says what is a secret
             _ = work.config
     if reason := getattr(request, "reason", ""):
-        from memrepo.actions.guard import refuse_secret
+        from memrepo.actions.landing import refuse_secret
 
         refuse_secret(reason, "the reason")
     if verb.writes and not getattr(request, "list", False):

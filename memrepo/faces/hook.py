@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.guard import narrowed
 from memrepo.actions.lifecycle import session
 from memrepo.actions.recall.recall import Hit, Recall, index_of
 from memrepo.actions.recall.search import bounded
@@ -26,7 +25,7 @@ from memrepo.actions.setup.agent import (
     NO_SCOPE,
     is_hook,
 )
-from memrepo.actions.verbs import perform
+from memrepo.actions.verbs import narrowed, perform
 from memrepo.actions.work import Call, Work, as_program
 from memrepo.actions.write import add
 from memrepo.core.errors import MemrepoError

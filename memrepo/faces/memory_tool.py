@@ -19,7 +19,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from anthropic.types.beta import BetaCacheControlEphemeralParam
 
-from memrepo.actions.guard import refuse_secret
+from memrepo.actions.landing import refuse_secret
 from memrepo.actions.work import Call, Wish, Work, as_program
 from memrepo.actions.write.add import Drafts, Entry
 from memrepo.actions.write.change import rewording

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from memrepo.actions.guard import SecretInText
+from memrepo.actions.landing import SecretInText
 from memrepo.actions.recall import search
 from memrepo.actions.recall.recall import Hit
 from memrepo.actions.recall.search import Passage

@@ -33,10 +33,8 @@ from memrepo.judge.grounding import (
     word_marked,
 )
 from memrepo.judge.interface import MAX_TEXT, Operation
-from memrepo.policies.claims import MAX_SPAN
-from memrepo.policies.matching import jaccard
-from memrepo.text.languages import small_words
-from memrepo.text.words import content_words
+from memrepo.policies.claims import MAX_SPAN, jaccard
+from memrepo.text.words import content_words, small_words
 
 MIN_TEXT = 10
 """Minimum characters of a text. A wide character counts twice."""

@@ -18,7 +18,7 @@ import msgspec
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.text.dates import future_date, month_names, short_month_names, timespans
-from memrepo.text.languages import bare, language_of, table
+from memrepo.text.words import bare, language_of, table
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"

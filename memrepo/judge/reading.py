@@ -28,10 +28,9 @@ from memrepo.judge.checks import (
     with_days,
     with_near_lines,
 )
-from memrepo.judge.documents import Batch
+from memrepo.judge.documents import Batch, related
 from memrepo.judge.interface import Assessment, Fault, Operation
 from memrepo.judge.questions import Proposed, again_question, read_question, verify_question
-from memrepo.judge.related import related
 
 MAX_GROUP = 60
 """Number of operations from which they are settled before the next question."""

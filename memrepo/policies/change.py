@@ -18,7 +18,7 @@ import msgspec
 from memrepo.core.memory import Memory
 from memrepo.policies.phrases import Clause, Reading, Replaced, plain_words, read, stem
 from memrepo.text.dates import without_dates
-from memrepo.text.languages import patterns
+from memrepo.text.words import patterns
 
 MIN_COVER = 0.5
 """A statement that changes another must repeat at least this share of its words."""

@@ -1,15 +1,31 @@
-"""Rules that apply to every claim: its page, its path, its evidence, and the person behind it."""
+"""Rules that apply to every claim: its page, path, evidence and author, and what it repeats.
+
+Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80).
+Deliberate differences:
+
+- If both objects are present and differ, a claim is only a duplicate if the texts are similar
+  (Jaccard >= 0.5, or 0.7 if the objects have no word in common). "port 8080" and "port 9090"
+  differ in one word and are two statements.
+- Empty subjects or predicates never match. Otherwise all bullets under a heading were duplicates.
+- Texts are compared by words, or by pairs of characters in scripts without blanks.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
+from memrepo.core.ids import normal_claim, normalise
 from memrepo.core.memory import HOMES, Memory, Source
+from memrepo.core.patterns import regex
+from memrepo.text.words import content_words
 
 if TYPE_CHECKING:
     from memrepo.core.judge import Profile
@@ -132,3 +148,163 @@ def free_path(state: State, taken: set[str], memory: Memory) -> str:
 
 SHORT = 25
 """Length below which a text's meaning depends on its heading."""
+
+
+# -- claims that repeat a memory -------------------------------------------------------------------
+
+DUPLICATE_THRESHOLD = 0.80
+DIFFERENT_OBJECT_JACCARD = 0.5
+APART_OBJECT_JACCARD = 0.7
+"""For objects without a common word: "loves basil" and "loves mint" are two statements."""
+INACTIVE_STANDINGS = ("stale", "retire_candidate")
+
+_ARTICLE = regex(r"^(?:the|a|an) (?=\S)")
+_SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
+
+
+class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that a claim probably duplicates, with the score and the reason."""
+
+    memory_id: str
+    score: float
+    reason: str
+
+
+# -- the marks by which memories are looked up -----------------------------------------------------
+
+
+def texts_of(memory: Memory) -> frozenset[Hashable]:
+    """Return the hashes of a memory's current and former texts, and those of its sources."""
+    hashes = (source.text_hash for source in memory.sources)
+    return frozenset((memory.own_hash, *memory.former, *hashes))
+
+
+def words_of(memory: Memory) -> frozenset[Hashable]:
+    """Return the normalised text of a memory, as the only mark."""
+    return frozenset((normal_text(memory.body),))
+
+
+def normal_text(text: str) -> str:
+    """Normalise a text for comparison, without case, list marker and final full stops."""
+    return normal_claim(text).rstrip(" .!。！")
+
+
+def claim_keys(memory: Memory) -> frozenset[Hashable]:
+    """Return the keys of which two claims share one if their similarity may reach 0.80.
+
+    Such claims have the same subject and primary page, and also the same predicate, words or
+    object: a different subject limits the score to 0.70. A memory that is not active, stale,
+    retired, or without a subject has no keys.
+    """
+    subject, home = normal_subject(memory.subject), memory.home.strip()
+    is_current = memory.status == "active" and memory.standing not in INACTIVE_STANDINGS
+    if not (is_current and subject and home):
+        return frozenset()
+    keys: list[Hashable] = [(subject, home, content_words(memory.body))]
+    if triple := reuse_key(memory):
+        keys.append(triple)
+    if object_ := normal_subject(memory.object):
+        keys.append((subject, home, "object", object_))
+    return frozenset(keys)
+
+
+def reuse_key(memory: Memory) -> tuple[str, str, str] | None:
+    """Return the subject, predicate and page of a claim, normalised, or None if one is empty."""
+    subject, predicate = memory.subject, memory.predicate
+    key = (normal_subject(subject), normal_predicate(predicate), memory.home.strip())
+    return key if all(key) else None
+
+
+@lru_cache(maxsize=1 << 14)
+def normal_subject(text: str) -> str:
+    """Normalise a subject or object, removing a leading article and a plural s."""
+    text = _ARTICLE.sub("", normalise(text))
+    plural = len(text) >= 4 and text[-1] == "s" and text[-2] not in "saeiou"
+    return text[:-1] if plural else text
+
+
+def normal_predicate(text: str) -> str:
+    """Normalise a predicate, removing a suffix (ing, ed or s) if the stem is long enough."""
+    text = normalise(text)
+    for suffix, stem in _SUFFIXES:
+        if text.endswith(suffix) and len(text) - len(suffix) >= stem:
+            return text[: -len(suffix)]
+    return text
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the Jaccard index of two sets, 0 to 1. The index of two empty sets is 0."""
+    union = len(one | other)
+    return len(one & other) / union if union else 0.0
+
+
+def duplicate_score(one: Memory, other: Memory) -> float:
+    """Return the similarity of two claims, 0 to 1.1, rounded to four decimals.
+
+    The score is the sum of these weights:
+
+    - 0.4 for equal subjects
+    - 0.2 for equal predicates
+    - 0.2 for equal primary pages
+    - 0.2 times the Jaccard index of the texts
+    - 0.1 for equal objects, which few claims have; so the sum may exceed 1
+
+    It is 0 for different primary pages. It is also 0 for different objects if the Jaccard index is
+    below 0.5, or below 0.7 if the objects have no word in common.
+    """
+    if one.home.strip() != other.home.strip():
+        return 0.0
+    overlap = jaccard(content_words(one.body), content_words(other.body))
+    objects = [normal_subject(m.object) for m in (one, other)]
+    if all(objects) and objects[0] != objects[1]:
+        common = content_words(one.object) & content_words(other.object)
+        if overlap < (DIFFERENT_OBJECT_JACCARD if common else APART_OBJECT_JACCARD):
+            return 0.0
+    subjects = [normal_subject(m.subject) for m in (one, other)]
+    predicates = [normal_predicate(m.predicate) for m in (one, other)]
+    score = 0.2 + 0.2 * overlap
+    for (left, right), weight in ((subjects, 0.4), (predicates, 0.2), (objects, 0.1)):
+        score += weight if left and left == right else 0.0
+    return round(score, 4)
+
+
+def probable_duplicate(claim: Memory, others: Iterable[Memory]) -> Duplicate | None:
+    """Return the memory most similar to a claim, or None if no score reaches 0.80."""
+    scored = [(-duplicate_score(claim, other), other.id) for other in others]
+    score, memory_id = min(scored, default=(0.0, ""))
+    if -score < DUPLICATE_THRESHOLD:
+        return None
+    return Duplicate(memory_id=memory_id, score=-score, reason=f"composite_{-score:.2f}_subject")
+
+
+def cosine(one: frozenset[str], other: Collection[str]) -> float:
+    """Return the cosine similarity of two sets of words, 0 to 1. With an empty set it is 0."""
+    if not one or not other:
+        return 0.0
+    return len(one.intersection(other)) / math.sqrt(len(one) * len(other))
+
+
+AKIN = 0.4
+"""The minimum cosine to suggest a link between two memories."""
+FEW = 3
+
+
+def _may_share(words: Collection[str], text: str, least: float) -> bool:
+    """Return whether a text may contain enough of the words. Splitting it takes longer."""
+    low = text.lower()
+    return not low.isascii() or sum(word in low for word in words) >= least
+
+
+def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]:
+    """Return up to three memories of the same scope whose words are most similar, best first."""
+    mine = content_words(memory.body)
+    least = AKIN**2 * len(mine)
+    scored = [
+        (other, cosine(mine, content_words(other.body)))
+        for other in others
+        if other.id != memory.id
+        and other.scope == memory.scope
+        and _may_share(mine, other.body, least)
+    ]
+    alike = [(other, round(score, 2)) for other, score in scored if score >= AKIN]
+    return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]

@@ -37,8 +37,7 @@ from memrepo.read.kinds import (
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, are_of_two_things, field_of
 from memrepo.text.dates import date_of_path, find_clock, find_date, is_date_heading, is_time_heading
-from memrepo.text.languages import patterns
-from memrepo.text.words import content_words, stems
+from memrepo.text.words import content_words, patterns, stems
 
 Part: TypeAlias = Literal[
     "stored",

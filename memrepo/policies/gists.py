@@ -25,11 +25,10 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import Create, State, Step, Update
-from memrepo.policies.entities import mentions
 from memrepo.policies.hotcache import is_archive_exempt
+from memrepo.policies.links import mentions
 from memrepo.policies.rules import CompressionRules
-from memrepo.text.languages import entries, stop_words
-from memrepo.text.words import content_words
+from memrepo.text.words import content_words, entries, stop_words
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
 """Limits of a gist: sentences and characters of the summary, tags, and characters of the title."""

@@ -32,8 +32,15 @@ from memrepo.core.secrets import without_secrets
 from memrepo.policies.ageing import segments
 from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.text.dates import day_named
-from memrepo.text.languages import bare, language_of, small_words, tables
-from memrepo.text.words import IS_SPACELESS, SPACELESS, tokens
+from memrepo.text.words import (
+    IS_SPACELESS,
+    SPACELESS,
+    bare,
+    language_of,
+    small_words,
+    tables,
+    tokens,
+)
 
 _TABLE = tomllib.loads(Path(__file__).with_name("importance.toml").read_text("utf-8"))
 LEVELS: Mapping[str, float] = _TABLE["levels"]

@@ -23,9 +23,18 @@ from memrepo.policies.change import are_apart, change_of
 from memrepo.policies.phrases import Reading, read
 from memrepo.policies.standing import changed_at, contradicts, newer_of
 from memrepo.text.dates import find_date, is_time_heading, without_dates
-from memrepo.text.languages import ENGLISH, entries, fold
 from memrepo.text.sentences import sentences
-from memrepo.text.words import asked_terms, index_terms, is_spaceless, stems, terms, words
+from memrepo.text.words import (
+    ENGLISH,
+    asked_terms,
+    entries,
+    fold,
+    index_terms,
+    is_spaceless,
+    stems,
+    terms,
+    words,
+)
 
 MAX_HOLDERS, MAX_SHARE = 8, 50
 """A telling word is in at most this many blocks, or one of this many of all blocks."""

@@ -15,8 +15,8 @@ import msgspec
 
 from memrepo.core.patterns import regex, spelled, wide
 from memrepo.text.dates import opening_date
-from memrepo.text.languages import ENGLISH, bare, language_asked, small_words
-from memrepo.text.languages import table as language_table
+from memrepo.text.words import ENGLISH, bare, language_asked, small_words
+from memrepo.text.words import table as language_table
 
 MAX_WORDS = 60
 """Longer texts are not single statements and are not compared."""

@@ -21,8 +21,19 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.languages import ENGLISH, LANGUAGES, entries, fold, pattern, table
-from memrepo.text.words import asked_terms, faint_pairs, is_spaceless, stems, words
+from memrepo.text.words import (
+    ENGLISH,
+    LANGUAGES,
+    asked_terms,
+    entries,
+    faint_pairs,
+    fold,
+    is_spaceless,
+    pattern,
+    stems,
+    table,
+    words,
+)
 
 Span = tuple[str, str]
 """The first and the last day of a time span, as ISO dates."""

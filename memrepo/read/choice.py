@@ -25,8 +25,7 @@ from memrepo.read.intake import Placed, meaning_key
 from memrepo.read.kinds import is_profile
 from memrepo.read.shelf import CLEAR, is_in
 from memrepo.read.thoughts import are_of_two_things, function_words
-from memrepo.text.languages import entries, fold
-from memrepo.text.words import content_words, cut_folded
+from memrepo.text.words import content_words, cut_folded, entries, fold
 
 ALWAYS_JUDGED = 9.0
 """The rank of candidates that are judged in any case."""

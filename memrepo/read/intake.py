@@ -51,8 +51,15 @@ from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.shelf import RankedUnit, rank_file
 from memrepo.read.thoughts import Scan, Unit, scan
 from memrepo.text.dates import date_updated, is_date_heading
-from memrepo.text.languages import bare, language_of, small_words, stop_words, table
-from memrepo.text.words import content_words, words
+from memrepo.text.words import (
+    bare,
+    content_words,
+    language_of,
+    small_words,
+    stop_words,
+    table,
+    words,
+)
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):

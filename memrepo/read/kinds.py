@@ -34,7 +34,7 @@ from memrepo.read.thoughts import (
     with_values,
 )
 from memrepo.text.dates import date_of_path, find_clock, find_date, is_time_heading
-from memrepo.text.languages import patterns
+from memrepo.text.words import patterns
 
 TABLE = Path(__file__).with_name("kinds.toml")
 SIGN_LENGTH, LONG_FILE = 1500, 9000

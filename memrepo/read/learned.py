@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.text.languages import entries, fold, patterns
 from memrepo.text.sentences import sentences
-from memrepo.text.words import content_words
+from memrepo.text.words import content_words, entries, fold, patterns
 
 if TYPE_CHECKING:
     from memrepo.read.thoughts import Unit

@@ -32,7 +32,7 @@ from memrepo.read.learned import features, worth
 from memrepo.read.sources import default_type
 from memrepo.read.thoughts import Unit, field_of, is_field, is_negative
 from memrepo.text.dates import is_time_heading
-from memrepo.text.languages import patterns
+from memrepo.text.words import patterns
 
 GOOD, CLEAR, FAIR, SLIGHT = 1.0, 3.0, -0.8, -1.8
 """Minimum ranks to choose a statement: of a log, or of a file that is kept for what lasts; of

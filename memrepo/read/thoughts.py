@@ -31,7 +31,7 @@ from memrepo.text.dates import (
     find_date,
     is_time_heading,
 )
-from memrepo.text.languages import patterns, small_words
+from memrepo.text.words import patterns, small_words
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block, ParsedFile

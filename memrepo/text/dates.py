@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.languages import (
+from memrepo.text.words import (
     ENGLISH,
     LANGUAGES,
     bare,

@@ -41,8 +41,7 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.formats import purifier
 from memrepo.formats.purifier import candidate_id, contradiction_id, status_of
 from memrepo.formats.records import spell_lines
-from memrepo.policies.claims import is_permitted
-from memrepo.policies.matching import normal_predicate, normal_subject
+from memrepo.policies.claims import is_permitted, normal_predicate, normal_subject
 from memrepo.read.kinds import file_kind
 from memrepo.read.shelf import FAIR, POOR, rank_file
 from memrepo.read.sources import SourceRules, default_type, kind_of

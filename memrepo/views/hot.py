@@ -51,8 +51,8 @@ from memrepo.read.kinds import path_kind, section_kind
 from memrepo.read.marks import FENCE, NOTICE
 from memrepo.read.thoughts import FIELD_LENGTH, explains, field_of, width
 from memrepo.text.dates import date_of_path, find_clock, is_date_heading
-from memrepo.text.languages import patterns
 from memrepo.text.sentences import token_count
+from memrepo.text.words import patterns
 
 _ORDER = (
     *("stored", "rules", "promises", "user", "identity", "projects", "preferences", "decisions"),

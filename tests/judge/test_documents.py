@@ -12,9 +12,9 @@ from memrepo.judge.documents import (
     compare,
     kind_of_name,
     pack,
+    related,
     tokens_of,
 )
-from memrepo.judge.related import related
 
 
 def document(name: str, text: str, old: str | None = None) -> Document:

@@ -19,7 +19,7 @@ from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, good
 from workspaces import write
 
-from memrepo.actions.guard import SecretInText
+from memrepo.actions.landing import SecretInText
 from memrepo.judge import services
 
 HERE = Path(serving.__file__).parent
@@ -412,7 +412,7 @@ def test_a_dry_run_is_refused_where_landing_is(
     def refuse(*_: object) -> None:
         raise SecretInText("token", "page.md, line 1,", fix="leave it out")
 
-    monkeypatch.setattr("memrepo.actions.guard.refuse_new_secrets", refuse)
+    monkeypatch.setattr("memrepo.actions.landing.refuse_new_secrets", refuse)
     assert memrepo(repo, "run", "--judge", "offline", "--dry-run").exit == 2
     stale = memrepo(repo, "judge", "answer", "0000", "-", as_json=False)
     assert "or memrepo or its settings did" in stale.err

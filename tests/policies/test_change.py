@@ -7,7 +7,7 @@ import pytest
 from memrepo.core.memory import Memory
 from memrepo.policies.change import change_of
 from memrepo.policies.phrases import table
-from memrepo.text.languages import tables
+from memrepo.text.words import tables
 
 
 def prior(text: str, under: str = "") -> Memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.entities import mentions
+from memrepo.policies.links import mentions
 
 
 @pytest.mark.parametrize(

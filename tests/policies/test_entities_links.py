@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from memrepo.core.memory import LAYER_OF_TYPE, Link, Memory, Source
-from memrepo.policies.entities import link_step
-from memrepo.policies.links import Names, body_references
+from memrepo.policies.links import Names, body_references, link_step
 
 
 def id_of(number: int) -> str:

@@ -22,7 +22,7 @@ from memrepo.policies.importance import (
     tokens,
 )
 from memrepo.policies.rules import SIGNALS
-from memrepo.text.languages import tables
+from memrepo.text.words import tables
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 

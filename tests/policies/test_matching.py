@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory, Source
-from memrepo.policies.claims import join_sources
-from memrepo.policies.matching import (
+from memrepo.policies.claims import (
     claim_keys,
+    join_sources,
     normal_predicate,
     normal_subject,
     probable_duplicate,

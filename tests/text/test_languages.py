@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.text.languages import FOLDER, LANGUAGES, WordPattern, language_of, pattern, tables
-from memrepo.text.words import asked_terms, terms, words
+from memrepo.text.words import (
+    FOLDER,
+    LANGUAGES,
+    WordPattern,
+    asked_terms,
+    language_of,
+    pattern,
+    tables,
+    terms,
+    words,
+)
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,7 @@ def repair_files(
             continue
         if staged:
             from memrepo.store.git import Git
-            from memrepo.store.staged import put_in_index
+            from memrepo.store.tree import put_in_index
 
             with Git(root) as git:
                 put_in_index(git, path, new, data)

@@ -65,7 +65,7 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
         yield Checked(scene=Scene(files=files), early=early, root=where)
         return
     from memrepo.store.git import Git
-    from memrepo.store.staged import IndexFiles, index_layout
+    from memrepo.store.tree import IndexFiles, index_layout
 
     files, early = read(top, paths)
     with Git(top) as git:
@@ -150,8 +150,8 @@ def _linked(root: Path, name: str) -> bool:
 @contextmanager
 def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
     """Yield the scene for the staged changes, read from the index."""
-    from memrepo.store.staged import IndexFiles, index_layout
-    from memrepo.store.staged import staged as staged_files
+    from memrepo.store.tree import IndexFiles, index_layout
+    from memrepo.store.tree import staged as staged_files
 
     with opened_git(where) as git:
         known, config = index_layout(git)
@@ -220,7 +220,7 @@ def taken(
 def at_head(where: Path) -> Iterator[Checked]:
     """Yield the scene for every file at HEAD. Generated pages are those of the work tree."""
     from memrepo.store.errors import NotARepository
-    from memrepo.store.staged import index_layout
+    from memrepo.store.tree import index_layout
 
     with opened_git(where) as git:
         layout, config = index_layout(git)

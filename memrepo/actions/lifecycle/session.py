@@ -13,11 +13,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo.actions.guard import OutOfScope, narrowed
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.recall.lookup import CURRENT
 from memrepo.actions.run.record import timetable
 from memrepo.actions.setup.agent import AgentPrompt, agent_snippet
+from memrepo.actions.verbs import OutOfScope, narrowed
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds

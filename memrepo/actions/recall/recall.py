@@ -34,7 +34,7 @@ from memrepo.text.words import query_terms
 
 if TYPE_CHECKING:
     from memrepo.store.vectors import Embedder
-    from memrepo.text.languages import WordPattern
+    from memrepo.text.words import WordPattern
 
 EXPIRED = "expired"
 """The `--status` value for active memories past their expiry, pruned or not."""
@@ -352,7 +352,7 @@ class Recall:
 
     def of_kind(self, kind: str, limit: int) -> list[Hit]:
         """Return the active memories of a kind in `KINDS`, most recently confirmed first."""
-        from memrepo.text.languages import patterns
+        from memrepo.text.words import patterns
 
         types, named = KINDS[kind]
         under = patterns().headings[named] if named else None

@@ -30,9 +30,8 @@ from memrepo.policies.ranking import Found
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import true_at
 from memrepo.store.index import Filter, Index
-from memrepo.text.languages import ENGLISH
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
-from memrepo.text.words import query_terms, telling_words, terms
+from memrepo.text.words import ENGLISH, query_terms, telling_words, terms
 
 _ALIKE = 0.85
 """Minimum share of common words at which two texts count as equal."""

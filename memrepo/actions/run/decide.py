@@ -35,19 +35,17 @@ from memrepo.core.memory import MAX_LISTED, OWN_ACTOR, Memory, Source, Stamp, ha
 from memrepo.core.state import Step, Update
 from memrepo.policies.claims import (
     SHORT,
-    have_two_roles,
-    is_by_person,
-    merge_sources,
-    storage_fault,
-)
-from memrepo.policies.matching import (
     Duplicate,
     claim_keys,
+    have_two_roles,
+    is_by_person,
     jaccard,
+    merge_sources,
     normal_subject,
     normal_text,
     probable_duplicate,
     reuse_key,
+    storage_fault,
     words_of,
 )
 from memrepo.read.intake import is_mostly_in, lines_of

@@ -51,8 +51,8 @@ from memrepo.policies.claims import (
     is_held_by_person,
     merge_sources,
     storage_fault,
+    texts_of,
 )
-from memrepo.policies.matching import texts_of
 from memrepo.policies.standing import RETIRED
 from memrepo.read.intake import Reader
 
@@ -61,7 +61,7 @@ REVERTED = "reverted-left-out"
 """The rule of the warning about changes that a person reverted or discarded before."""
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 Marks = Callable[[Memory], frozenset[Hashable]]
-"""Return what identifies a memory, by one rule of `policies.matching`."""
+"""Return what identifies a memory, by one rule of `policies.claims`."""
 
 
 def fault_of(error: Exception) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memrepo import __version__
-from memrepo.actions.guard import redact_steps
-from memrepo.actions.landing import Landing, derived_files, prepare, stale_pages
+from memrepo.actions.landing import Landing, derived_files, prepare, redact_steps, stale_pages
 from memrepo.actions.pending import PREFIX, all_waiting, put_away
 from memrepo.actions.run.decide import Decisions
 from memrepo.actions.run.gather import Answers, RunPlan

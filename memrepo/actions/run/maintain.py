@@ -28,7 +28,6 @@ from memrepo.core.state import (
     traits_of,
 )
 from memrepo.core.times import format_time
-from memrepo.policies.entities import link_step
 from memrepo.policies.gists import (
     Group,
     candidates,
@@ -39,6 +38,7 @@ from memrepo.policies.gists import (
 )
 from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.importance import score_of
+from memrepo.policies.links import link_step
 from memrepo.policies.rules import CompressionRules
 from memrepo.policies.upkeep import upkeep
 from memrepo.store.ledger import Ledger

@@ -20,12 +20,11 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.judge.grounding import unit_of
 from memrepo.policies.change import MAX_VALUES, StatementChange, change_of, stated_in
-from memrepo.policies.matching import INACTIVE_STANDINGS
+from memrepo.policies.claims import INACTIVE_STANDINGS
 from memrepo.policies.phrases import read
 from memrepo.policies.phrases import table as phrases_of
 from memrepo.policies.standing import contradicts, is_dated, newer_of, same_place
-from memrepo.text.languages import language_of
-from memrepo.text.words import content_words
+from memrepo.text.words import content_words, language_of
 
 SURE, UNSURE = 0.95, 0.5
 """Confidence in a change that nobody needs to check, and in one that somebody should."""

@@ -18,8 +18,7 @@ from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room
 from memrepo.actions.run.decide import Decisions, decide
 from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
 from memrepo.actions.run.ingest import Ingested, take_in
-from memrepo.actions.run.judge import estimate_of, judge
-from memrepo.actions.run.judge_choice import JudgeChoice, desk_of, kind_of
+from memrepo.actions.run.judge import JudgeChoice, desk_of, estimate_of, judge, kind_of
 from memrepo.actions.run.land import (
     draft,
     keep_unusable_answers,

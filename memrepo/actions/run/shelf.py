@@ -25,12 +25,11 @@ from memrepo.core.state import Step, Update
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk, why_stopped
 from memrepo.judge.checks import Cited, check
-from memrepo.judge.documents import tokens_of
+from memrepo.judge.documents import short_ids, tokens_of
 from memrepo.judge.grounding import literals_of
 from memrepo.judge.interface import Assessment, Change, Operation
 from memrepo.judge.questions import Proposed, is_due, memory_row, shelf_question, verify_question
-from memrepo.judge.related import short_ids
-from memrepo.policies.claims import is_held_by_person, join_sources, storage_fault
+from memrepo.policies.claims import akin, is_held_by_person, join_sources, storage_fault
 from memrepo.policies.hotcache import (
     SYNC,
     hot_of,
@@ -38,7 +37,6 @@ from memrepo.policies.hotcache import (
     placed,
     was_removed,
 )
-from memrepo.policies.matching import akin
 from memrepo.policies.standing import superseded
 from memrepo.policies.upkeep import archive
 

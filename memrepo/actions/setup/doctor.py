@@ -14,9 +14,9 @@ from memrepo.actions.check.commits import find_damage
 from memrepo.actions.landing import missing_pages
 from memrepo.actions.pending import uncommitted_problems
 from memrepo.actions.recall.recall import index_of
-from memrepo.actions.run.judge import estimate_of
-from memrepo.actions.run.judge_choice import (
+from memrepo.actions.run.judge import (
     JudgeChoice,
+    estimate_of,
     refuse_unable,
     usable_judges,
 )

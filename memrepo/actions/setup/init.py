@@ -16,7 +16,7 @@ import msgspec
 from memrepo.actions.exchange import import_ as importing
 from memrepo.actions.pending import unknown_person
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
-from memrepo.actions.run.judge_choice import JudgeChoice, Usable, usable_judges
+from memrepo.actions.run.judge import JudgeChoice, Usable, usable_judges
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.assets import asset
 from memrepo.core.errors import MemrepoError, UsageError

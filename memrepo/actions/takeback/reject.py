@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo.actions.guard import back_in_recall, refuse_lifting, with_pages
+from memrepo.actions.landing import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.work import DryRun, VerbResult, Work, option

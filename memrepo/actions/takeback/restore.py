@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.guard import Rejected, with_pages
+from memrepo.actions.landing import Rejected, with_pages
 from memrepo.actions.past.log import find_removed
 from memrepo.actions.recall.lookup import NoSuchMemory, count_retrieval, find
 from memrepo.actions.work import DryRun, Reason, Work, option

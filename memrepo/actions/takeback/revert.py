@@ -14,8 +14,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.guard import refuse_lifting
-from memrepo.actions.landing import chain, derived_contents, listed_steps
+from memrepo.actions.landing import chain, derived_contents, listed_steps, refuse_lifting
 from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.run.gather import CLAIMED

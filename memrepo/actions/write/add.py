@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo.actions.guard import refuse_secret
+from memrepo.actions.landing import refuse_secret
 from memrepo.actions.work import DryRun, Reason, Work, option
 from memrepo.actions.write.commit import Unchanged, Written, clean_text, unchanged, write
 from memrepo.checks.memories import expected_tag, is_known_tag
@@ -31,8 +31,7 @@ from memrepo.core.memory import (
 )
 from memrepo.core.state import Create, State, Step
 from memrepo.core.times import local_day
-from memrepo.policies.claims import free_path
-from memrepo.policies.matching import akin
+from memrepo.policies.claims import akin, free_path
 
 BY_HAND = TYPES[:-1]
 """The types that may be added by hand. Only runs create chunks."""

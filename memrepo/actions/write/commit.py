@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.guard import close_calls, refuse_beyond, refuse_secret
-from memrepo.actions.landing import hot_rules, prepare, retried
+from memrepo.actions.landing import close_calls, hot_rules, prepare, refuse_secret, retried
+from memrepo.actions.verbs import OutOfScope
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
 from memrepo.core.access import Accesses
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import subject_of
-from memrepo.core.state import Change, Create, State, Step, Update, apply
+from memrepo.core.state import Change, Create, Remove, State, Step, Update, apply
 from memrepo.policies.claims import is_by_person
 from memrepo.policies.hotcache import CRITICAL, SYNC, hot_of, may_be_hot
 from memrepo.policies.standing import is_retired
@@ -274,3 +274,19 @@ def _is_taken(old: Memory, new: Memory | None) -> bool:
         or any(getattr(old, mark) and not getattr(new, mark) for mark in _MARKS)
         or (hot_of(old) is not None and hot_of(new) is None)
     )
+
+
+def refuse_beyond(scope: str, after: State, step: Step) -> None:
+    """Raise OutOfScope if a step would write a memory outside the caller's scope."""
+    for change in step.changes:
+        match change:
+            case Create(memory=memory):
+                pass
+            case Update(id=id_) | Remove(id=id_):
+                memory = after.memories[id_]
+            case _:
+                continue
+        if memory.scope != scope:
+            of = memory.scope
+            owner = f"of the scope {of}" if of else "of the whole repository"
+            raise OutOfScope(scope, f"{memory.id} is {owner}")

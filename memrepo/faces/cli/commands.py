@@ -15,9 +15,8 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.guard import narrowed
 from memrepo.actions.setup.agent import Request as AgentRequest
-from memrepo.actions.verbs import perform
+from memrepo.actions.verbs import narrowed, perform
 from memrepo.actions.work import Call, VerbResult, Work, option, uncollected
 from memrepo.assets import asset
 from memrepo.core.errors import UsageError

@@ -26,7 +26,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from memrepo import __version__
-from memrepo.actions.guard import SCOPED_VERBS
+from memrepo.actions.verbs import SCOPED_VERBS
 from memrepo.actions.work import Call, nothing
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex

@@ -178,9 +178,9 @@ def _score(
 ) -> float:
     """Return the weight of the telling words that a line shares with a hit, or 0 if too few.
 
-    Two words are enough, or one that the question has too, if the headings above both do not name
-    two things. So is a name or the hit's heading before or in what the line says is new. Questions,
-    plans and quotes say nothing, and neither does a line that only repeats the hit.
+    For a question, two words are enough, or one that it has too, if the headings above both do not
+    name two things. So is a name or the hit's heading before or in what the line says is new.
+    Questions, plans and quotes say nothing, and neither does a line that only repeats the hit.
     """
     readings = [(line[a:b], read(line[a:b])) for a, b in sentences(line)]
     stated = [(text, reading) for text, reading in readings if not reading.is_open]
@@ -200,7 +200,7 @@ def _score(
     is_news = any(not fresh.isdisjoint(topic.every[term]) for term in names | head)
     is_about = _is_about(topic, held, weights) and (not is_apart or bool(names or head))
     is_enough = (
-        (is_about and len(own) > 1 and bool(names or asked))
+        (bool(topic.question) and is_about and len(own) > 1 and bool(names or asked))
         or bool(is_about and asked and own | head and len(shared) > (not asked & own))
         or is_news
         or (is_near and bool(shared))

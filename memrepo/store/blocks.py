@@ -57,7 +57,8 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
     ids. `importance` scores a memory, and `rules` identifies its settings. `tick` is called for
     each memory that is read. `sources` returns the rules for the sources to index, which
     `source_settings` identifies. None indexes none.
-    `changed` returns the day of each source's last change, for texts that state no date.
+    `changed` returns the day of each source's last change, for texts that state no date, and
+    `imported` the day of the import, which says nothing about what it copied.
     """
 
     tree: Snapshot
@@ -69,6 +70,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
     sources: Callable[[], SourceRules] | None = None
     source_settings: str = ""
     changed: Callable[[Collection[str]], Mapping[str, str]] = lambda _: {}
+    imported: Callable[[], str] = str
 
     @property
     def edited(self) -> dict[str, str]:

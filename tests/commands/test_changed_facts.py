@@ -22,7 +22,7 @@ class Nights:
 
     def __init__(self, base: Path, *lines: str) -> None:
         self.workspace, self.repo = base / "agent", base / "memory"
-        (self.workspace / "memory").mkdir(parents=True)
+        (self.workspace / "memory").mkdir(parents=True, exist_ok=True)
         self.night(DAYS[0], *lines, first=base)
 
     def night(self, day: str, *lines: str, log: str = "", first: Path | None = None) -> Any:
@@ -267,6 +267,21 @@ def test_a_change_that_a_log_states_is_shown_below_what_it_changes(tmp_path: Pat
     assert "switched from Slack to Matrix" in old["later"]["text"]
     assert done(nights.repo, "why", old["id"], now=at(DAYS[-1]))["later"] == old["later"]
     assert ("We bake on Mondays.", "resolved") not in nights.texts("When do we bake?")
+
+
+def test_what_an_import_copied_is_not_later_than_what_a_log_dates(tmp_path: Path) -> None:
+    log = tmp_path / "agent" / "memory" / "2026-03-02.md"
+    log.parent.mkdir(parents=True)
+    new = "We decided to send the cellar backups to Vaultbox."
+    log.write_text(f"# 2026-03-02\n\n- {new}\n", encoding="utf-8")
+    old = "The cellar backups go to a Brickbox every night."
+    nights = Nights(tmp_path, old)
+    assert done(nights.repo, "why", nights.id_of(new), now=at(DAYS[0]))["later"] is None
+    hits = {h["text"]: h["later"] for h in nights.hits("Where do the cellar backups go?")}
+    assert hits[new] is hits[old] is None
+    nights.night(DAYS[1], old, log="The cellar backups now go to a Stonebox.")
+    hits = {h["text"]: h["later"] for h in nights.hits("Where do the cellar backups go?")}
+    assert hits[old]["captured"] == DAYS[1]
 
 
 def test_a_german_compound_is_found_by_its_longest_part(tmp_path: Path) -> None:

@@ -197,16 +197,21 @@ def index_of(
 
         return score_of(memory, lexicon())
 
+    @cache
+    def imported() -> str:
+        from memrepo.store import history  # needed only if memories or sources changed
+
+        first = history.first_commit(store.repo, tree.commit, tree.layout.config)
+        born = history.entries(store.repo, "-1", first) if first else ()
+        return next((local_day(entry.when, config.zone) for entry in born), "")
+
     def changed(paths: Collection[str]) -> Mapping[str, str]:
         """Return the days of the last changes, except those of the day of the import."""
-        from memrepo.store import history  # needed only if sources changed
+        from memrepo.store import history
 
         times = history.last_changed(store.repo, tree.commit, paths)
         days = {path: local_day(when, config.zone) for path, when in times.items()}
-        first = history.first_commit(store.repo, tree.commit, tree.layout.config) if days else ""
-        born = history.entries(store.repo, "-1", first) if first else ()
-        begun = {local_day(entry.when, config.zone) for entry in born}
-        return {path: day for path, day in days.items() if day not in begun}
+        return {path: day for path, day in days.items() if day != imported()}
 
     wanted = Indexed(
         tree=tree,
@@ -218,6 +223,7 @@ def index_of(
         sources=config.source_rules if passages else None,
         source_settings=repr((config.sources, config.profile)),
         changed=changed,
+        imported=imported,
     )
     return Index(
         folder=store.folder,
@@ -561,6 +567,7 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
             for one in blocks
             # A later day is a date that its text names, and no day on which it was written.
             if one.day <= self.today and (not one.id or (memory and one.id != memory.id))
+            if not self._is_of_import(one)
         }
         best = later_line(topic, [*texts], weights)
         if best is None:
@@ -571,6 +578,10 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
         place = newer.id or f"{newer.path}:{number}"
         shown = cut(without_secrets(line.strip()), MAX_LATER)
         return newer, Later(place=place, text=shown, captured=newer.day)
+
+    def _is_of_import(self, block: Block) -> bool:
+        """Return whether only the day of the import is known of a memory: it may be far older."""
+        return bool(block.id) and not block.seen and block.day == self.index.wanted.imported()
 
 
 def later_than(work: Work, index: Index, memory: Memory, now: datetime) -> Later | None:

@@ -99,7 +99,7 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
 def _end_of(candidate: Candidate) -> str:
     """Return the day until which a statement says that it is true, if that day is to come."""
     dated = (s.captured[:10] for s in candidate.sources if s.captured_from not in ("", "commit"))
-    day = date_until(candidate.text, max(dated, default=""))
+    day = date_until(candidate.text, max(dated, default=""), candidate.captured[:10])
     return day if day > candidate.captured[:10] else ""
 
 

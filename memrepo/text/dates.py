@@ -74,6 +74,11 @@ _MONTH_FORMS = (
     rf"(?<!\w)MONTH,?[ \t]{{1,3}}{_YEAR}",
     rf"(?<!\d){_YEAR}[ \t]?[年년][ \t]?{_MONTH_DIGITS}[ \t]?[月월](?![ \t]?\d)",
 )
+_YEARLESS_FORMS = (
+    rf"(?<!\d){_DAY}{_NTH}?[ \t]{{0,3}}(?:(?:of|de|di)[ \t])?MONTH(?!,?[ \t]+\d{{4}})",
+    rf"(?<!\w)MONTH[ \t]{{1,3}}{_DAY}(?:st|nd|rd|th)?(?![\d:.]\d|,?[ \t]+\d{{4}})",
+    rf"(?<![年\d]){_MONTH_DIGITS}[ \t]?月[ \t]?{_DAY}[ \t]?[日号號]",
+)
 _YEAR_LIKE = regex(r"[12]\d{3}")
 _FILE_DAY = regex(r"(?<!\d)([12]\d{3})-?(\d{2})-?(\d{2})(?!\d)")
 _CLOCK_24 = r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
@@ -92,6 +97,12 @@ def _forms() -> tuple[re.Pattern[str], ...]:
 def _month_forms() -> tuple[re.Pattern[str], ...]:
     """Return the patterns of months with a year, compiled on first use."""
     return _compiled(_MONTH_FORMS)
+
+
+@cache
+def _yearless_forms() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of days without a year, compiled on first use."""
+    return _compiled(_YEARLESS_FORMS)
 
 
 def _compiled(forms: Iterable[str]) -> tuple[re.Pattern[str], ...]:
@@ -245,18 +256,20 @@ def _updated() -> re.Pattern[str]:
     return re.compile(rf"^[\W_]*(?:{words})\W*[:：\d]")
 
 
-def date_until(text: str, stated: str = "") -> str:
+def date_until(text: str, stated: str = "", captured: str = "") -> str:
     """Return the day until which a statement is true, or an empty string.
 
     Such a day in one of several lines or sentences is not the end of the others. `stated` is the
     day of the statement, if that is known: a weekday (`until Friday`) is the next one after it. A
-    text with two weekdays is about every week.
+    text with two weekdays is about every week. `captured` is a day on which the text stood there: a
+    day without a year (`until 15 April`) is the one nearest to it or to `stated`.
     """
     if _SENTENCES.search(text):
         return ""
+    dated = [*_dates(text)] or [*_yearless(text, stated or captured)]
     found = [
         day
-        for start, _, day in _dates(text)
+        for start, _, day in dated
         if _until().search(text[max(0, start - _UNTIL_LENGTH) : start].casefold())
     ]
     if found or not stated:
@@ -321,6 +334,21 @@ def _months_with_year(text: str) -> Iterator[tuple[int, int, str]]:
             month = match["month"].lower()
             if day := _calendar(match["year"], str(short_month_names().get(month, month)), "1"):
                 yield match.start(), match.end(), day
+
+
+def _yearless(text: str, near: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, end and day of each day without a year, in the year nearest to a day."""
+    if not (near and _LIKELY.search(text)) or _RECURRING.search(text):
+        return
+    day_near = date.fromisoformat(near)
+    for form in _yearless_forms():
+        for match in form.finditer(text):
+            month = str(short_month_names().get(match["month"].lower(), match["month"]))
+            years = (str(day_near.year + n) for n in (-1, 0, 1))
+            days = [day for year in years if (day := _calendar(year, month, match["day"]))]
+            if days:
+                nearest = min(days, key=lambda day: abs(date.fromisoformat(day) - day_near))
+                yield match.start(), match.end(), nearest
 
 
 def _calendar(year: str, month: str, day: str) -> str:

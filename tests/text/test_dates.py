@@ -234,6 +234,28 @@ def test_the_day_until_which_a_statement_is_true(text: str, day: str) -> None:
     assert date_until(text) == (day if "2026" in text else "")
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Until 15 October we moor at the old quay.", "2026-10-15"),
+        ("The library is shut until October 15th.", "2026-10-15"),
+        ("Bis zum 15. Oktober liegt das Boot in Halle 3.", "2026-10-15"),
+        ("Hasta el 15 de octubre usamos la nave 3.", "2026-10-15"),
+        ("Jusqu'au 15 octobre, 38 euros de l'heure, ensuite 45.", "2026-10-15"),
+        ("放学后去晚托班,到10月15日为止", "2026-10-15"),
+        ("Hana is on leave until 3 January.", "2027-01-03"),
+        ("Until 28 September the quay was closed.", "2026-09-28"),
+        ("The lease of 3 May runs until 15 October 2027.", "2027-10-15"),
+        ("Every year the quay is closed until 15 October.", ""),
+        ("The fair opens on 15 October.", ""),
+        ("Hana is on leave until 31 February.", ""),
+    ],
+)
+def test_a_day_without_a_year_is_the_nearest_one(text: str, day: str) -> None:
+    assert date_until(text, captured=THURSDAY) == day
+    assert date_until(text, THURSDAY) == day
+
+
 # -- days that a question names --------------------------------------------------------------------
 
 WEDNESDAY = date(2026, 3, 4)

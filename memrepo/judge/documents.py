@@ -71,8 +71,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     `as_of` is the day on which the file says that it was updated. `removed` maps the number of
     a line to the lines that were removed before it. `since` is the day of the last change,
-    which for a new file is only that of its first copy. `hidden` has the numbers of lines that
-    no judge may see. `stating` has the lines of statements, and is empty if unknown.
+    which for a new file is only that of its first copy, unless `is_dated`. `hidden` has the numbers
+    of lines that no judge may see. `stating` has the lines of statements, and is empty if unknown.
     """
 
     resource: str
@@ -81,6 +81,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     new: frozenset[int]
     since: str = ""
+    is_dated: bool = False
     as_of: str = ""
     removed: Mapping[int, tuple[str, ...]] = msgspec.field(default_factory=dict)
     hidden: frozenset[int] = frozenset()
@@ -91,6 +92,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
         """Return the day in the file's name, or an empty string."""
         found = DAY.search(self.name.rpartition("/")[2])
         return found[1] if found else ""
+
+    @property
+    def changed(self) -> str:
+        """Return the day of the last change, or an empty string if only its first copy is known."""
+        return "" if self.is_whole and not self.is_dated else self.since
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -122,12 +128,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
             if above in code:
                 continue
             heading = _HEADING.match(line)
-            if not is_item and _ITEM.match(line) and _depth(line) <= depth:
+            # An item that is one blank further in than another is its sibling.
+            near = 2 if is_item and _ITEM.match(line) else 0
+            if not is_item and _ITEM.match(line) and _depth(own) < _depth(line) <= depth:
                 depth = _depth(line) - 1  # what introduces that list does not introduce this line
             if heading and len(heading[1]) < level:
                 found.append(line)
                 level = len(heading[1])
-            elif level == 7 and not heading and _depth(line) < depth and _introduces(line):
+            elif level == 7 and not heading and _depth(line) < depth - near and _introduces(line):
                 found.append(line)
                 depth = _depth(line)
         return found
@@ -325,9 +333,9 @@ def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
 
 
 def _head(id_: str, document: Document) -> str:
-    is_dated = document.since and not document.is_whole and document.kind != "log"
+    day = document.changed if document.kind != "log" else ""
     changed = f", as of {document.as_of}" if document.as_of else ""
-    changed += f", changed {document.since}" if is_dated else ""
+    changed += f", changed {day}" if day else ""
     part = "" if document.is_whole else ", new lines" if document.kind == "log" else ", edited"
     return f"=== {id_} {document.name} ({document.kind}{part}{changed})"
 

@@ -303,9 +303,9 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """A source file at the base commit of a run.
 
     `name` is its path in the workspace, `resource` its path in the repository, and `committed` the
-    ISO date of the commit that added this version. An empty `blob` means the file was deleted.
-    `as_kind` is the kind set in the configuration, and `updated` the day on which the file says
-    that it was last updated.
+    ISO date of the commit that added this version, or if `is_dated`, of the day on which it was
+    written. An empty `blob` means the file was deleted. `as_kind` is the kind set in the
+    configuration, and `updated` the day on which the file says that it was last updated.
     """
 
     name: str
@@ -313,6 +313,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     blob: str
     kind: str
     committed: str
+    is_dated: bool = False
     as_kind: str = ""
     updated: str = ""
 

@@ -237,13 +237,17 @@ def first_commit(repo: Repo, head: str, config: str) -> str:
     return next(iter(repo.call(*words).split()), "")
 
 
-def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
+def last_changed(
+    repo: Repo, head: str, paths: Iterable[str], *, recorded: bool = False
+) -> dict[str, datetime]:
     """Return {path: time of its last change along first parents}, computed in one walk.
 
-    For a copied source, that is when its text was written, if the copy records it.
+    For a copied source, that is when its text was written, if the copy records it. If `recorded`,
+    the others are left out.
     """
     wanted = set(paths)
     found: dict[str, datetime] = {}
+    known: dict[str, bool] = {}
     if not wanted:
         return found
     tops = {path.split("/", 1)[0] if "/" in path else "." for path in wanted}
@@ -256,9 +260,10 @@ def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
         written = {path: parse_time(time) for time, path in rows}
         for path in wanted.intersection(entry.paths):
             found.setdefault(path, written.get(path, entry.when))
+            known.setdefault(path, path in written)
         if len(found) == len(wanted):
             break
-    return found
+    return {path: when for path, when in found.items() if known[path] or not recorded}
 
 
 def chain_of(repo: Repo, commit: str) -> list[LogEntry]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from memrepo.core.memory import Memory
 from memrepo.judge.documents import (
@@ -240,3 +241,20 @@ def test_near_equal_memories_are_shown_and_unrelated_ones_are_not() -> None:
     row = "- The fuel dock at Brevik still takes no cards, cash only"
     (found,) = packed(document("log.md", "\n".join(["# Log", *filler, row])))
     assert [m.body for m in related(known, found).values()] == [near]
+
+
+@pytest.mark.parametrize(
+    ("text", "above"),
+    [
+        ("# Yard\n- Gate: shut\n - Crane: 4 tons", ["# Yard"]),  # a sibling
+        ("# Yard\n- Gate: shut\n  - at night", ["- Gate: shut", "# Yard"]),
+        ("# Yard\n1. Gate\n2. Crane\n   It lifts 4 tons.", ["2. Crane", "# Yard"]),
+        ("# Yard\n**Gate:**\n- shut\n\n**Crane:**\n- 4 tons", ["**Crane:**", "# Yard"]),
+        ("# Yard\nGate:\n- shut\n\nThe crane lifts 4 tons.", ["# Yard"]),
+    ],
+)
+def test_what_is_above_a_line_are_its_parents_and_not_its_siblings(
+    text: str, above: list[str]
+) -> None:
+    page = document("yard.md", text)
+    assert page.headings(len(page.lines)) == above

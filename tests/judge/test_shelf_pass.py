@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +84,34 @@ def test_no_model_sees_the_files_of_another_agent(tmp_path: Path, service: Servi
     assert "\nnames: agent Otter, another agent Bo\n" in asked[0]
     assert not any("polishes the bell" in question for question in asked)
     assert done(tmp_path / "repo", "status", now=SECOND)["unread"] == []
+
+
+def test_a_new_page_shows_the_day_on_which_it_was_written_if_that_is_known(
+    service: Service, tmp_path: Path
+) -> None:
+    files = {
+        "AGENTS.md": b"# Agents\n\n- Write to Ana in the mornings only.\n",
+        "USER.md": b"# User\n\n- Ana keeps the harbour.\n",
+        "MEMORY.md": b"# Memory\n\n- The fuel dock takes cash only.\n",
+        "memory/2026-02-20.md": b"# Day\n\n- The fuel dock takes cards now.\n",
+    }
+    where = write(tmp_path / "ws", files)
+    for name, day in {
+        "USER.md": "2026-01-10",
+        "MEMORY.md": "2026-02-25",
+        "AGENTS.md": "2026-03-02",
+    }.items():
+        at = datetime.fromisoformat(f"{day}T12:00:00+00:00").timestamp()
+        os.utime(where / name, (at, at))
+    done(tmp_path, "init", tmp_path / "repo", "--from", where)
+    assert run(tmp_path / "repo").data["landed"]
+    heads = [row for row in shown(service.questions()[0]).splitlines() if "=== F" in row]
+    assert heads == [
+        "=== F1 USER.md (profile, changed 2026-01-10)",
+        "=== F2 MEMORY.md (profile, changed 2026-02-25)",
+        "=== F3 AGENTS.md (profile)",
+        "=== F4 memory/2026-02-20.md (log)",
+    ]
 
 
 def page_of(repo: Path) -> list[str]:

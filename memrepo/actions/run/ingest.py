@@ -331,6 +331,7 @@ def texts_at(
     when = dict.fromkeys(fresh, work.call.now)
     old = [p for p in fresh if here.get(p) == blobs[p]]
     when |= history.last_changed(work.store.repo, work.tree.commit, old)
+    dated = history.last_changed(work.store.repo, work.tree.commit, old, recorded=True)
     present = [
         SourceText(
             name=names[path],
@@ -338,6 +339,7 @@ def texts_at(
             blob=blobs[path],
             kind=kinds[names[path]],
             committed=local_day(when[path], work.config.zone) if path in when else "",
+            is_dated=path in dated,
             as_kind=rules.configured_kind(names[path]),
         )
         for path in paths

@@ -153,6 +153,7 @@ class SourceFiles:
             lines=tuple(lines),
             new=new,
             since=text.committed,
+            is_dated=text.is_dated and kind_of_name(text.name) != "log",
             as_of=min(date_updated("\n".join(source.text)), text.committed),
             removed=removed,
             hidden=frozenset(hidden),

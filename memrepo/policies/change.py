@@ -2,8 +2,8 @@
 
 A newer statement replaces an older one if it names what has ended or the value it replaces, or if
 it has another value for the same key under the same heading. It continues an older one if the two
-differ in one value only. An older statement that is continued is history, but no error. A rule that
-demands what another forbids is a question for a person. In all other cases both hold.
+differ in one value only. An older statement that is continued is history, but no error. In all
+other cases both hold.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     the older one. Otherwise it has another value for the same key. `is_named` is true if it links
     to the file of the older one and says that it replaces that. `is_event` is true if both
     statements may report events that were true on their days. `is_open` is true if only a person
-    can decide: one forbids what the other demands, or ends a part. `is_measure` is true if the two
-    differ in a number only.
+    can decide, as it ends a part. `is_measure` is true if the two differ in a number only.
     """
 
     reason: str
@@ -61,8 +60,6 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     headings = old.context, new.context
     if found := _change_that_ends(one, two, *headings):
         return found
-    if _are_opposed(one, two) and (one.names & two.names or _are_near(*headings)):
-        return StatementChange(reason="one forbids what the other demands", is_open=True)
     if together or one.is_over:
         return None
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
@@ -118,14 +115,6 @@ _LINK = re.compile(r"[\s:*_]*(?:\[\[|\[[^\]\n]*\]\()(?P<name>[^\]\n|#)]+)")
 def _spelled(name: str) -> str:
     """Return a file's name or path in the form in which links and headings are compared."""
     return re.sub(r"[\W_]+", " ", name.rpartition("/")[2].removesuffix(".md")).strip().lower()
-
-
-def _are_opposed(one: Reading, two: Reading) -> bool:
-    """Return whether one statement demands exactly what the other forbids."""
-    ruled = ((one.demanded, two.forbidden), (two.demanded, one.forbidden))
-    return one.times == two.times and any(
-        len(demanded) > 1 and demanded == forbidden for demanded, forbidden in ruled
-    )
 
 
 def _change_that_ends(

@@ -50,7 +50,6 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     replaced: tuple[tuple[frozenset[str], re.Pattern[str]], ...]
     """The words of each phrase, and its pattern."""
     open: re.Pattern[str]
-    always: frozenset[str]
     using: frozenset[str]
     """Verbs of what somebody uses, or where somebody is, at present."""
     joining: frozenset[str]
@@ -95,10 +94,8 @@ class Clause(msgspec.Struct, frozen=True, gc=False):
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
-    `demanded` has the content words of a statement with a word such as always, without that word,
-    and `forbidden` those of one with a negation. `used` has the words of who uses something, and of
-    what: `The team uses Jira.` `is_list` is whether it has an enumeration, and `is_news` whether it
-    says that something is new or over.
+    `used` has the words of who uses something, and of what: `The team uses Jira.` `is_list` is
+    whether it has an enumeration, and `is_news` whether it says that something is new or over.
     """
 
     words: tuple[str, ...]
@@ -108,8 +105,6 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     key: str
     value: tuple[str, ...]
     negations: int
-    demanded: frozenset[str]
-    forbidden: frozenset[str]
     clauses: tuple[Clause, ...]
     replaced: tuple[Replaced, ...]
     used: tuple[tuple[str, ...], tuple[str, ...]]
@@ -151,8 +146,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
-    negations=0, demanded=frozenset(), forbidden=frozenset(), clauses=(), replaced=(),
-    used=((), ()), is_list=False, is_open=True, is_news=False,
+    negations=0, clauses=(), replaced=(), used=((), ()),
+    is_list=False, is_open=True, is_news=False,
 )  # fmt: skip
 
 
@@ -175,7 +170,7 @@ def table(language: str) -> Table:
 
 
 _PHRASES = ("now", "ended", "open")
-_WORDS = ("always", "using", "joining", "articles", "times", "labels")
+_WORDS = ("using", "joining", "articles", "times", "labels")
 
 
 def _any_of(phrases: Collection[str]) -> re.Pattern[str]:
@@ -249,12 +244,6 @@ def read(text: str) -> Reading:
         key=key,
         value=value,
         negations=sum(word in of.negation for word in words),
-        demanded=_content((w for w in words if w not in of.always), of)
-        if not of.always.isdisjoint(words)
-        else frozenset(),
-        forbidden=_content((w for w in words if w not in of.negation), of)
-        if not of.negation.isdisjoint(words)
-        else frozenset(),
         clauses=clauses,
         replaced=replaced,
         used=_used_in(words, of),

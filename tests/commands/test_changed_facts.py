@@ -290,13 +290,6 @@ def test_a_german_compound_is_found_by_its_longest_part(tmp_path: Path) -> None:
     assert texts == ["Das Team trifft sich montags um neun im kleinen Raum."]
 
 
-def test_a_dated_rule_that_forbids_what_another_demands_is_a_question(tmp_path: Path) -> None:
-    demand, ban = (f"{word} sign letters with the name Ada." for word in ("Always", "Never"))
-    nights = Nights(tmp_path, demand)
-    nights.night(DAYS[1], demand, log=ban)
-    assert {*nights.texts("sign letters Ada")} == {(demand, "contested"), (ban, "contested")}
-
-
 OLD, NEW = "Deploys go by Jenkins from the main branch", "Deploys go by Drone since March"
 WORDS = "The queue of the builder is called north and the agents restart every Sunday morning."
 

@@ -14,7 +14,7 @@ def prior(text: str, under: str = "") -> Memory:
     return Memory.of("", {"context": under or None}, body=text)
 
 
-OVER, VALUE, NEXT, RULE, PART = "over", "value", "next", "rule", "part"
+OVER, VALUE, NEXT, PART = "over", "value", "next", "part"
 CHANGES = [
     ("Uwe works at Norlux.", "Uwe no longer works at Norlux.", OVER),
     ("The regatta is planned for May 12 in Narvik.", "The regatta in Narvik is off.", None),
@@ -48,10 +48,6 @@ CHANGES = [
     ("Horneamos los lunes.", "Ya no horneamos los lunes; horneamos los domingos.", OVER),
     ("As of 2026-02 the fleet has 12 vans.", "In May 2026: the fleet has 15 vans.", NEXT),
     ("Команда ищет записи в Jira.", "Команда перешла с Jira на YouTrack.", None),
-    ("Always sign letters with Ada.", "Never sign letters with Ada.", RULE),
-    ("Siempre firma las cartas con Ada.", "Nunca firma las cartas con Ada.", RULE),
-    ("Unterschreibe immer mit Ada.", "Unterschreibe nie mit Ada.", RULE),
-    ("Toujours signer les lettres d'Ada.", "Ne jamais signer les lettres d'Ada.", RULE),
     ("Noor may not eat sesame, ask the cook first.", "Noor eats sesame.", None),
     ("Noor fears geese, so walk by the old canal at noon.", "Noor no longer fears geese.", PART),
     ("Noor keeps bees; her five hives are in Alta.", "Noor no longer keeps bees, she left.", PART),
@@ -126,7 +122,7 @@ def test_what_a_newer_statement_changes(old: str, new: str, expected: str | None
     found = change_of(prior(old), prior(new))
     kind = found and (OVER if found.stated else NEXT if found.is_next else VALUE)
     if found and found.is_open:
-        kind = PART if found.stated else RULE
+        kind = PART
     assert kind == expected
 
 

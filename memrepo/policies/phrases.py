@@ -272,6 +272,7 @@ def _bare(joined: str, of: Table) -> tuple[str, ...]:
     return tuple(w for w in joined.split() if w not in of.articles and any(map(str.isalnum, w)))
 
 
+@lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
     """Remove a regular English inflection. Words with non-ASCII letters are unchanged."""
     word = word.casefold()

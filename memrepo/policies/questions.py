@@ -30,6 +30,7 @@ from memrepo.text.words import (
     fold,
     is_spaceless,
     pattern,
+    small_words,
     stems,
     table,
     words,
@@ -184,7 +185,8 @@ def _asking(own: Sequence[str]) -> Mapping[str, str]:
 
 @cache
 def _small(own: Sequence[str]) -> frozenset[str]:
-    return frozenset(fold(word) for word in entries("language", "small", own))
+    small = small_words()  # folded by language: word by word takes a tenth of a search
+    return frozenset[str]().union(*(small[one] for one in own if one in small))
 
 
 ASKS, SELF = "?", "i"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Literal, cast
 
 import msgspec
@@ -80,6 +81,7 @@ def _marker(sign: re.Match[str]) -> str:
     return f"{sign['indent']}{marker}{blank}"
 
 
+@lru_cache(maxsize=2)
 def parse_document(resource: str, data: bytes) -> ParsedFile:
     """Parse a source file into blocks. Never raises.
 

@@ -240,7 +240,7 @@ def _leads(label: str, below: str, *, alone: bool) -> bool:
 
 def width(text: str) -> int:
     """Return the display width of a text. A wide character counts as two."""
-    return sum(2 if ord(ch) >= 0x2E80 else 1 for ch in text)
+    return len(text) + (0 if text.isascii() else sum(map("\u2e80".__le__, text)))
 
 
 class _Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -730,6 +730,7 @@ _LABEL_EDGE = regex(r"\A[\W\d_]+|\s*[(（][^()（）]*[)）]|[\W_]+\Z")
 _WIDE = regex(r"[\u3040-\u9fff\uac00-\ud7af]")
 
 
+@lru_cache(maxsize=4096)
 def heading_kind(heading: str) -> str:
     """Return the kind of section that a heading names, or an empty string.
 

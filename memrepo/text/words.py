@@ -92,53 +92,79 @@ def entries(section: str, key: str, own: Sequence[str] = LANGUAGES) -> tuple[str
     return tuple(entry for one in lists for entry in one)
 
 
+MAX_PARTS = 8
+"""A pattern of all entries is compiled when this many patterns of some entries have been."""
+
+
 class WordPattern:
     """A pattern of many entries, which searches a text only if it has the first word of one.
 
-    Looking up the words of a text takes a fraction of the time of a search for all entries.
+    Looking up the words of a text takes a fraction of the time of a search for all entries. To
+    compile all entries takes longer than a short command, so the first texts are searched for those
+    entries whose first word they have.
     """
 
     def __init__(self, found: Sequence[str], *, start: bool = False, end: bool = False) -> None:
         wide = "|".join(re.escape(entry) for entry in found if _IS_WIDE.search(entry))
         self._wide = regex(wide or r"(?!)")
-        self._starts = _first_words(entry for entry in found if not _IS_WIDE.search(entry))
+        self._by_start = _by_first_word(entry for entry in found if not _IS_WIDE.search(entry))
+        self._starts = None if self._by_start is None else frozenset(self._by_start)
         self._given = found, start, end
+        self._parts: dict[tuple[str, ...], re.Pattern[str]] = {}
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         found, start, end = self._given
         return pattern(found, start=start, end=end)
 
+    def _pattern_for(self, text: str) -> re.Pattern[str] | None:
+        """Return a pattern that matches in a text what that of all entries matches, if any."""
+        if not text.isascii() and self._wide.search(text):
+            return self._pattern
+        if self._by_start is None or self._starts is None:
+            return self._pattern
+        words = _starts_of(text)
+        if self._starts.isdisjoint(words):
+            return None
+        if len(self._parts) >= MAX_PARTS:
+            return self._pattern
+        some = tuple(sorted({e for word in self._starts & words for e in self._by_start[word]}))
+        if some not in self._parts:
+            _, start, end = self._given
+            self._parts[some] = pattern(some, start=start, end=end)
+        return self._parts[some]
+
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match in a text, or None."""
-        is_possible = self._starts is None or not self._starts.isdisjoint(_starts_of(text))
-        if is_possible or (not text.isascii() and self._wide.search(text)):
-            return self._pattern.search(text)
-        return None
+        found = self._pattern_for(text)
+        return found.search(text) if found else None
 
     def match(self, text: str) -> re.Match[str] | None:
         """Return the match at the beginning of a text, or None."""
-        return self._pattern.match(text) if self.search(text) else None
+        found = self._pattern_for(text)
+        return found.match(text) if found else None
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """Return the match of the whole text, or None."""
-        return self._pattern.fullmatch(text) if self.search(text) else None
+        found = self._pattern_for(text)
+        return found.fullmatch(text) if found else None
 
 
-def _first_words(found: Iterable[str]) -> frozenset[str] | None:
-    """Return how a word begins in every text with an entry, or None if that is unknown.
+def _by_first_word(found: Iterable[str]) -> Mapping[str, list[str]] | None:
+    """Map how a word begins in every text with an entry to its entries, or None if unknown.
 
     A whole word ends in a blank.
     """
-    starts: set[str] = set()
+    starts: dict[str, list[str]] = {}
     for entry in found:
         for part in (part for one in {entry, _without_accents(entry)} for part in _leading(one)):
             for word in part.removesuffix("?").split("/"):
                 first = _FIRST.match(word.lower())
                 if first is None:
                     return None
-                starts.add(first[0] if word[first.end() :][:1] in ("*", "…") else f"{first[0]} ")
-    return frozenset(starts)
+                is_whole = word[first.end() :][:1] not in ("*", "…")
+                starts.setdefault(f"{first[0]} " if is_whole else first[0], []).append(entry)
+    return starts
 
 
 def _leading(entry: str) -> Iterator[str]:
@@ -260,8 +286,18 @@ def bare(text: str) -> str:
     if text.isascii():
         return text
     parts = unicodedata.normalize("NFKD", text)
-    kept = "".join(c for c in parts if unicodedata.combining(c) < _ACCENT)
-    return unicodedata.normalize("NFC", kept)
+    return unicodedata.normalize("NFC", parts.translate(_KEPT))
+
+
+class _Kept(dict[int, int | None]):
+    """Map the code of each character to itself, and that of an accent to None."""
+
+    def __missing__(self, code: int) -> int | None:
+        kept = self[code] = code if unicodedata.combining(chr(code)) < _ACCENT else None
+        return kept
+
+
+_KEPT = _Kept()
 
 
 def language_asked(found: Iterable[str], text: str) -> str:
@@ -496,10 +532,18 @@ def stems(found: list[str], language: str = ENGLISH) -> list[str]:
     """Return the stems of words by the rules of a language. Accents are removed."""
     if language == ENGLISH:
         bases = _bases()
-        plain = [word if word.isascii() else bare(word) or word for word in found]
-        return [bases.get(stem, stem) for stem in _english(plain)]
+        return [bases.get(stem, stem) for stem in _english(_all_bare(found))]
     stem = _stemmer(language)
-    return [bare(one) or one for one in (stem(found) if stem else found)]
+    return _all_bare(stem(found) if stem else found)
+
+
+def _all_bare(found: list[str]) -> list[str]:
+    """Return words without accents. A word of accents only is returned unchanged."""
+    joined = "\n".join(found)  # one call for all: most texts are ASCII
+    if joined.isascii():
+        return found
+    plain = bare(joined).split("\n")
+    return [one or word for one, word in zip(plain, found, strict=True)]
 
 
 def terms(text: str) -> list[str]:

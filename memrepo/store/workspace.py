@@ -349,11 +349,7 @@ class Unread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_unread(
-    root: Path,
-    rules: SourceRules,
-    *,
-    only: str = "",
-    home: Path | None = None,
+    root: Path, rules: SourceRules, *, only: str = "", home: Path | None = None
 ) -> Unread:
     """Return the text files that runs do not read, sorted by name. Contents are not read.
 

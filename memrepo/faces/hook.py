@@ -90,11 +90,16 @@ def happened(work: Work, event: HookEvent) -> str:
 
 
 def _is_private(work: Work, event: HookEvent) -> bool:
-    """Return whether `agents.private` leaves out a session, by its name or by its folder."""
-    places = [Path(event.folder), *Path(event.folder).parents] if event.folder else []
-    names = {event.session, work.call.id, *map(str, places)} - {""}
-    wanted = {str(Path(name).expanduser()) for name in work.config.agents.private}
-    return "*" in wanted or not wanted.isdisjoint(names)
+    """Return whether `agents.private` leaves out a session, by its name or by its folder.
+
+    The folder is the one that the event names, and the one in which the hook was started.
+    """
+    wanted = {Path(name).expanduser() for name in work.config.agents.private}
+    wanted |= {path.resolve() for path in wanted if path.is_absolute()}
+    folders = [Path.cwd() / event.folder, Path.cwd()]
+    folders += [folder.resolve() for folder in folders]
+    names = {Path(name) for name in ("*", event.session, work.call.id) if name}
+    return not wanted.isdisjoint(names.union(folders, *(folder.parents for folder in folders)))
 
 
 def _take_in_own(work: Work, folder: str) -> None:
@@ -329,8 +334,9 @@ def _event(host: str, given: str) -> tuple[str, HookEvent]:
             own=_own_memory(_text(data, "transcript_path")),
             folder=_text(data, "cwd"),
         )
-    keys = ("session", "prompt", "reply", "folder")
-    return "", HookEvent(kind=_text(data, "event"), **{key: _text(data, key) for key in keys})
+    folder = _text(data, "cwd") or _text(data, "folder")
+    keys = {key: _text(data, key) for key in ("session", "prompt", "reply")}
+    return "", HookEvent(kind=_text(data, "event"), folder=folder, **keys)
 
 
 def _own_memory(transcript: str) -> str:

@@ -89,20 +89,22 @@ export function sessions(tell, begun = new Set()) {
   return {
     async before_prompt_build(event, context) {
       const session = name(context);
+      const cwd = context?.workspaceDir; // memrepo leaves out private folders
       const told = [];
       if (!begun.has(session)) {
         begun.add(session);
-        told.push(await tell({ event: "start", session }));
+        told.push(await tell({ event: "start", session, cwd }));
       }
       const prompt = event.currentUserMessage ?? event.prompt ?? "";
-      if (prompt) told.push(await tell({ event: "prompt", session, prompt }));
+      if (prompt) told.push(await tell({ event: "prompt", session, cwd, prompt }));
       const prependContext = told.filter(Boolean).join("\n\n");
       return prependContext ? { prependContext } : undefined;
     },
     async agent_end(event, context) {
       const messages = (event.messages ?? []).filter((message) => message?.role === "assistant");
       const reply = textOf(messages.at(-1));
-      if (reply) await tell({ event: "stop", session: name(context), reply });
+      const told = { session: name(context), cwd: context?.workspaceDir, reply };
+      if (reply) await tell({ event: "stop", ...told });
     },
     async session_end(event, context) {
       if (!ENDINGS.has(event.reason ?? "new")) return;

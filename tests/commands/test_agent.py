@@ -340,6 +340,24 @@ def test_a_session_or_a_folder_is_left_out_by_one_key(
     assert (hook(repo, monkeypatch, "SessionStart", **other) == {}) == (key == "*")
 
 
+@pytest.mark.parametrize(
+    ("inside", "said"), [("", {}), ("2026", {}), (None, {"cwd": "diary/2026"})]
+)
+def test_every_hook_leaves_out_a_private_folder(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str | None, said: Any
+) -> None:
+    (tmp_path / "real" / "2026").mkdir(parents=True)
+    (tmp_path / "diary").symlink_to(tmp_path / "real")
+    config = (repo / "memrepo.toml").read_text(encoding="utf-8")
+    private = json.dumps([str(tmp_path / "diary")])
+    (repo / "memrepo.toml").write_text(f"{config}\n[agents]\nprivate = {private}\n")
+    monkeypatch.chdir(tmp_path if inside is None else tmp_path / "diary" / inside)
+    for event in ("prompt", "end"):
+        given = {"event": event, "session": "s1", "prompt": "The well is 12 m deep.", **said}
+        assert raw(repo, monkeypatch, "generic", json.dumps(given)) == ""
+    assert memories(repo) == {}
+
+
 def test_small_talk_leaves_no_note(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for prompt in (
         "OK, thanks!",

@@ -335,16 +335,12 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
 
 
 @cache
-def _stems() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, list[str]], frozenset[str]]:
-    """Return the starts of words that labels have, by two letters, whole words, and other parts.
-
-    Each whole word has the labels of which it is a part, without blanks.
-    """
+def _stems() -> tuple[Mapping[str, tuple[str, ...]], frozenset[str], frozenset[str]]:
+    """Return the starts of words that labels have, by two letters, whole words, and other parts."""
     labels = [word for sort in _SORTS for word in _section(sort)]
     labels += [f"*{word}" for word in _section("code")]
     heads: dict[str, tuple[str, ...]] = {}
-    whole: dict[str, list[str]] = {}
-    inner = set()
+    whole, inner = set(), set()
     for label in labels:
         *parts, last = label.lstrip("*").split()
         joined = "".join((*parts, last))
@@ -353,8 +349,8 @@ def _stems() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, list[str]], fr
             continue
         heads[joined[:2]] = (*heads.get(joined[:2], ()), joined)
         if parts and last not in labels:
-            whole.setdefault(max(parts, key=len), []).append(joined)
-    return heads, whole, frozenset(inner)
+            whole.add(max(parts, key=len))
+    return heads, frozenset(whole), frozenset(inner)
 
 
 def _may_be_pin(folded: str, start: int, end: int, label: str, sort: str) -> bool:
@@ -371,17 +367,9 @@ def _labelled_lines(folded: str) -> Sequence[Span]:
     """Return the sorted spans of lines that may have a label."""
     heads, whole, inner = _stems()
     words = set(regex(r"[^\W_]{2,}").findall(folded))
-    starts = [w for w in words if w in whole or w.startswith(heads.get(w[:2], ()))]
-    parts = [part for part in inner if part in folded]
-    joined, end = _bare(folded), regex(r"(?:s|en)?\d{0,2}")
-    if not parts and not any(
-        any(w.startswith(label) and end.fullmatch(w, len(label)) for label in heads.get(w[:2], ()))
-        or any(label in joined for label in whole.get(w, ()))
-        for w in starts
-    ):
-        return ()  # compiling the pattern of labels takes longer than a short command
+    starts = (w for w in words if w in whole or w.startswith(heads.get(w[:2], ())))
     found = {line for word in starts for line in _lines_with(folded, word, begins=True)}
-    return sorted(found.union(*(_lines_with(folded, part) for part in parts)))
+    return sorted(found.union(*(_lines_with(folded, part) for part in inner if part in folded)))
 
 
 def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:

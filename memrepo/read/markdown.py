@@ -31,7 +31,7 @@ _QUOTED = regex(r" {0,3}>")
 _BARE_MARKER = regex(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
 _TASK = regex(r"\[([ xX])\](?:[ \t]+|$)")
 _BULLET_SIGN = regex(
-    r"^(?P<indent>[ \t]*)(?:[•◦▪‣](?=[ \t])"
+    r"^(?P<indent>[ \t]*)(?:[•◦▪‣](?=[ \t])|§(?=[ \t]+[^\W\d])"
     r"|(?:[・･●○■◆◇▶►]|(?P<number>[①-⑳]))(?![・･●○■◆◇▶►\ufe0f])[ \t\u3000]*(?=\S))"
 )
 """A sign that people write before an item instead of markdown's hyphen or number."""
@@ -77,7 +77,7 @@ def _marker(sign: re.Match[str]) -> str:
     """Return the markdown list marker that replaces a bullet sign such as `・`."""
     number = sign["number"]
     marker = f"{ord(number) - ord('①') + 1}." if number else "-"
-    blank = "" if sign[0].endswith(("•", "◦", "▪", "‣")) else " "
+    blank = "" if sign[0].endswith(("•", "◦", "▪", "‣", "§")) else " "
     return f"{sign['indent']}{marker}{blank}"
 
 

@@ -31,7 +31,7 @@ from memrepo.text.dates import (
     find_date,
     is_time_heading,
 )
-from memrepo.text.words import patterns, small_words
+from memrepo.text.words import entries, patterns, small_words
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block, ParsedFile
@@ -61,7 +61,7 @@ MIN_CHARACTERS = 2
 COLONS = (":", "：")
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।", "॥", "؟", "۔", "။", "។")
 _MARKS = " \t*_"
-_MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣§]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FIELD = regex(r"^[^\w\n\[]{0,12}(?P<key>[^*:：|\n\[]{1,40}?)(?:\*\*|__)?\s{0,3}[:：](?P<value>.+)")
 _BOLD_LINE = regex(r"^(?:\*\*|__)(?P<title>[^*_\n]{2,80}?)[:：]?(?:\*\*|__)[:：]?$")
 _LABEL = regex(r"^[^\w\n]{0,12}[^*_:：|\n\[\]`]{1,40}(?:\*\*|__)?[:：](?:\*\*|__)?\s*$")
@@ -412,22 +412,25 @@ class _FileReader(msgspec.Struct):
     def _entries(self, first: int, last: int) -> list[tuple[tuple[int, int], str]]:
         """Split a paragraph into entries, each with its lines, or return none if it is one text.
 
-        A section sign parts entries, and so does each line if every line is a whole sentence, or
-        begins with a date.
+        A section sign parts entries, and so does each line of one if every line of it is a whole
+        sentence, or begins with a date.
         """
         rows = self.source.visible(first, last)
         lines = [line.strip() for _, line in rows]
         if _ENTRY_SIGN not in lines and not _are_sentences(lines):
             return []
-        groups: list[list[int]] = [[]]
+        groups: list[list[tuple[int, str]]] = [[]]
         for number, line in rows:
             if line.strip() == _ENTRY_SIGN:
                 groups.append([])
-            elif _ENTRY_SIGN not in lines and groups[-1]:
-                groups.append([number])
             else:
-                groups[-1].append(number)
-        spans = [(group[0], group[-1]) for group in groups if group]
+                groups[-1].append((number, line.strip()))
+        spans: list[tuple[int, int]] = []
+        for group in filter(None, groups):
+            if _are_sentences([line for _, line in group]):
+                spans += [(number, number) for number, _ in group]
+            else:
+                spans.append((group[0][0], group[-1][0]))
         return [(span, text) for span in spans if (text := self._verbatim(*span))]
 
     def _compose(self, heads: tuple[str, ...], nodes: list[_Node], line: int = 0) -> None:
@@ -807,6 +810,7 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
         last = joined[-1] if joined else None
         is_reason = last is not None and last.kind in ("paragraph", "item")
         is_reason = is_reason and node.kind == "paragraph" and explains(node.text)
+        is_reason = is_reason and not _ends_open(node.text)
         if last is None or not is_reason or len(last.text + node.text) > WHOLE_LENGTH:
             joined.append(node)
         else:
@@ -858,7 +862,10 @@ def _runs(nodes: Sequence[_Node]) -> Iterator[tuple[_Node | None, list[_Node]]]:
 def _follows(first: _Node, run: Sequence[_Node], node: _Node) -> bool:
     """Return whether a node belongs to the list that begins with, or is introduced by, another."""
     if not run:
-        return first.kind == "paragraph" or (node.kind == "item" and not _ends_open(node.text))
+        is_lead = node.kind == "paragraph" and _introduces(node)
+        return (first.kind == "paragraph" and not is_lead) or (
+            node.kind == "item" and not _ends_open(node.text)
+        )
     same = run[0].kind == node.kind and run[0].block.ordered == node.block.ordered
     return node.kind == "item" and same and (bool(node.block.children) or not _ends_open(node.text))
 
@@ -890,7 +897,10 @@ def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
     fields = sum(bool(field_of(row)[0]) or _MAPPING.search(row) is not None for row in rows)
     if fields == len(nodes) and total <= FIELDS_LENGTH:
         return True
-    is_list = 2 * len(items) >= len(nodes) and nodes[0].kind in ("item", "paragraph")
+    others = [n for n in nodes[1:] if n.kind != "item"]
+    others = [n for n in others if _introduces(n) or filled(n.text.split("\n"))]
+    others += [n for n in items[1:] if _ends_open(n.text) and not n.block.children]
+    is_list = not others and nodes[0].kind in ("item", "paragraph")
     return is_list and _names_a_thing(heads) and not _are_sentences_each(items)
 
 
@@ -941,8 +951,40 @@ def _stands_alone(text: str) -> bool:
     bare = _bare(text)
     if bare[:1].islower():
         return False
-    is_sentence = bare.partition("\n")[0].rstrip(_MARKS + ')"”’`').endswith(SENTENCE_ENDS)
+    first = bare.partition("\n")[0]
+    is_sentence = first.rstrip(_MARKS + ')"”’`').endswith(SENTENCE_ENDS) or _is_clause(first)
     return is_sentence or width(bare) >= (SHORT_RULE if _states(bare) else LONG_ITEM)
+
+
+def _is_clause(line: str) -> bool:
+    """Return whether a line without a full stop has a subject and a verb.
+
+    Tables name frequent verbs. In a script without capitals and without a table, words are counted.
+    """
+    head = _CLAUSE_END.split(line, maxsplit=1)[0]
+    if patterns().sentences["refers"].match(head):
+        return False
+    words = [word.strip("*_`\"'“”’.,;") for word in head.lower().split()]
+    if _WIDE.search(head):
+        return width(head) >= CLAUSE_WIDTH and any(verb in head for verb in _verbs())
+    if head.lower() == head.upper() and any(map(str.isalpha, head)):
+        return len(words) >= CLAUSE_WORDS or (len(words) == 1 and width(head) >= CLAUSE_WIDTH)
+    pairs = pairwise(word.replace("’", "'") for word in words)
+    return len(words) >= CLAUSE_WORDS and any(
+        verb in _verbs() and before not in _RELATIVE for before, verb in pairs
+    )
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    return frozenset(entries("sentences", "verbs"))
+
+
+CLAUSE_WORDS, CLAUSE_WIDTH = 3, 12
+"""Minimum words of a clause, and its minimum width in scripts without blanks."""
+_CLAUSE_END = regex(r"[(:：;]|\s[–—-]\s")
+_RELATIVE = frozenset(("that", "which", "who", "what", "where", "how"))
+"""Words before a verb that only describes the noun in front of them."""
 
 
 def _is_labelled(node: _Node) -> bool:

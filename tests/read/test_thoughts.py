@@ -304,3 +304,77 @@ def test_the_header_of_a_profile_is_a_card_if_it_names_somebody() -> None:
 def test_a_date_at_the_start_leaves_the_bold_text_behind_it_whole(line: str, text: str) -> None:
     (found,) = thoughts(f"# Mill\n\n- {line}\n")
     assert (found.text, found.captured) == (text, "2026-05-27")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Sari likes tea", "The mill is in Medan", "Rye costs three crowns"),
+        ("Marek woli herbatę", "Serwer stoi w Gdyni", "Spotkania są w środy"),
+        ("Der Müller trinkt Kaffee", "Das Lager steht in Kassel"),
+        ("Maja dricker te", "Servern står i Umeå"),
+        ("Elif çayı şekersiz içer", "Ev sunucusu bodrumda duruyor"),
+        ("Олена любить зелений чай", "Сервер стоїть у Львові"),
+        ("सर्वर मुंबई में है", "बैठक सोमवार को है"),
+        ("نواة تفضل الشاي", "الخادم في برلين"),
+        ("เซิร์ฟเวอร์อยู่ที่เชียงใหม่", "ประชุมทุกวันจันทร์"),
+        ("민수는 녹차를 좋아한다", "서버는 부산에 있다"),
+    ],
+)
+def test_short_lines_with_subject_and_verb_are_thoughts_below_any_heading(
+    lines: tuple[str, ...],
+) -> None:
+    assert texts("# Memory\n\n## Mill\n\n" + "".join(f"- {one}\n" for one in lines)) == [*lines]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [("CSV export", "Undo for bulk edits", "A dark theme"), ("Flour that is dark", "Rye from Ana")],
+)
+def test_items_that_need_their_heading_stay_one_thought(items: tuple[str, ...]) -> None:
+    shown = "".join(f"- {one}\n" for one in items)
+    assert len(texts(f"# Memory\n\n## Parser\n\n{shown}")) == 1
+
+
+def test_entry_signs_and_lines_without_bullets_part_thoughts() -> None:
+    signed = "§ The landlord is Herr Baumann.\n§ Rent is due on the third day.\n"
+    assert texts(f"# Memory\n\n## Flat\n\n{signed}") == [
+        "The landlord is Herr Baumann.",
+        "Rent is due on the third day.",
+    ]
+    assert texts(
+        "Name is Pia Kern\nLives in Leipzig with two kids\n§\nPrefers tea\n", "USER.md"
+    ) == [
+        "Name is Pia Kern",
+        "Lives in Leipzig with two kids",
+        "Prefers tea",
+    ]
+    assert texts("# Law\n\nSee the contract and\n§ 573 of the code.\n") == [
+        "See the contract and\n§ 573 of the code."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Never plant near the fence:", "Not yet done:"),
+        ("I don't:", "Instead of guessing, ask when:"),
+        ("Was ich nicht mache:", "Vorher fragen bei:"),
+        ("No hago nunca:", "Pregunta antes de:"),
+    ],
+)
+def test_each_lead_in_of_a_section_is_one_thought_with_its_own_items(
+    first: str, second: str
+) -> None:
+    lists = [f"{lead}\n- mint\n- dill of Ana" for lead in (first, second)]
+    told = "The greenhouse is 3 by 4 metres and faces south."
+    section = "\n\n".join((*lists, told))
+    assert texts(f"# Memory\n\n## Garden\n\n{section}\n") == [*lists, told]
+
+
+def test_a_lead_in_takes_no_other_lead_in_from_its_list() -> None:
+    text = "Use signs as people do:\n\n**React when:**\n- a guest thanks\n- a guest jokes\n"
+    assert texts(f"# Memory\n\n## Chat\n\n{text}") == [
+        "Use signs as people do:",
+        "**React when:**\n- a guest thanks\n- a guest jokes",
+    ]

@@ -7,10 +7,11 @@ A `Needle` has the folded letters of a value and the positions where it may be b
 from __future__ import annotations
 
 import html
+import html.entities
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise, product
 from urllib.parse import unquote
 
 import msgspec
@@ -101,7 +102,7 @@ def needles_of(values: Iterable[str]) -> tuple[Needle, ...]:
     """
     found: dict[str, Needle] = {}
     for value in values:
-        for spelled in (value, _slugged(value), *_with_escapes(value)):
+        for spelled in (value, _slugged(value), *_in_slugs(value)):
             needle = _needle(spelled)
             least = LEAST_WIDE if _WIDE.search(needle.letters) else LEAST
             if len(needle.letters) < least:
@@ -116,11 +117,30 @@ def _slugged(value: str) -> str:
     return value if value.isascii() else anyascii(unicodedata.normalize("NFKC", value))
 
 
-def _with_escapes(value: str) -> Iterator[str]:
-    """Yield a value as a file name spells it whose text had `%20` or `&nbsp;` between words."""
-    words = value.split()
-    if len(words) > 1:
-        yield from (f" {escape} ".join(words) for escape in ("20", "nbsp"))
+_BLANKS = ("", "20", "nbsp", "160", "xa0", "c2 a0")
+"""What a slug keeps of a blank, or of an escaped one."""
+_ESCAPES: tuple[Callable[[str], str], ...] = (
+    str,
+    lambda char: char.encode().hex(" "),
+    lambda char: html.entities.codepoint2name.get(ord(char), char),
+    lambda char: str(ord(char)),
+    lambda char: f"x{ord(char):x}",
+    lambda char: f"u{ord(char):04x}",
+)
+"""What a slug keeps of another escaped character: of a URL, of HTML and of JSON."""
+
+
+def _in_slugs(value: str) -> Iterator[str]:
+    """Yield a value as file names spell it whose text had escapes of URLs, HTML or JSON."""
+    spellings = (unicodedata.normalize("NFC", value), unicodedata.normalize("NFD", value))
+    for spelled, escaped, signs in product(spellings, _ESCAPES, (True, False)):
+        words = [
+            "".join(
+                f" {escaped(c)} " if c > "\x7f" or (signs and not c.isalnum()) else c for c in word
+            )
+            for word in spelled.split()
+        ]
+        yield from (f" {blank} ".join(words) for blank in _BLANKS)
 
 
 def _needle(value: str) -> Needle:
@@ -209,19 +229,29 @@ def find(text: str, needles: Sequence[Needle]) -> list[Span]:
     if "…" in text:
         ends = (at for at, char in enumerate(text) if char == "…")
         found += (span for end in ends if (span := cut_short(text, end, needles)))
-    return _joined(found)
+    return joined(found)
 
 
-def cut_short(text: str, end: int, needles: Iterable[Needle]) -> Span | None:
-    """Return the span of a value that is truncated at offset `end`, or None if there is none."""
+def cut_short(
+    text: str, end: int, needles: Iterable[Needle], *, at_words: bool = False
+) -> Span | None:
+    """Return the span of a value that is truncated at offset `end`, or None if there is none.
+
+    With `at_words`, one whole word of the value is enough, however short.
+    """
     longest = 4 * max((len(needle.letters) for needle in needles), default=0)
     start = max(0, end - longest - LONGEST_BREAK)
     folded = _Folded(text[start:end])
     for needle in needles:
-        for length in range(min(len(needle.letters) - 1, len(folded.letters)), _CUT - 1, -1):
+        word = min(needle.breaks, default=_CUT) if at_words else _CUT
+        for length in range(min(len(needle.letters) - 1, len(folded.letters)), word - 1, -1):
+            if not folded.letters.endswith(needle.letters[:length]):
+                continue
             at = len(folded.letters) - length
-            if folded.letters.endswith(needle.letters[:length]) and _fits(folded, at, needle):
-                return start + folded.span(at, length)[0], end
+            first = folded.span(at, length)[0]
+            is_long = length >= _CUT or not folded.text[:first][-1:].isalnum()
+            if is_long and _fits(folded, at, needle):
+                return start + first, end
     return None
 
 
@@ -256,7 +286,8 @@ def _fits(folded: _Folded, at: int, needle: Needle) -> bool:
     return True
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """Return spans sorted, with those that overlap joined."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start < found[-1][1]:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.corrections import contradiction_id
-from memrepo.core.ids import text_hash
+from memrepo.core.ids import SLUG_LENGTH, text_hash
 from memrepo.core.layout import Layout, PageKind, stamped, standing_of
 from memrepo.core.needles import (
     LEAST,
@@ -31,6 +31,7 @@ from memrepo.core.needles import (
     cut_short,
     find,
     fold,
+    joined,
     replaced,
 )
 from memrepo.core.patterns import regex
@@ -57,6 +58,8 @@ _FIELD = regex(
     r"^(?:title|description|entities|tags|subject|object|key|value):.*\n(?:[ -].*\n)*", re.MULTILINE
 )
 """Header fields that contain words of the memory's text."""
+_ROW = regex(r"(?<=^\| )[^\s|]+(?= \| \d+ \|$)", re.MULTILINE)
+"""A word in the list of topics. A frequent word of the value is a trace of it."""
 _ITEM = regex(r"[^|,;:\[\](){}\"'`\n]+")
 """What is by itself in a line, a list or a cell."""
 _NO_DATE = regex(
@@ -84,6 +87,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     `seed` makes the replacements distinct and unpredictable. `words` are the folded words that
     only the value has: a page or a header may list only them. `tables` are the blobs of TOML files.
+    `own` are the sentences of memrepo that the value occurs in: these stay.
     """
 
     needles: tuple[Needle, ...]
@@ -92,24 +96,26 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     names: Mapping[str, str] = msgspec.field(default_factory=dict)
     words: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
+    own: tuple[str, ...] = ()
 
     # -- finding -----------------------------------------------------------------------------
 
     def spans(self, text: str) -> list[Span]:
-        """Return the spans of the value in a text, excluding digits inside a longer hash."""
+        """Return the spans of the value in a text, but in a longer hash or memrepo's sentences."""
         spans = find(text, self.needles)
-        hashed = [match.span() for match in _HASHED.finditer(text)] if spans else []
+        kept = [_HASHED, *([_sentences(self.own)] if self.own else [])] if spans else []
+        whole = [match.span() for one in kept for match in one.finditer(text)]
         return [
             (start, end)
             for start, end in spans
-            if not any(a <= start and end <= b and b - a > end - start for a, b in hashed)
+            if not any(a <= start and end <= b and b - a > end - start for a, b in whole)
         ]
 
     def holds(self, data: bytes) -> int:
         """Count occurrences of the value, of what an excerpt left of it, and of its lone words."""
         text = _text(data)
         spans = self.spans(text)
-        others = [*self._items(text, data), *self._excerpts(text)]
+        others = [*self._items(text, data), *(self._excerpts(text) if _is_ours(data) else ())]
         return len(spans) + sum(not any(a <= s < b for a, b in spans) for s, _ in others)
 
     def _items(self, text: str, data: bytes) -> Iterator[Span]:
@@ -125,7 +131,10 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
                 yield words[0][0], words[-1][1]
 
     def _excerpts(self, text: str) -> Iterator[Span]:
-        """Yield the spans of what a shortened old text in a subject has of a value."""
+        """Yield the spans of what shortened texts in subjects and reports have of a value."""
+        for at, char in enumerate(text if "…" in text else ""):
+            if char == "…" and (span := cut_short(text, at, self.needles, at_words=True)):
+                yield span
         for found in _WAS.finditer(text):
             shown = [(fold(word[0]), word.end()) for word in WORD.finditer(text, *found.span(1))]
             rest = tuple(word for word, _ in shown)
@@ -166,8 +175,13 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         """Return a file with the value removed. The stamp of a generated page is recomputed."""
         before = _text(data)
         after = self.text(before, rename, is_table=is_table)
+        if _is_ours(data):
+            after = replaced(after, joined(self._excerpts(after)))
         if words := [*self._items(after, data)]:
             after = replaced(after, words, MARK if is_page(data) else NAME_MARK)
+        if standing_of("view", data) == "ours":
+            parts = {part for needle in self.needles for part in needle.words}
+            after = _ROW.sub(lambda m: MARK if fold(m[0]) in parts else m[0], after)
         if after == before:
             return data
         for kind in _KINDS:
@@ -179,7 +193,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         """Return a commit or tag message with the value removed and abbreviated ids replaced."""
         text = self.text(_text(data), rename)
         text = _SHORT.sub(lambda m: rename(m[0]), text)
-        return _bytes(replaced(text, self._excerpts(text)))
+        return _bytes(replaced(text, joined(self._excerpts(text))))
 
     def name(self, data: bytes) -> bytes:
         """Return the name or address of a person with the value removed."""
@@ -214,7 +228,9 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
             return self._part(name)
         slug, digits = parts.groups()
         spans = find(slug, self.needles)
-        cut = cut_short(slug, len(slug), self.needles)
+        room = SLUG_LENGTH - sum(1 + (char > "\x7f") for char in slug)
+        is_full = room <= max(len(word) for needle in self.needles for word in needle.words)
+        cut = cut_short(slug, len(slug), self.needles, at_words=is_full)
         if cut is not None and not any(end == cut[1] for _, end in spans):
             spans = [span for span in spans if span[1] <= cut[0]] + [cut]
         new = next((n for old, n in self.ids.items() if old.startswith(f"mem-{digits}")), "")
@@ -237,6 +253,17 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 def is_page(data: bytes) -> bool:
     """Return whether a file is a generated page, whether or not it was edited by hand."""
     return any(standing_of(kind, data) != "foreign" for kind in _KINDS)
+
+
+def _is_ours(data: bytes) -> bool:
+    """Return whether memrepo shortens texts in a file or object: a page, a record, a commit."""
+    return data.startswith((b"{", b"tree ", b"object ")) or is_page(data)
+
+
+@lru_cache(maxsize=8)
+def _sentences(own: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern for any of memrepo's sentences, broken into lines in any way."""
+    return re.compile("|".join(r"\s+".join(map(re.escape, one.split())) for one in own))
 
 
 @lru_cache(maxsize=8)
@@ -314,7 +341,8 @@ def _lone_words(edit: Edit, files: Iterable[File], layout: Layout) -> frozenset[
                 text = memory.body if memory is not None else text
                 spans = edit.spans(text)
             others.update(WORD.findall(replaced(text, spans, " ")))
-    return frozenset(word for word in own if len(word) >= LEAST) - set(map(fold, others))
+    long = (word for word in own if len(word) >= (2 if word.isalpha() else LEAST))
+    return frozenset(long) - set(map(fold, others))
 
 
 class _Found:

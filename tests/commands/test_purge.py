@@ -87,6 +87,8 @@ def test_all_else_is_what_it_was_line_by_line_and_commit_by_commit(repo: Path) -
     dates = git(repo, "log", "--format=%an %at %ct")
     count = git(repo, "rev-list", "--count", "HEAD")
     purged(repo)
+    assert git(repo, "diff", "--name-only", "HEAD~1", "--", ":!views") == ""
+    git(repo, "reset", "-q", "--hard", "HEAD~1")  # the commit that renewed the pages
     after = versions(repo)
     assert git(repo, "rev-list", "--count", "HEAD") == count
     assert git(repo, "log", "--format=%an %at %ct") == dates
@@ -141,11 +143,65 @@ def test_a_value_is_not_taken_from_the_command_line(repo: Path, word: str) -> No
     assert "standard input" in answer.error["fix"]
 
 
-@pytest.mark.parametrize("value", ["", "  \n", "an", "-.-", "supersede", "Memories", "fact"])
+@pytest.mark.parametrize(
+    "value", ["", "  \n", "an", "-.-", "supersede", "Memories", "fact", "first page"]
+)
 def test_too_short_a_value_and_a_word_of_memrepos_own_is_refused(repo: Path, value: str) -> None:
     before = git(repo, "for-each-ref")
     assert given(repo, value, "purge").exit == 2
     assert git(repo, "for-each-ref") == before
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """Return a repository whose subjects, names, pages and headings hold a part of a value."""
+    texts = {
+        "MEMORY.md": "- Yes, at the very old and rather cold dock Wim Boersma signed the sale.\n"
+        "- Never call JÖRG VAN DIJK before 10.\n"
+        "- See [it](people/J%C3%B6rg%20van%20Dijk.md), J&ouml;rg&nbsp;van&nbsp;Dijk has keys.\n"
+        "- The red boat of the harbour is worth keeping.\n",
+        "memory/2026-02-27.md": "# 2026-02-27\n\n- Then Wim Boersma left.\n",
+        "people/Wim Boersma.md": "# Wim Boersma\n\n- Likes herring.\n- Never eats plums.\n",
+    }
+    files = {name: text.encode() for name, text in texts.items()}
+    return begin(tmp_path, workspaces.write(tmp_path / "workspace", files))
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        ("Wim Boersma", r"\bwim\b|boersma"),
+        ("Jörg van Dijk", r"j[öo]rg|dijk|c3-b6|j-ouml|\| van \|"),
+    ],
+)
+def test_no_word_of_a_value_is_left_in_subjects_names_pages_and_reports(
+    other: Path, value: str, parts: str
+) -> None:
+    words = re.compile(parts, re.IGNORECASE)
+    assert any(words.search(text) for _, text in everything(other))
+    purged(other, value)
+    left = [(place, found[0]) for place, text in everything(other) if (found := words.search(text))]
+    assert left == []
+    assert given(other, value, "purge", "--dry-run").data["hits"] == {}
+    assert done(other, "check")["problems"] == []
+
+
+def test_a_topic_that_another_memory_has_stays_on_the_page_of_today_only(other: Path) -> None:
+    done(other, "add", "The van is red.")
+    purged(other, "Jörg van Dijk")
+    assert "| van |" in (other / "views" / "TOPICS.md").read_text()
+    assert "| van |" not in git(other, "show", "HEAD~1:views/TOPICS.md")
+    assert given(other, "Jörg van Dijk", "purge", "--dry-run").data["hits"] == {}
+
+
+def test_the_sentences_of_memrepo_keep_a_value_that_occurs_in_them(other: Path) -> None:
+    reasons = git(other, "log", "--format=%(trailers:key=Memrepo-Reason)")
+    own = git(other, "ls-files", "templates")
+    for value in ("worth keeping", "daily log"):
+        purged(other, value) if value == "worth keeping" else given(other, value, "purge")
+    assert git(other, "log", "--format=%(trailers:key=Memrepo-Reason)").endswith(reasons)
+    assert git(other, "ls-files", "templates") == own
+    assert any(m.body.endswith("harbour is (purged).") for m in memories(other).values())
 
 
 # -- what goes on working ----------------------------------------------------------------------

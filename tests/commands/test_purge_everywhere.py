@@ -160,11 +160,11 @@ def test_a_value_in_every_place_is_in_none_after_a_purge(places: tuple[Path, Pat
     git(laptop, "branch", "-D", "draft/nuria-valdes")
     told = purged(laptop, now=NEXT_DAY)
     assert given(laptop, VALUE, "purge", "--dry-run", now=NEXT_DAY).data["hits"] == {}
-    assert git(laptop, "rev-list", "--count", "HEAD") == count
+    assert git(laptop, "rev-list", "--count", "HEAD~1") == count
     done(laptop, "sync", now=NEXT_DAY)
     collect(hub, told["collect"])
     assert [traces(place) for place in (hub, laptop)] == [[], []]
-    assert "asked for this" in git(laptop, "log", "-1", "--notes", "--format=%N", "HEAD~1")
+    assert "asked for this" in git(laptop, "log", "-1", "--notes", "--format=%N", "HEAD~2")
 
     assert hubs.tip(hub) == hubs.tip(laptop)
     refused = memrepo(desk, "sync", now=NEXT_DAY)

@@ -212,7 +212,7 @@ def test_the_rest_of_a_value_that_an_excerpt_cut_is_removed(subject: str, after:
     edit = Edit(needles=needles_of(["Jan de Wit"]), seed="s")
     found = edit.message(subject.encode(), str).decode()
     assert after in found
-    assert edit.holds(subject.encode()) == (MARK in found)
+    assert edit.holds(f"tree 0\n\n{subject}".encode()) == (MARK in found)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ commit. Another clone with the old history is refused: it is cloned again.
 
 from __future__ import annotations
 
+import ast
 import secrets
 import shutil
 from collections import Counter, defaultdict
@@ -21,14 +22,18 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import views
+from memrepo.actions.landing import derived_files
+from memrepo.actions.landing import prepare as landing_of
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, DryRun, VerbResult, Work, option
+from memrepo.assets import asset
 from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.layout import AREAS
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.messages import counted
-from memrepo.core.needles import Needle, fold, needles_of
-from memrepo.core.state import Op
+from memrepo.core.needles import Needle, find, fold, needles_of
+from memrepo.core.patterns import regex
+from memrepo.core.state import Op, Step
 from memrepo.merge.purging import WORD, Edit, prepare
 from memrepo.store import purges, settings
 from memrepo.store.errors import StoreError, problem
@@ -93,6 +98,7 @@ def do(work: Work, request: Request) -> Result:
         purges.refuse_unfit(work.store, edit)
         plan = _purge(work, edit)
     work.refresh()
+    _renew_pages(work)
     has_hub = bool(work.store.repo.call("remote").strip())
     return replace(result, commits=len(plan.commits), collect=COLLECT if has_hub else "")
 
@@ -113,6 +119,18 @@ def _purge(work: Work, edit: Edit) -> RewritePlan:
         purges.abandon(repo)
     purges.finish(work.store, plan)
     return plan
+
+
+def _renew_pages(work: Work) -> None:
+    """Commit the pages as the memories now give them."""
+    state, base = work.tree.state(), work.tree.commit
+    pages = derived_files(work, state)
+    if pages:
+        step = Step(op="view", what="Renew the pages after a purge", changes=tuple(pages))
+        now, author = work.call.now, work.author
+        landing = landing_of(work.store, state, base, [step], work.context(), now, author=author)
+        work.store.land(landing.chain, f"view-{base[:10]}")
+        work.refresh()
 
 
 def _refuse_broken(work: Work, new: Path, plan: RewritePlan) -> None:
@@ -148,9 +166,10 @@ def _values(work: Work, word: str) -> list[str]:
         if not given:
             fix = "name a memory, or pipe the value to the command"
             raise UsageError("standard input is empty", fix=fix)
-        if fold(given) in _own_words():
+        own = _own_words().union(map(fold, _own_texts(needles_of([given]))))
+        if fold(given) in own:
             raise UsageError(
-                "the value is a word that memrepo itself writes: purging it would change its files",
+                "memrepo itself writes this value: purging it would change its files",
                 fix="give a longer value, such as one with the words around it",
             )
         return [given]
@@ -165,7 +184,9 @@ def _values(work: Work, word: str) -> list[str]:
 
 
 def _edit(work: Work, needles: Iterable[Needle], seed: str) -> Edit:
-    edit, repo = Edit(needles=tuple(needles), seed=seed), work.store.repo
+    needles, repo = tuple(needles), work.store.repo
+    own = sorted(text.strip() for text in _own_texts(needles) if WORD.search(text))
+    edit = Edit(needles=needles, seed=seed, own=tuple(own))
     return prepare(edit, lambda: purges.files_of(repo), work.tree.layout, _own_words())
 
 
@@ -175,6 +196,35 @@ def _own_words() -> frozenset[str]:
     pages = Path(views.__file__).with_name("words.toml").read_text("utf-8")
     own = {*AREAS, *get_args(Op), *LAYER_OF_TYPE, *LAYER_OF_TYPE.values(), *WORD.findall(pages)}
     return frozenset(map(fold, own))
+
+
+_GAP = regex(r"\{+[^{}]*\}+|\n")
+"""What divides a text of the program into parts that are written as they are."""
+_QUOTED = regex(r"[\"']([^\"'\n]+)[\"']")
+
+
+def _own_texts(needles: Sequence[Needle]) -> frozenset[str]:
+    """Return the fixed parts of memrepo's sentences, pages and names that contain a value."""
+    package, templates = Path(views.__file__).parents[1], asset("templates")
+    shipped = [path for kind in ("repo", "views") for path in (templates / kind).iterdir()]
+    tables = [path for path in package.rglob("*.toml") if path.parent.name != "languages"]
+    names = [path.name for path in shipped]
+    texts = [*names]
+    for path in (*shipped, *package.rglob("*.py")):
+        source = path.read_text("utf-8")
+        if find(source, needles):
+            texts += _literals(ast.parse(source)) if path.suffix == ".py" else [source]
+    texts += [word for path in tables for word in _QUOTED.findall(path.read_text("utf-8"))]
+    parts = {part for text in texts for part in _GAP.split(text) if find(part, needles)}
+    return frozenset(part for part in parts if " " in part or part in names)
+
+
+def _literals(tree: ast.Module) -> Iterator[str]:
+    """Yield the texts of a module that are no docstrings."""
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in told and isinstance(node.value, str):
+            yield node.value
 
 
 # -- where the value is ------------------------------------------------------------------------

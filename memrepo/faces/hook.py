@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,7 +41,7 @@ from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.importance import Lexicon, lexicon
 from memrepo.policies.standing import SESSION_TAG, is_of_project, is_of_session
 from memrepo.store.index import Filter, Index, no_model
-from memrepo.text.words import query_terms, telling_words, tokens
+from memrepo.text.words import query_terms, table, tables, telling_words, tokens
 from memrepo.views.hot import HEAD, fenced
 
 FOLDER = "captured"
@@ -202,7 +203,7 @@ def _take_in(work: Work, place: Path) -> None:
     """Write the recorded prompts of a session as one note, and delete the session's file.
 
     Greetings and thanks are left out, and so is what an earlier session asked. A session of nothing
-    else leaves no note.
+    else, or of small talk, leaves no note.
     """
     record = _read(place)
     words, past = lexicon(), filter(is_of_session, work.tree.state().active)
@@ -210,9 +211,9 @@ def _take_in(work: Work, place: Path) -> None:
     prompts = [
         prompt
         for prompt in record.get("prompts", ())
-        if not _is_small_talk(prompt, words) and f"- {prompt}" not in known
+        if not _is_greeting(prompt, words) and f"- {prompt}" not in known
     ]
-    if prompts:
+    if not all(map(_is_small_talk, prompts)):
         asked = "\n".join(f"- {prompt}" for prompt in prompts)
         ended = f"\n\nIt ended with: {record['reply']}" if record.get("reply") else ""
         request = add.Request(
@@ -227,13 +228,41 @@ def _take_in(work: Work, place: Path) -> None:
     place.unlink(missing_ok=True)
 
 
-_PIECES = regex(r"[,;:.!?…]+")
+_PIECES = regex(r"[,;:.!?…()¡¿、。，！？]+")
 
 
-def _is_small_talk(prompt: str, words: Lexicon) -> bool:
+def _is_greeting(prompt: str, words: Lexicon) -> bool:
     """Return whether a prompt consists of greetings, thanks and the like, in any language."""
     pieces = filter(None, map(tokens, _PIECES.split(prompt)))
     return all(map(words.is_trivial, pieces))
+
+
+def _is_small_talk(prompt: str) -> bool:
+    """Return whether a prompt is short, and each of its parts is small talk in some language.
+
+    The tables hold neither names nor numbers, and a path or code has a sign that no part may have.
+    """
+    if len(prompt) > SMALL_TALK or _TECHNICAL.search(prompt):
+        return False
+    known = [_small_talk(language) for language, _ in tables("small_talk")]
+    parts = (" ".join(tokens(part)) for part in _PIECES.split(prompt))
+    return all(any(one.fullmatch(part) for one in known) for part in parts if part)
+
+
+_TECHNICAL = regex(r"[\d`/\\_=<>{}\[\]#$@|~+*&]")
+SMALL_TALK = 60
+"""Maximum characters of small talk."""
+
+
+@cache
+def _small_talk(language: str) -> re.Pattern[str]:
+    """Return the pattern of texts that consist of small talk of one language.
+
+    Tokens of scripts without blanks are single characters, so blanks do not end a word there.
+    """
+    words = sorted(table(language, "small_talk")["words"].split(), key=len, reverse=True)
+    listed = "|".join(" ".join(tokens(word)) for word in words)
+    return re.compile(rf"(?:(?:{listed})(?: |$))+")
 
 
 def _take_in_broken_off(work: Work) -> None:

@@ -372,6 +372,55 @@ def test_small_talk_leaves_no_note(repo: Path, monkeypatch: pytest.MonkeyPatch) 
     assert memories(repo) == {}
 
 
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        ("vielen Dank, super!",),
+        ("Cheers mate, that's perfect", "see you tomorrow :)"),
+        ("how are you today?", "nice weather"),
+        ("merci beaucoup, à demain", "ok cool"),
+        ("go on", "continue"),
+        ("Dzięki, świetnie!", "do jutra"),
+        ("¡Muchas gracias!", "hasta mañana"),
+        ("谢谢，很好！", "继续"),
+        ("こんにちは、ありがとうございます",),
+    ],
+)
+def test_a_session_of_small_talk_leaves_no_note(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, prompts: tuple[str, ...]
+) -> None:
+    for prompt in prompts:
+        hook(repo, monkeypatch, "UserPromptSubmit", prompt=prompt)
+    hook(repo, monkeypatch, "SessionEnd")
+    assert memories(repo) == {}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "OK, we take Thursday",
+        "thanks, go with 3",
+        "good, see you at Ana's",
+        "super, nimm die grüne",
+        "ok, main.py",
+        "Yes, not today",
+        "I'm off tomorrow",
+        "j'aime le thé",
+        "谢谢，明天买票",
+        "continue in `api`",
+    ],
+)
+def test_a_session_with_content_beside_small_talk_is_a_note(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, prompt: str
+) -> None:
+    for said in ("hi there", "that's perfect", prompt):
+        hook(repo, monkeypatch, "UserPromptSubmit", prompt=said)
+    hook(repo, monkeypatch, "SessionEnd")
+    (note,) = memories(repo).values()
+    assert prompt in note.body
+    assert "perfect" in note.body
+
+
 def test_what_was_stored_is_on_the_next_session_s_page(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

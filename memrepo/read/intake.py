@@ -365,6 +365,9 @@ class Reader:
         self._current = {text.resource: text for text in texts}
         self._claims: dict[tuple[str, str], Scan] = {}
         self._held: dict[tuple[str, str], frozenset[str]] = {}
+        self._left_so: dict[tuple[str, str], frozenset[str]] = {}
+        self.edited: dict[str, frozenset[str]] = {}
+        """Maps a source to the text hashes that the run found edited into others."""
         self._holding: dict[frozenset[str], tuple[Source, ...]] = {}
         self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
 
@@ -484,9 +487,25 @@ class Reader:
         return other_agents(self._names)
 
     def standing(self, resource: str) -> frozenset[str]:
-        """Return the text hashes of the units in the current version of a source file."""
+        """Return the text hashes of the current version of a source file, and what it leaves so."""
         text = self._current.get(resource)
-        return self.held(resource, text.blob) if text is not None else frozenset()
+        if text is None:
+            return frozenset()
+        return self.held(resource, text.blob) | self.left_so(resource, text.blob)
+
+    def left_so(self, resource: str, blob: str) -> frozenset[str]:
+        """Return what memories state of a file that a version leaves out as unchanged."""
+        if (resource, blob) not in self._left_so:
+            scan_ = self.claims(self._current[resource].name, blob) if blob else Scan(resource="")
+            self._left_so[resource, blob] = frozenset(
+                hash_
+                for memory in (self._of_file.get(resource, ()) if scan_.kept else ())
+                if scan_.keeps(memory.context.split(" › "))
+                for source in memory.sources
+                if source.resource == resource
+                for hash_ in memory.wordings(source)
+            )
+        return self._left_so[resource, blob] - self.edited.get(resource, frozenset())
 
     def held(self, resource: str, blob: str) -> frozenset[str]:
         """Return the text hashes of the units in one version of a source file."""
@@ -749,6 +768,9 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     revision = Revision()
     if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
         revision = revise(units_of(at.last), units, is_log=is_log)
+        reader.edited[text.resource] = frozenset(revision.edited.values())
+        left = reader.left_so(text.resource, at.last) - {unit.text_hash for unit in units}
+        revision = replace(revision, gone=revision.gone | left)
         if is_log:  # a line that leaves a log was rotated, summed up or overwritten
             revision = replace(revision, gone=frozenset())
         intake.revisions[text.resource] = revision
@@ -843,7 +865,7 @@ def _alarms(
         if text.kind == "notes":
             continue  # logs are rotated
         found = intake.revisions.get(text.resource, Revision())
-        lost = found.gone - arrived - set(found.edited.values())
+        lost = found.gone - arrived - set(found.edited.values()) - reader.standing(text.resource)
         if not lost or (text.blob and not is_much(len(lost), found.before)):
             continue
         lost -= {source.text_hash for source in reader.holding(lost)}

@@ -124,8 +124,9 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """The result of reading a source file: statements in file order, problems, and counts.
 
-    `dropped` counts texts without a word. `managed` counts the lines that another program or
-    memrepo wrote. `lines` counts all lines of the file.
+    `kept` are the headings, normalised, of sections that say that what they leave out is as before,
+    and `titles` those of all sections. `dropped` counts texts without a word. `managed` counts the
+    lines that another program or memrepo wrote. `lines` counts all lines of the file.
     """
 
     resource: str
@@ -134,6 +135,17 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     lines: int = 0
     dropped: int = 0
     managed: int = 0
+    kept: frozenset[str] = frozenset()
+    titles: frozenset[str] = frozenset()
+
+    def keeps(self, headings: Sequence[str]) -> bool:
+        """Return whether the file says that what is gone from below these headings is as before.
+
+        It says so in that section, above all sections, or without having that section.
+        """
+        above = [*map(normalise, headings)]
+        is_left_out = self.titles.isdisjoint(above[-1:]) and bool(above)
+        return bool(self.kept) and (is_left_out or not self.kept.isdisjoint(("", *above)))
 
 
 @lru_cache(maxsize=1024)
@@ -155,8 +167,12 @@ def scan(resource: str, data: bytes) -> Scan:
         reader.add_sections(document)
         if header is not None:
             reader.make_memory(header, document.blocks)
+    heads = [(0, ""), *((b.lines[0], b.text) for b in document.blocks if b.kind == "heading")]
+    kept = (max(head for head in heads if head[0] <= n)[1] for n in document.source.unchanged)
     return Scan(
         resource=resource,
+        kept=frozenset(map(normalise, kept)),
+        titles=frozenset(normalise(title) for _, title in heads),
         units=tuple(_with_distinct_hashes(reader.units)),
         lines=document.source.count,
         problems=(*document.problems, *reader.problems),

@@ -1,0 +1,117 @@
+"""What becomes of memories when their files are edited: which is which, and what still holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import done, memories
+
+from memrepo.core.memory import Memory
+
+FIRST = datetime(2026, 4, 1, 4, tzinfo=UTC)
+HOUSE = (
+    "- The gas meter is in the hall.",
+    "- The roof was repaired by Dachbau Lenz.",
+    "- Water is turned off in the laundry room.",
+)
+
+
+class Nights:
+    """A workspace and its repository; each night is a day later, and files are of that day."""
+
+    def __init__(self, base: Path, files: Mapping[str, str]) -> None:
+        self.workspace, self.repo, self.day = base / "agent", base / "memory", FIRST
+        self.night(files, first=base)
+
+    @property
+    def now(self) -> str:
+        """Return the time of the last night."""
+        return f"{self.day:%Y-%m-%dT%H:%M:%SZ}"
+
+    def night(self, files: Mapping[str, str], *argv: str, first: Path | None = None) -> Any:
+        """Write files, and run."""
+        self.day += timedelta(days=1)
+        at = self.day.timestamp() - 3600
+        for name, text in files.items():
+            path = self.workspace / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            os.utime(path, (at, at))
+        if first:
+            done(first, "init", "memory", "--from", "agent", now=self.now)
+        return done(self.repo, "run", *argv, now=self.now)
+
+    def claims(self) -> list[Memory]:
+        """Return the memories in recall that are no notes, by text."""
+        found = (m for m in memories(self.repo).values() if m.status == "active" and not m.is_note)
+        return sorted(found, key=lambda m: (m.body, m.context))
+
+    def texts(self) -> list[str]:
+        """Return what is in force."""
+        return [m.body for m in self.claims() if m.standing != "retire_candidate"]
+
+    @property
+    def page(self) -> str:
+        """Return the first page."""
+        name = next(n for n in ("HOT.md", "MEMORY.md") if (self.repo / n).exists())
+        return (self.repo / name).read_text("utf-8")
+
+
+def listed(title: str, *lines: str) -> str:
+    """Return a file with one section."""
+    return "\n".join(("# Memory", "", f"## {title}", "", *lines, ""))
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "(rest unchanged)",
+        "(Rest unverändert)",
+        "- ... (unchanged)",
+        "[rest of file unchanged]",
+        "(everything else as before)",
+        "<!-- remaining entries unchanged -->",
+        "(le reste est inchangé)",
+        "(其余不变)",
+    ],
+)
+@pytest.mark.parametrize("mode", ["incremental", "reconciliation"])
+def test_what_a_file_calls_unchanged_still_holds(tmp_path: Path, mark: str, mode: str) -> None:
+    nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE)})
+    assert len(nights.texts()) == len(HOUSE)
+    edited = "- The gas meter is in the cellar now."
+    nights.night({"MEMORY.md": listed("House", edited, mark)})
+    nights.night({}, "--mode", mode)
+    assert nights.texts() == sorted(line[2:] for line in (edited, *HOUSE[1:]))
+    assert "laundry room" in nights.page
+    nights.night({"MEMORY.md": listed("House", edited, HOUSE[1])})
+    gone = HOUSE[2][2:]
+    assert gone not in nights.texts()
+
+
+def test_only_what_a_mark_covers_still_holds(tmp_path: Path) -> None:
+    garden = "\n## Garden\n\n- The hoses hang behind the shed.\n- Roses are cut in March.\n"
+    nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE) + garden})
+    left = "\n## Garden\n\n- Roses are cut in March.\n"
+    nights.night({"MEMORY.md": listed("House (unchanged)") + left})
+    kept = sorted(line[2:] for line in (*HOUSE, "- Roses are cut in March."))
+    assert nights.texts() == kept
+    # A section that is left out as a whole is as before too.
+    nights.night(
+        {"MEMORY.md": listed("Garden", "- Roses are cut in March.", "(other sections unchanged)")}
+    )
+    assert nights.texts() == kept
+
+
+@pytest.mark.parametrize(
+    "line", ["- The rent is unchanged since May.", "- Lena is as before in Oslo."]
+)
+def test_a_line_that_says_more_is_a_statement(tmp_path: Path, line: str) -> None:
+    nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE)})
+    nights.night({"MEMORY.md": listed("House", line)})
+    assert nights.texts() == [line[2:]]

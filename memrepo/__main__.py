@@ -1,5 +1,6 @@
 """Entry point of `python -m memrepo` and of the installed `memrepo` program."""
 
+import os
 import sys
 
 
@@ -16,6 +17,8 @@ def main() -> int:
             "memrepo: Windows lacks the file locks that memrepo needs\n  try: run it in WSL\n"
         )
         return 5
+    if sys.getfilesystemencoding() != "utf-8":  # names of files are UTF-8 in every locale
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606
     from memrepo.faces.cli import main as command_line
 
     return command_line()

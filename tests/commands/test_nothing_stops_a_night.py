@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -174,3 +177,21 @@ def test_hidden_characters_reach_neither_a_judge_nor_an_export(repo: Path, tmp_p
         assert "The kiln cools" in written
         assert not set(hidden) & (set(written) - set(flag))
         assert flag in written
+
+
+def test_a_locale_without_utf_8_stops_nothing(repo: Path, notes: Path) -> None:
+    (notes / "memory" / "łódź.md").write_text(
+        "# Łódź\n\n- Zoë never flies to Łódź, 小李 neither.\n"
+    )
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for argv in (["--now", LATER, "run"], ["--now", LATER, "add", "Käthe mag Öl."]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "memrepo", "-C", str(repo), *argv],
+            capture_output=True,
+            env={**os.environ, **plain},
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+    assert {"Zoë never flies to Łódź, 小李 neither.", "Käthe mag Öl."} <= {
+        memory.body for memory in memories(repo).values()
+    }

@@ -31,7 +31,7 @@ MAX_GAP = 3
 
 _CODE = r"`[^`\n]+`"
 _PRIVATE = regex(
-    rf"(?P<code>{_CODE})|<private>.*?(?:</private>|(?=\n\#)|\Z)|(?<![\w%])%%(?!%).*?(?<!%)%%(?!\w)",
+    rf"(?P<code>{_CODE})|<private(?:\s[^<>]*)?>.*?(?:</private>|(?=\n\#)|\Z)|(?<![\w%])%%(?!%).*?(?<!%)%%(?!\w)",
     re.DOTALL | re.IGNORECASE,
 )
 _COMMENT = regex(rf"(?P<code>{_CODE})|<!--(?P<text>.*?)-->", re.DOTALL)
@@ -69,7 +69,7 @@ def without_private(text: str, *, comments: bool = True) -> str:
 
     Markdown's parser knows comments of HTML, so a reader leaves those to it.
     """
-    if "%%" in text or "<private>" in text.lower():
+    if "%%" in text or "<private" in text.lower():
         text = _PRIVATE.sub(_blank, text)
     if comments and "<!--" in text:
         outside = _outside_fences(text)
@@ -87,9 +87,9 @@ def unclosed_private(text: str) -> int:
 
     It hides the text up to the next heading.
     """
-    for found in _PRIVATE.finditer(text) if "<private>" in text.lower() else ():
+    for found in _PRIVATE.finditer(text) if "<private" in text.lower() else ():
         tag = found[0].lower()
-        if tag.startswith("<private>") and not tag.endswith("</private>"):
+        if tag.startswith("<private") and not tag.endswith("</private>"):
             return text.count("\n", 0, found.start()) + 1
     return 0
 

@@ -41,6 +41,13 @@ def test_a_tag_that_nothing_closes_is_found(text: str, line: int) -> None:
         f"## Off the record\n\n{SECRET}\n\n### More\n\n{SECRET}",
         f"- 不要记住：{SECRET}",
         f"- ne retiens pas ça : {SECRET}",
+        f'- <private reason="health">{SECRET}.</private>',
+        f"<private\n  by='me'>\n- {SECRET}.\n</private>",
+        f"- Nicht für das Protokoll: {SECRET}.",
+        f"- Это не запоминай: {SECRET}.",
+        f"Vergiss das: {SECRET}.",
+        f"- Bitte nicht merken, {SECRET}.",
+        f"- Please do not remember this, {SECRET}.",
     ],
 )
 def test_private_text_is_blank(text: str) -> None:
@@ -61,6 +68,8 @@ def test_private_text_is_blank(text: str) -> None:
         "- `%%` opens a comment and `%%` closes it",
         '- If Mara says "do not remember this", leave it out.',
         "- I do not remember this endpoint",
+        "- Vergiss das Brot nicht",
+        "- <private-notes>are a folder</private-notes>",
         "<!-- beads:start -->\n- managed\n<!-- beads:end -->",
         "<!-- BEGIN NOTES -->",
         "```html\n<!-- a template -->\n```",

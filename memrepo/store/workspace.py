@@ -580,19 +580,15 @@ def _text_only(name: str, data: bytes, limit: int) -> tuple[bytes | None, Proble
     if data.startswith(LFS_POINTER):
         return None, problem("source-lfs-pointer", name)
     stray = None
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
+    if not _is_text(data):
         lines = data.split(b"\n")
+        lost = [n for n, line in enumerate(lines, start=1) if not _is_text(line)]
+        if MAX_STRAY * len(lost) > sum(map(bool, map(bytes.strip, lines))):
+            return None, _no_text(name, data)
         data = b"\n".join(line if _is_text(line) else b"" for line in lines)
-        lost = sum(not _is_text(line) for line in lines)
-        if MAX_STRAY * lost > sum(map(bool, map(bytes.strip, lines))):
-            return None, problem("source-not-utf8", name, offset=error.start)
-        line = next(n for n, one in enumerate(lines, start=1) if not _is_text(one))
-        stray = problem("source-stray-bytes", name, line=line, count=counted(lost, "line", "lines"))
-        text = data.decode()
-    if "\0" in text:
-        return None, problem("source-binary", name)
+        count = counted(len(lost), "line", "lines")
+        stray = problem("source-stray-bytes", name, line=lost[0], count=count)
+    text = data.decode()
     if line := find_conflict(text):
         return None, problem("source-conflict", name, at=line)
     return data, stray
@@ -600,6 +596,14 @@ def _text_only(name: str, data: bytes, limit: int) -> tuple[bytes | None, Proble
 
 MAX_STRAY = 4
 """A file is text if at most one of this many lines is not, as after a program appended UTF-16."""
+
+
+def _no_text(name: str, data: bytes) -> Problem:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return problem("source-not-utf8", name, offset=error.start)
+    return problem("source-binary", name)
 
 
 def _is_text(line: bytes) -> bool:

@@ -63,9 +63,14 @@ def test_allowed_files_are_read_and_others_are_of_no_concern(tmp_path: Path) -> 
     assert found.refused == frozenset()
 
 
-def test_a_line_that_is_not_utf8_is_left_out_and_named_and_the_rest_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stray", [b"\x85", b"\0"])
+def test_a_line_that_is_no_text_is_left_out_and_named_and_the_rest_is_read(
+    tmp_path: Path, stray: bytes
+) -> None:
     text = "- The mill stands at the weir.\n" * 4
-    (tmp_path / "MEMORY.md").write_bytes(text.encode() + b"- A sack\x85 of rye.\n- Dry.\n")
+    (tmp_path / "MEMORY.md").write_bytes(
+        text.encode() + b"- A sack" + stray + b" of rye.\n- Dry.\n"
+    )
     found = read_workspace(tmp_path, RULES)
     assert found.files["MEMORY.md"] == (text + "\n- Dry.\n").encode()
     assert [(p.rule, p.line) for p in found.problems] == [("source-stray-bytes", 5)]

@@ -202,7 +202,9 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str], *, opens: bool) ->
         section = section_kind([unit.key]) or section
     name = kind.kind.name
     last = unit.headings[-1] if unit.headings[1:] else ""
-    if name == "day log" and section == "log" and (not last or is_time_heading(last)):
+    # The owner of a file that is kept for one type chose each of its lines.
+    is_own = default_type(unit.resource) != FACT
+    if (name == "day log" or is_own) and section == "log" and (not last or is_time_heading(last)):
         section = ""  # all of the file is a log: its title or a time says nothing of a line
     if is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
@@ -227,8 +229,9 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str], *, opens: bool) ->
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):
         rank -= 0.6
-    logit = worth(features(unit, name, section, signs))
-    rank += LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, logit))
+    if not is_own:
+        logit = worth(features(unit, name, section, signs))
+        rank += LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, logit))
     return RankedUnit(
         rank=rank,
         type=type_of(unit, name, section, signs),

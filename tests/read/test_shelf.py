@@ -555,3 +555,19 @@ def test_a_section_of_links_to_other_sources_promotes_nothing() -> None:
     units = scan("MEMORY.md", text.encode()).units
     found = rank_file(file_kind("MEMORY.md", text, units), units).values()
     assert {one.fits for one in found} == {""}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("DREAMS.md", "# Dreams\n\n## 2026-01-20\n\n- Learn to sail.\n- A hut by the lake.\n"),
+        ("DREAMS.md", "# Träume\n\n## 3. Mai 2026\n\n- Einmal nach Island segeln.\n"),
+        ("CHRONICLES.md", "# Chronicles\n\n- 2026-01-18: The barn burned down.\n"),
+        ("RTMEMORY.md", "# Learned\n\n## 2026-01-20\n\n- Wet corn sticks to the stone.\n"),
+    ],
+)
+def test_a_day_before_a_line_does_not_lower_it_in_a_file_kept_for_its_type(
+    path: str, text: str
+) -> None:
+    units = scan(path, text.encode()).units
+    assert all(one.fits for one in rank_file(file_kind(path, text, units), units).values())

@@ -35,7 +35,8 @@ from memrepo.formats.records import (
     refused,
     texts,
 )
-from memrepo.read.documents import DATE_KEYS, HOUSEKEEPING
+from memrepo.read.documents import DATE_KEYS, HOUSEKEEPING, plain_note
+from memrepo.read.marks import without_private
 from memrepo.read.thoughts import scan
 from memrepo.text.dates import is_date_heading
 
@@ -458,8 +459,21 @@ def read_obsidian(files: Files) -> Iterator[Found]:
     for page in pages:
         if page.text("id").startswith("mem-"):
             yield Skipped("own_memories_passed_over", 1)  # `import jsonl` takes them whole
-        elif page.body and not page.path.endswith("index.md"):
+        elif _plain(page.body) and not page.path.endswith("index.md"):
             yield _note(page)
+
+
+def _plain(body: str) -> str:
+    """Return the text of a note without comments, blocks of code, and marks of Obsidian."""
+    text = without_private(body)
+    stated = _CODE_BLOCK.sub("", text)
+    lines = (plain_note(_CALLOUT.sub("", line)) for line in (stated.strip() or text).split("\n"))
+    return _BLANKS.sub("\n\n", "\n".join(lines)).strip()
+
+
+_CODE_BLOCK = regex(r"(?ms)^[ \t]*(```+|~~~+).*?^[ \t]*\1[ \t]*$")
+_CALLOUT = regex(r"(?<=>)[ \t]*\[!\w+\][-+]?")
+_BLANKS = regex(r"\n\s*\n")
 
 
 def _note(page: Page) -> ImportRecord:
@@ -468,7 +482,7 @@ def _note(page: Page) -> ImportRecord:
     written = next((key for key in DATE_KEYS if page.values.get(key)), "")
     return ImportRecord(
         path=page.path,
-        text="\n\n".join(filter(None, (page.body, page.properties(_KNOWN)))),
+        text="\n\n".join(filter(None, (_plain(page.body), page.properties(_KNOWN)))),
         type="note" if is_date_heading(page.stem) else type_,
         key=page.path.removesuffix(".md"),
         names=(*page.names(), *page.texts("aliases")),

@@ -23,7 +23,7 @@ from memrepo.policies.claims import (
     type_in_profile,
 )
 from memrepo.read.choice import Candidate, ShelfChoice
-from memrepo.read.kinds import section_kind
+from memrepo.read.kinds import section_kind, title_of
 from memrepo.read.thoughts import spelled_context
 from memrepo.text.dates import date_until, is_time_heading
 
@@ -125,7 +125,7 @@ def evidence_of(members: Sequence[Candidate]) -> tuple[Source, ...]:
 def _context_of(candidate: Candidate) -> str:
     """Return the context of a statement in its source: subject, file, headings, lead-in."""
     first = next(iter(candidate.sources), None)
-    name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
+    name = title_of(first.resource) if first else ""
     return spelled_context((candidate.placed[0].about, name, *candidate.context))
 
 

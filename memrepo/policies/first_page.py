@@ -20,6 +20,7 @@ from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
+from memrepo.policies.links import find_directives
 from memrepo.read.kinds import (
     AGENT_FOLDER,
     AGENTS,
@@ -33,6 +34,7 @@ from memrepo.read.kinds import (
     path_kind,
     section_kind,
     signs_of,
+    title_of,
 )
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, are_of_two_things, field_of
@@ -163,7 +165,8 @@ def compose(
     """Return the lines of the first page in order, at most `budget`.
 
     `memories` must be active and currently valid. Each part gets its best lines, then the best
-    remaining lines fill the budget. Of two lines that state the same, the newer one is listed.
+    remaining lines fill the budget. While there is room, a subject may have more lines. Of two
+    lines that state the same, the newer one is listed.
     """
     claims = of_types(memories, _TYPES)
     owners = {owner_of(memory).lower() for memory in claims} - {""}
@@ -188,6 +191,9 @@ def compose(
     page.add(_spread(rest, page.passed), budget, least=MIN_SCORE)
     states = sorted((one for one in found if date_of_path(one.place[0]) >= first), key=_newest)
     page.add(states, min(budget, len(page.lines) + MAX_STATES), least=-9.0)
+    page.has_room = True
+    page.add(found, min(budget, FEW), least=-9.0)
+    page.add(rest, budget, least=MIN_SCORE)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
 
@@ -254,6 +260,8 @@ class _Page(msgspec.Struct):
     places: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     files: Counter[str] = msgspec.field(default_factory=Counter)
     parts: Counter[Part] = msgspec.field(default_factory=Counter)
+    has_room: bool = False
+    """Whether all subjects and files had their lines, so that more about one takes no place."""
 
     def add(self, found: Iterable[_Candidate], limit: int, *, least: float) -> None:
         """Add candidates in order, best first, up to a number of lines."""
@@ -261,7 +269,8 @@ class _Page(msgspec.Struct):
             id_ = one.line.memory.id
             if len(self.lines) >= limit:
                 return
-            crowded = one.score - AGAIN * self.places[one.place] < least
+            again = 0 if self.has_room else self.places[one.place]
+            crowded = one.score - AGAIN * again < least
             if id_ in self.passed or crowded or self._is_full(one):
                 continue
             self.passed.add(id_)
@@ -293,11 +302,11 @@ class _Page(msgspec.Struct):
     def _is_full(self, one: _Candidate) -> bool:
         if one.line.part == "stored":
             return False
+        is_read = one.file.rpartition("/")[2] in _READ_AT_START
         if one.line.part != "fact" and self.parts[one.line.part] >= MOST * ROOM[one.line.part]:
             return True
-        if one.line.critical and not one.file:
+        if (self.has_room and not is_read) or (one.line.critical and not one.file):
             return False
-        is_read = one.file.rpartition("/")[2] in _READ_AT_START
         if one.file and self.files[one.file] >= (MAX_READ_AT_START if is_read else MAX_PER_FILE):
             return True
         return not one.line.critical and self.subjects[one.subject] >= MAX_PER_SUBJECT
@@ -469,7 +478,7 @@ def _is_of_project(unit: Unit) -> bool:
     It names the project, or is in a section that is named after it or after projects.
     """
     common = set(_WORD.findall(" ".join(kinds().named("project").words)))
-    file = unit.resource.rpartition("/")[2].removesuffix(".md")
+    file = title_of(unit.resource)
     names = {word for word in content_words(file) if _WORD.fullmatch(word)} - common
     if path_kind(f"{file}.md") == "project" and not names:
         return True  # a file such as `PROJECT.md` is about nothing else
@@ -535,6 +544,8 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
         return ""  # what it introduces is code, which the page does not show
     if without_secrets(memory.body) != memory.body:
         return ""
+    if "[[" in memory.body and not memory.is_stored and any(find_directives(memory.body)):
+        return ""  # it asks for something that a person decides
     is_fact = memory.type in ("identity", "relationship", "fact") or gives_name(memory)
     if _is_of(memory, PERSONS) and (is_fact or memory.type == "constraint"):
         if section == "preference":

@@ -85,6 +85,31 @@ def remove_struck(line: str) -> str:
     return line[:at] + _ARROW.sub(r"\g<before> ", " ".join(left.split())).strip()
 
 
+_NOTE_FIELD = regex(
+    r"^(?P<start>[ \t>]*(?:[-*+][ \t]+)?(?:\*\*|__)?[^\W\d][\w -]{0,39}?(?:\*\*|__)?)::[ \t]+(?=\S)"
+)
+_INNER_FIELD = regex(
+    r"\[(?P<key>[^\W\d][\w -]{0,39})::[ \t]+(?P<value>[^\[\]\n]+)\]"
+    r"|\((?P<shown>[^\W\d][\w -]{0,39})::[ \t]+(?P<told>[^()\n]+)\)"
+)
+_BLOCK_ID = regex(r"[ \t]+\^(?=[\w-]*[^\W\d])[A-Za-z0-9-]+[ \t]*$")
+
+
+def has_note_field(line: str) -> bool:
+    """Return whether a line is a field of Dataview, such as `Supplier:: Norlux`."""
+    return "::" in line and _NOTE_FIELD.match(line) is not None
+
+
+def plain_note(line: str) -> str:
+    """Return a line with Dataview's fields as plain ones, and without the id of its block."""
+    if "::" in line:
+        line = _NOTE_FIELD.sub(r"\g<start>: ", line)
+        line = _INNER_FIELD.sub(
+            lambda m: f"{m['key'] or m['shown']}: {m['value'] or m['told']}", line
+        )
+    return _BLOCK_ID.sub("", line) if "^" in line else line
+
+
 class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
     """A decoded source file. `text[n - 1]` is line n without its trailing newline.
 

@@ -287,6 +287,25 @@ def plain_line(text: str) -> str:
     return _NO_WORD.sub(" ", _DIGITS.sub("0", text.lower())).strip()[:60]
 
 
+_NAMES_NOTHING = frozenset("memory notes readme index status".split())
+"""Names of files that say nothing of their subject, which the folder names."""
+
+
+def title_of(path: str) -> str:
+    """Return what the path of a file calls its subject: its name, or that of its folder.
+
+    The folder counts if the file is one of those that each folder has, such as `notes.md`, and the
+    folder's name is not such a name, a kind of file or an agent's memory itself.
+    """
+    *folders, name = path.removeprefix("sources/").split("/")
+    name = name.removesuffix(".md")
+    folder = folders[-1] if folders else ""
+    is_named = bool(folder) and not folder.startswith((".", "-"))
+    if name.casefold() not in _NAMES_NOTHING or folder.casefold() in _NAMES_NOTHING or not is_named:
+        return name
+    return name if path_kind(f"{folder}/x.md") or heading_kind(folder) else folder
+
+
 def section_kind(headings: Sequence[str]) -> str:
     """Return the kind of section that the headings name, or an empty string.
 

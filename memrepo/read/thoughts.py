@@ -22,7 +22,15 @@ from memrepo.core.ids import digest, normal_claim, normalise, text_hash, visible
 from memrepo.core.layout import PROFILES
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
-from memrepo.read.documents import SourceLines, Task, is_episode, read_head, remove_struck
+from memrepo.read.documents import (
+    SourceLines,
+    Task,
+    has_note_field,
+    is_episode,
+    plain_note,
+    read_head,
+    remove_struck,
+)
 from memrepo.read.learned import line_hash, weights
 from memrepo.text.dates import (
     DateBasis,
@@ -433,7 +441,8 @@ class _FileReader(msgspec.Struct):
         """
         rows = self.source.visible(first, last)
         lines = [line.strip() for _, line in rows]
-        if _ENTRY_SIGN not in lines and not _are_sentences(lines):
+        has_fields = any(map(has_note_field, lines))
+        if not has_fields and _ENTRY_SIGN not in lines and not _are_sentences(lines):
             return []
         groups: list[list[tuple[int, str]]] = [[]]
         for number, line in rows:
@@ -443,7 +452,7 @@ class _FileReader(msgspec.Struct):
                 groups[-1].append((number, line.strip()))
         spans: list[tuple[int, int]] = []
         for group in filter(None, groups):
-            if _are_sentences([line for _, line in group]):
+            if has_fields or _are_sentences([line for _, line in group]):
                 spans += [(number, number) for number, _ in group]
             else:
                 spans.append((group[0][0], group[-1][0]))
@@ -590,6 +599,7 @@ class _FileReader(msgspec.Struct):
         is_code = any(row.lstrip().startswith(("```", "~~~")) for row in written)
         stated = written if is_code else filled(written) or written
         if not is_code:
+            stated = list(map(plain_note, stated))
             rows = [row for row in stated if not _is_shipped(row)] or stated
             stated = list(with_values(rows))
         rows = stated

@@ -501,11 +501,11 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit | NoteU
 
 
 def _context(text: SourceText, headings: Sequence[str], unit: Unit | NoteUnit | None) -> str:
+    from memrepo.read.kinds import title_of
     from memrepo.read.thoughts import spelled_context
 
-    name = text.name.rpartition("/")[2].removesuffix(".md")
     lead = getattr(unit, "lead", "")
-    return spelled_context((getattr(unit, "about", ""), name, *headings, lead))
+    return spelled_context((getattr(unit, "about", ""), title_of(text.name), *headings, lead))
 
 
 def _source_block(

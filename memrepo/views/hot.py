@@ -47,9 +47,9 @@ from memrepo.policies.hotcache import (
     synced_at,
 )
 from memrepo.policies.rules import HotRules
-from memrepo.read.kinds import path_kind, section_kind
+from memrepo.read.kinds import path_kind, section_kind, title_of
 from memrepo.read.marks import FENCE, NOTICE
-from memrepo.read.thoughts import FIELD_LENGTH, explains, field_of, width
+from memrepo.read.thoughts import COLONS, FIELD_LENGTH, explains, field_of, width
 from memrepo.text.dates import date_of_path, find_clock, is_date_heading
 from memrepo.text.sentences import token_count
 from memrepo.text.words import patterns
@@ -279,9 +279,17 @@ def _between(before: str, line: str) -> str:
         return " " if end.endswith((":", "：")) else ": "
     if field_of(before)[0] and field_of(line)[0]:
         return " · "
+    if not (_is_item(before) or _is_item(line)) and _is_title_line(end, line):
+        return ": "
     if end.endswith((":", "：")) or not (_is_item(before) or _is_item(line)):
         return " "
     return " · " if _is_item(before) or end.endswith(_STOPS) else ": "
+
+
+def _is_title_line(end: str, line: str) -> bool:
+    """Return whether a short line is the title of the text below it, as in a callout."""
+    is_open = end.endswith((*_STOPS, *COLONS, ",", ";", "，", "；"))
+    return len(end) <= LABEL_LENGTH and not is_open and not line[:1].islower()
 
 
 def _is_item(line: str) -> bool:
@@ -325,10 +333,14 @@ def _about(memory: Memory, text: str) -> str:
         return last[:LABEL_LENGTH]  # without it, the text would read as a wish
     owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")
     owner = owner or agent_of(memory.first[0].rpartition("/")[0])
-    headings = parts[parts.index(name) + 1 :] if name in parts else parts
+    title = title_of(memory.first[0])
+    above = title if title in parts else name
+    headings = parts[parts.index(above) + 1 :] if above in parts else parts
     if memory.body.startswith("#"):
         headings = headings[:-1]  # the text begins with it
     names = _names(memory, headings, name, owner)
+    if title != name and above == title and not owner:
+        names.insert(0, title)
     labels = [label for label in dict.fromkeys(map(_label, names)) if not _says(text, label)]
     if labels and not owner:
         whole = SEPARATOR.join((labels[0], *labels[1:][-1:]))

@@ -134,7 +134,7 @@ def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) ->
     assert "Hollow Mill: Orders go out by fax before noon only." in found, "a rule names its thing"
     assert "Hollow Mill › Stones: Made of basalt and turned by the miller each spring." in found
     repair = [text for text in found if text.startswith("Hollow Mill › Wheel Tool Repair: ")]
-    assert len(repair) == 2, "two lines of a subject"
+    assert len(repair) == 3, "the page has room for a third line of a subject"
     assert "Never open it to guests." in found, "what stands further out is about something else"
     assert not any("Mox" in text for text in found), "another agent's profile"
     assert "Name: Pim · Vibe: calm" in found
@@ -194,7 +194,7 @@ def test_a_line_names_its_owner_and_code_is_code(tmp_path: Path) -> None:
     assert {"Ana: Never eats fish.", "Ben: Prefers long mails.", "Never skip `make [all]`."} <= {
         *found
     }
-    assert sum(line.startswith("Ana: ") for line in found) == 2, "at most two of a subject"
+    assert sum(line.startswith("Ana: ") for line in found) == 3, "the page has room"
     assert "kiln" not in page(repo), "the line of another agent"
     assert all(line in session(repo) for line in found)
 
@@ -374,3 +374,36 @@ def test_a_page_line_names_its_person_and_leaves_out_what_a_mark_ends(tmp_path: 
     assert found["Ines: Rosa's sister, a vet"] == ("User", "")
     assert "mill at Lind" in page(repo)
     assert "Basel." not in page(repo).partition("Flour")[2]
+
+
+def test_while_there_is_room_one_heading_or_file_fills_the_page(tmp_path: Path) -> None:
+    things = ("The till opens at nine", "Rye comes from Norlux", "The oven runs on gas")
+    more = ("Bo has the spare key", "Bills go out on Mondays", "The van is in Lot 4")
+    workspace = tmp_path / "agent"
+    (workspace / "memory").mkdir(parents=True)
+    shown = "".join(f"- {one}.\n" for one in (*things, *more))
+    (workspace / "MEMORY.md").write_text(f"# Memory\n\n## Shop\n\n{shown}")
+    chosen = ("buy no second oven", "close on Sundays", "bill per month", "hire Bo for the van")
+    decided = "".join(f"- We decided to {one}.\n" for one in chosen)
+    (workspace / "memory" / "decisions.md").write_text(f"# Decisions\n\n{decided}")
+    repo = tmp_path / "memory"
+    done(tmp_path, "init", str(repo), "--from", str(workspace))
+    done(repo, "run")
+    for one in (*things, *more, *chosen):
+        assert one in page(repo)
+
+
+def test_a_callout_and_a_folder_are_named_before_their_text(tmp_path: Path) -> None:
+    workspace = tmp_path / "agent"
+    (workspace / "projects" / "alder").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text(
+        "# Memory\n\n> [!note]- Folded\n> The spare key is with Frau Ott.\n"
+    )
+    (workspace / "projects" / "alder" / "notes.md").write_text(
+        "# Notes\n\n- Never ship on a Friday.\n"
+    )
+    repo = tmp_path / "memory"
+    done(tmp_path, "init", str(repo), "--from", str(workspace))
+    done(repo, "run")
+    assert "- Folded: The spare key is with Frau Ott." in page(repo)
+    assert "- alder: Never ship on a Friday." in page(repo)

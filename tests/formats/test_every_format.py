@@ -136,3 +136,14 @@ def test_a_time_that_is_none_is_named_at_its_line() -> None:
     assert {(p.line, p.message[:12]) for p in take(EMPTY, found, terms).problems} == {
         (3, "found 'soon'")
     }
+
+
+def test_an_imported_note_has_no_comment_and_no_syntax_of_its_program() -> None:
+    body = (
+        b"> [!info] Permit\n> The office answers by post.\n\nSenger calls early. ^s1\n\n"
+        b"deadline:: 2026-09-30\n\n%% a private guess %%\n\n```dataview\nTABLE port\n```\n"
+    )
+    (memory,) = imported("obsidian", {"Roof.md": body}).memories.values()
+    assert memory.body == (
+        "> Permit\n> The office answers by post.\n\nSenger calls early.\n\ndeadline: 2026-09-30"
+    )

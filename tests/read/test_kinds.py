@@ -12,6 +12,7 @@ from memrepo.read.kinds import (
     other_agents,
     section_kind,
     signs_of,
+    title_of,
 )
 from memrepo.read.thoughts import scan
 
@@ -173,3 +174,22 @@ def test_a_text_is_open_at_its_own_end_and_not_where_its_reading_ends() -> None:
 )
 def test_the_name_of_a_profile_stands_beside_its_key_or_below_it(text: str, name: str) -> None:
     assert name_in(text.encode()) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("MEMORY.md", "MEMORY"),
+        ("sources/people/zink/MEMORY.md", "zink"),
+        ("projects/alder/notes.md", "alder"),
+        ("projects/alder/budget.md", "budget"),
+        ("projects/README.md", "README"),
+        ("memory/notes.md", "notes"),
+        ("agents/scout/MEMORY.md", "scout"),
+        (".claude/projects/-home-ana/memory/MEMORY.md", "MEMORY"),
+    ],
+)
+def test_a_folder_names_the_subject_of_a_file_whose_name_says_nothing(
+    path: str, title: str
+) -> None:
+    assert title_of(path) == title

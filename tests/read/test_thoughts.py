@@ -378,3 +378,19 @@ def test_a_lead_in_takes_no_other_lead_in_from_its_list() -> None:
         "Use signs as people do:",
         "**React when:**\n- a guest thanks\n- a guest jokes",
     ]
+
+
+def test_the_syntax_of_notes_is_no_part_of_a_thought() -> None:
+    note = (
+        "Supplier:: Norlux\nstatus:: active\n"
+        "The stove is serviced by [mechanic:: Ilir Hoxha] each autumn. ^stove1\n\n"
+        "- The cellar is dry [insurer:: Norlux]. ^cellar-a1\n\n"
+        "Call `std::min` with 2 ^2, always.\n"
+    )
+    assert texts(f"# Memory\n\n{note}") == [
+        "Supplier: Norlux",
+        "status: active",
+        "The stove is serviced by mechanic: Ilir Hoxha each autumn.",
+        "The cellar is dry insurer: Norlux.",
+        "Call `std::min` with 2 ^2, always.",
+    ]

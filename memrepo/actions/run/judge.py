@@ -44,7 +44,7 @@ from memrepo.judge.reading import MAX_GROUP, Reading
 from memrepo.policies.claims import join_sources, type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, cursors, place_unit
-from memrepo.read.kinds import PERSONS
+from memrepo.read.kinds import PERSONS, title_of
 from memrepo.read.thoughts import Unit, spelled_context
 from memrepo.text.dates import date_updated
 
@@ -226,8 +226,12 @@ class SourceFiles:
         about = (
             self._reader.owners.of(self._texts[resource].name) if resource in self._texts else ""
         )
-        stem = resource.rpartition("/")[2].removesuffix(".md")
-        context = (about, stem, *(unit.headings if unit else ()), unit.lead if unit else "")
+        context = (
+            about,
+            title_of(resource),
+            *(unit.headings if unit else ()),
+            unit.lead if unit else "",
+        )
         placed = [self._placed.get(r, {}).get(u.hash) for u, r in touched]
         return Statement(
             id=one.id,

@@ -180,6 +180,11 @@ class VerbResult(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[Problem, ...] = ()
     """Warnings about files, rules and the repository that occurred during the call."""
 
+    @property
+    def is_concealed(self) -> bool:
+        """Return whether secrets were replaced in each text of it already."""
+        return False
+
     def after(self, notices: tuple[Problem, ...]) -> Self:
         """Return the result with the given earlier notices before its own."""
         return msgspec.structs.replace(self, notices=(*notices, *self.notices))

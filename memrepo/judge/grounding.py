@@ -314,7 +314,13 @@ def _is_literal(chunk: str) -> bool:
         return False
     if any(ch.isdigit() for ch in chunk):
         return any(ch.isalpha() for ch in chunk) and not unit_of(chunk.lstrip("0123456789-"))
+    if chunk in _SORTS:
+        return False
     return any(ch.isupper() for ch in chunk[1:].replace("-", " ").split(" ", 1)[0])
+
+
+_SORTS = frozenset(("ID", "IDs", "IP", "URL", "URLs"))
+"""Words in capitals that say of what sort a value is, as in `his Slack ID is U0417`."""
 
 
 def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:

@@ -369,6 +369,28 @@ def test_the_agent_answers_what_next_shows_until_the_run_lands(tmp_path: Path) -
     assert done(repo, "judge", "next")["question"] is None
 
 
+def test_a_word_of_secrecy_in_a_question_hides_nothing_of_what_stands_beside_it(
+    tmp_path: Path,
+) -> None:
+    text = "# Notes\n\n## Boat shed - 2026\n\n- Olga changed the password of the harbour wifi.\n"
+    workspace = write(tmp_path / "workspace", {"MEMORY.md": text.encode()})
+    done(tmp_path, "init", tmp_path / "repo", "--from", workspace)
+    repo = tmp_path / "repo"
+    question = done(repo, "judge", "next")["question"]
+    wording = {
+        "op": "add",
+        "lines": "F1:5",
+        "text": "The harbour wifi has a new password.",
+        "type": "fact",
+    }
+    answer = json.dumps({"operations": [wording]})
+    (tmp_path / "answer.json").write_text(answer)
+    done(repo, "judge", "answer", question["id"], "../answer.json")
+    shown = memrepo(repo, "judge", "next", as_json=False).out
+    assert "# Verification" in shown
+    assert '"Boat shed - 2026"' in shown
+
+
 def test_an_agent_is_told_what_became_of_an_operation_that_failed_twice(tmp_path: Path) -> None:
     repo = begin(tmp_path)
     told: list[str] = []

@@ -52,12 +52,21 @@ class SessionQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
-    """The next question or, if none is left, the result of the run."""
+    """The next question or, if none is left, the result of the run.
+
+    Secrets are looked for in each value of a question: as JSON, a word of secrecy can stand before
+    a harmless value.
+    """
 
     question: SessionQuestion | None = None
     run: RunResult | None = None
     refusals: tuple[str, ...] = ()
     """What became of operations of the last answers that were not taken as they were worded."""
+
+    @property
+    def is_concealed(self) -> bool:
+        """Return whether it is a question."""
+        return self.question is not None
 
 
 def do(work: Work, request: Request) -> Result:
@@ -98,6 +107,7 @@ def _answer(work: Work, file: str) -> str:
 
 def _go_on(work: Work, request: Request) -> Result:
     """Run with the answers given so far. Return the next question or the final result."""
+    from memrepo.core.secrets import concealed
     from memrepo.judge.ask import Unanswered
 
     at = work.refreshed()
@@ -108,7 +118,8 @@ def _go_on(work: Work, request: Request) -> Result:
     try:
         found = run.run_once(at, asked)
     except Unanswered as unanswered:
-        return Result(question=_question(unanswered.question), refusals=unanswered.refusals)
+        refusals = tuple(concealed([*unanswered.refusals]))
+        return Result(question=_question(unanswered.question), refusals=refusals)
     if not request.dry_run:
         found = record_run(at, lambda: found, mode="incremental")
     # Every question restarts the run, so reused answers are not worth reporting.

@@ -283,8 +283,11 @@ def _print(call: Call, name: str, request: object, answer: VerbResult) -> None:
     from memrepo.actions.verbs import VERBS
     from memrepo.core.secrets import concealed, harmless, harmless_data
 
-    # The whole record shows secrets that a one-line text hides.
-    data, text, lines = concealed([answer.as_json(), text, lines])
+    data = answer.as_json()
+    if answer.is_concealed:
+        lines = concealed(lines)
+    else:  # the whole record shows secrets that a one-line text hides
+        data, text, lines = concealed([data, text, lines])
     if call.json:
         data = harmless_data({"schema_version": SCHEMA_VERSION, **data})
         print(_json(data))

@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.ids import normal_claim, normalise
+from memrepo.core.ids import claim_id, normal_claim, normalise
 from memrepo.core.memory import HOMES, Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.text.words import content_words
@@ -177,6 +177,20 @@ def texts_of(memory: Memory) -> frozenset[Hashable]:
     """Return the hashes of a memory's current and former texts, and those of its sources."""
     hashes = (source.text_hash for source in memory.sources)
     return frozenset((memory.own_hash, *memory.former, *hashes))
+
+
+def present_ids(memory: Memory) -> frozenset[Hashable]:
+    """Return the ids that a memory would have if it were made of its current words."""
+    return frozenset(
+        claim_id(
+            scope=f"{memory.scope}{kind}",
+            subject=memory.subject,
+            predicate=memory.predicate,
+            object_=memory.object,
+            text=memory.body,
+        )
+        for kind in ("", memory.type)
+    )
 
 
 def words_of(memory: Memory) -> frozenset[Hashable]:

@@ -14,7 +14,7 @@ from functools import cache
 
 import msgspec
 
-from memrepo.core.ids import normalise
+from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.policies.change import are_apart
@@ -88,7 +88,13 @@ def candidates_of(placed: Iterable[Placed]) -> list[Candidate]:
     """Combine units of equal meaning into candidates, in order of first mention."""
     groups: dict[str, list[Placed]] = defaultdict(list)
     for one in placed:
-        groups[meaning_key(one.unit)].append(one)
+        key, under = meaning_key(one.unit), one.unit.headings
+        first = next(iter(groups.get(key, ())), one)
+        if first.resource == one.resource and are_apart(
+            *(" › ".join(heads) for heads in (first.unit.headings, under))
+        ):
+            key = digest([key, *under])  # one file states it of two things
+        groups[key].append(one)
     return [_candidate(key, members) for key, members in groups.items()]
 
 
@@ -350,11 +356,12 @@ def _joined(clauses: Sequence[tuple[str, frozenset[str]]]) -> tuple[str, frozens
 def _are_apart(fuller: Candidate, one: Candidate) -> bool:
     """Return whether two statements are of two people or things, or only the first is of a log.
 
-    What two logs say under headings of two things is of these.
+    What two logs say under headings of two things is of these, and so is one text of two meanings.
     """
     about = {c.placed[0].about for c in (fuller, one) if c.placed} - {""}
     is_late = _DAY_LOG in fuller.signs and _DAY_LOG not in one.signs
-    is_late |= _DAY_LOG in fuller.signs and are_apart(*map(_under, (fuller, one)))
+    is_same = normal_claim(fuller.text) == normal_claim(one.text)  # and of two meanings
+    is_late |= (is_same or _DAY_LOG in fuller.signs) and are_apart(*map(_under, (fuller, one)))
     is_others = _OTHER_AGENT in one.signs or _OTHER_AGENT in fuller.signs
     return len(about) > 1 or is_late or is_others or are_of_two_things(fuller.text, one.text)
 

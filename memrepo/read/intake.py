@@ -32,6 +32,7 @@ from memrepo.merge.tombstones import (
     forgotten_in,
     tombstones_in,
 )
+from memrepo.policies.change import are_apart
 from memrepo.policies.claims import SHORT, is_held_by_person
 from memrepo.policies.rules import Size
 from memrepo.policies.standing import RETIRED
@@ -222,30 +223,48 @@ def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) ->
     beginning. A line of a daily log is not replaced so.
     """
     gone = {u.text_hash for u in old} - {u.text_hash for u in new}
+    before, after = _headings_by_text(old), _headings_by_text(new)
+    left_here = {
+        u.hash
+        for u in old
+        if len(now := after.get(u.text_hash, ())) < len(before[u.text_hash])
+        if u.headings not in now
+    }  # of a text under two headings, the one that it left
     edited, placed = dict[str, str](), dict[str, str]()
     blocks = SequenceMatcher(None, [u.hash for u in old], [u.hash for u in new], autojunk=False)
     for tag, i1, i2, j1, j2 in blocks.get_opcodes():
         if tag == "replace":
-            pairs = _pairs(old[i1:i2], new[j1:j2], gone)
+            pairs = _pairs(old[i1:i2], new[j1:j2], left_here)
             edited |= pairs
             left = [u for u in old[i1:i2] if u.text_hash not in pairs.values()]
             came = [u for u in new[j1:j2] if u.hash not in pairs]
             if [u.headings for u in left] == [u.headings for u in came]:
                 for one, other in zip(left, came, strict=True):
-                    if one.text_hash in gone and _names_the_same(one.text, other.text):
+                    if one.hash in left_here and _names_the_same(one.text, other.text):
                         placed[other.hash] = one.text_hash
     if not is_log and (len(placed) == 1 or not is_much(len(placed), len(old))):
         edited |= placed
     tasks = {u.hash: u.task for u in old}
     boxes = (u.hash for u in new if u.task and tasks.get(u.hash, u.task) not in ("", u.task))
+    gone |= {u.text_hash for u in old if u.hash in left_here}
     return Revision(edited=edited, gone=frozenset(gone), before=len(old), boxes=frozenset(boxes))
+
+
+def _headings_by_text(units: Iterable[Unit]) -> Mapping[str, Collection[tuple[str, ...]]]:
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for unit in units:
+        found.setdefault(unit.text_hash, set()).add(unit.headings)
+    return found
 
 
 def _pairs(
     old: Sequence[Unit], new: Sequence[Unit], gone: Collection[str], reach: int = MAX_UNITS_MOVED
 ) -> dict[str, str]:
-    """Pair old and new units at the same place, most similar first. Earlier units win ties."""
-    before = [(i, content_words(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
+    """Pair old and new units at the same place, most similar first. Earlier units win ties.
+
+    `gone` are the hashes of the old units to pair.
+    """
+    before = [(i, content_words(u.text)) for i, u in enumerate(old) if u.hash in gone]
     after = [content_words(u.text) for u in new]
     scored = [
         (-score, i, j)
@@ -525,7 +544,14 @@ class Reader:
         """
         read = self.held(resource, last) | self.standing(resource)
         return tuple(
-            Unit(resource=resource, kind="item", text=m.body, lines=s.lines, text_hash=s.text_hash)
+            Unit(
+                resource=resource,
+                kind="item",
+                text=m.body,
+                lines=s.lines,
+                text_hash=s.text_hash,
+                hash=s.text_hash,
+            )
             for m in self._of_file.get(resource, ())
             for s in m.sources
             if s.resource == resource and s.text_hash and read.isdisjoint(m.wordings(s))
@@ -546,9 +572,30 @@ class Reader:
         return any(
             not source.text_hash
             or source.resource not in self._current
-            or memory.wordings(source) & self.standing(source.resource)
+            or self.is_at(memory, source)
             for source in memory.sources
         )
+
+    def is_at(self, memory: Memory, source: Source) -> bool:
+        """Return whether the file of a source still states a memory.
+
+        Of a text that a file stated under two headings, each memory has its own heading.
+        """
+        hashes = memory.wordings(source) & self.standing(source.resource)
+        twins = [
+            other
+            for other in (self._of_file.get(source.resource, ()) if hashes else ())
+            if other.own_hash == memory.own_hash and are_apart(memory.context, other.context)
+        ]
+        if not twins:
+            return bool(hashes)
+        under = {one for hash_ in hashes for one in self.headings_of(source.resource, hash_)}
+        return len(under) > len(twins) or not all(are_apart(memory.context, one) for one in under)
+
+    def headings_of(self, resource: str, hash_: str) -> frozenset[str]:
+        """Return under which headings the current version of a source file states a text."""
+        same = (unit for unit in self.units(resource) if unit.text_hash == hash_)
+        return frozenset(" › ".join(unit.headings) for unit in same)
 
     def units(self, resource: str) -> tuple[Unit, ...]:
         """Return the units in the current version of a source file."""
@@ -780,7 +827,7 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         edited, again = _lost_between(map(units_of, at.gaps), units, left)
     if not is_log and at.last and (left_over := reader.unstated(text.resource, at.last)):
         came = [unit for unit in units if unit.hash in open_ and unit.hash not in revision.edited]
-        edited.update(_pairs(left_over, came, {u.text_hash for u in left_over}, len(units)))
+        edited.update(_pairs(left_over, came, {u.hash for u in left_over}, len(units)))
     if edited or again:
         again = frozenset() if is_log else again - revision.gone
         revision = replace(revision, edited={**edited, **revision.edited}, again=again)

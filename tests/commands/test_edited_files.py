@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from driving import done, memories
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
 
@@ -115,3 +117,62 @@ def test_a_line_that_says_more_is_a_statement(tmp_path: Path, line: str) -> None
     nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE)})
     nights.night({"MEMORY.md": listed("House", line)})
     assert nights.texts() == [line[2:]]
+
+
+def sections(office: str, home: str) -> str:
+    """Return a file in which two things have a line each."""
+    return f"# Tools\n\n## Office printer\n\n{office}\n\n## Home printer\n\n{home}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "edited"),
+    [
+        ("- Model: HP 4000", "- Model: Brother 9"),
+        ("- The tray jams on thick paper.", "- The tray was replaced in May."),
+        ("- Jams often.", "- Jams seldom."),
+    ],
+)
+def test_equal_text_under_two_headings_is_two_statements(
+    tmp_path: Path, line: str, edited: str
+) -> None:
+    nights = Nights(tmp_path, {"TOOLS.md": sections(line, line)})
+    assert [m.context for m in nights.claims()] == [
+        "TOOLS › Home printer",
+        "TOOLS › Office printer",
+    ]
+    nights.night({"TOOLS.md": sections(edited, line)})
+    nights.night({}, "--mode", "reconciliation")
+    assert {(m.body, m.context) for m in nights.claims()} == {
+        (line[2:], "TOOLS › Home printer"),
+        (edited[2:], "TOOLS › Office printer"),
+    }
+    assert {m.standing or "resolved" for m in nights.claims()} == {"resolved"}
+
+
+FORMS = (
+    "- VPN port is {}.",
+    "- Cat: {}",
+    "- {} serves the wiki.",
+    "- Lives in {}",
+    "- The office printer on the second floor is called {}.",
+)
+VALUES = ("Minka", "Felix", "Gera", "1194")
+VERSIONS = st.lists(st.tuples(*(st.sampled_from(VALUES) for _ in FORMS)), min_size=2, max_size=2)
+
+
+@given(VERSIONS)
+@settings(max_examples=3)
+def test_reading_an_unchanged_workspace_again_adds_nothing(
+    tmp_path_factory: pytest.TempPathFactory, versions: list[tuple[str, ...]]
+) -> None:
+    first, *later = (
+        listed("Team", *(form.format(v) for form, v in zip(FORMS, values, strict=True)))
+        for values in versions
+    )
+    nights = Nights(tmp_path_factory.mktemp("edits"), {"MEMORY.md": first})
+    for text in later:
+        nights.night({"MEMORY.md": text})
+    again = nights.night({}, "--mode", "reconciliation")
+    assert again["status"] == "skipped"
+    nights.night({"memory/team.md": [*later][-1].replace("# Memory\n\n", "")})
+    assert len({*nights.texts()}) == len(nights.texts())

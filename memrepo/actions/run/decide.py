@@ -43,6 +43,7 @@ from memrepo.policies.claims import (
     merge_sources,
     normal_subject,
     normal_text,
+    present_ids,
     probable_duplicate,
     reuse_key,
     storage_fault,
@@ -236,11 +237,15 @@ def _recognise(plan: RunPlan, known: Known, one: Statement, claim: Memory) -> tu
             break
     if known.memory(id_) is not None:
         return id_, id_, "same_id"
+    # A memory that was reworded has the id of its first words.
+    reworded = [m for m in known.find(present_ids, [id_]) if m.status == "active"]
+    if reworded:
+        return id_, reworded[0].id, "same_text"
     texts = [s.text_hash for s in one.sources] if not one.object else []
     if texts and not one.is_quoted:
         texts = [text_hash(one.text)]
     for text in texts:
-        same = _known_by(known, text, claim.scope)
+        same = _known_by(known, text, claim)
         if same is None or have_two_roles(same.type, one.type):
             continue
         # A judge that cites a line for one text and quotes it in another means two memories.
@@ -265,14 +270,15 @@ def _captured(memory: Memory) -> str:
     return memory.captured
 
 
-def _known_by(known: Known, hash_: str, scope: str) -> Memory | None:
+def _known_by(known: Known, hash_: str, claim: Memory) -> Memory | None:
     """Return the memory that a text hash identifies, or None. For a note's scope, none of another.
 
     Parts of one unit are identified by their own texts, not by the unit's. A short text has other
-    meanings elsewhere.
+    meanings elsewhere, and so has a text that its file states under two headings.
     """
     found = [m for m in known.find_text([hash_]) if len(m.body) >= SHORT and not m.object]
-    found = [m for m in found if not scope or m.scope in ("", scope)]
+    found = [m for m in found if not claim.scope or m.scope in ("", claim.scope)]
+    found = [m for m in found if not known.is_of_other_heading(m, claim, hash_)]
     own = [m for m in found if m.own_hash == hash_]
     return own[0] if own else found[0] if len(found) == 1 else None
 
@@ -393,6 +399,7 @@ def _claim_of(known: Known, one: Statement) -> Memory:
         "standing": one.standing,
         "tags": tuple(filter(None, map(as_tag, one.tags))),
         "valid_until": one.until,
+        "sources": one.sources,
     }
     return Memory.of("", {key: value or None for key, value in fields.items()}, body=one.text)
 

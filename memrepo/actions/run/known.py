@@ -44,6 +44,7 @@ from memrepo.core.state import (
 )
 from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import Corrected, Tombstone, binds, decided_against, tombstones_in
+from memrepo.policies.change import are_apart
 from memrepo.policies.claims import (
     find_reflecting,
     free_path,
@@ -179,7 +180,18 @@ class Known:
 
     def _is_at(self, memory: Memory) -> bool:
         """Return whether any place that a memory lists still contains the memory's text."""
-        return any(memory.wordings(s) & self.standing(s.resource) for s in memory.sources)
+        return any(self.is_at(memory, source) for source in memory.sources)
+
+    def is_at(self, memory: Memory, source: Source) -> bool:
+        """Return whether the file of a source still states a memory, under its heading."""
+        return self._reader is not None and self._reader.is_at(memory, source)
+
+    def is_of_other_heading(self, memory: Memory, claim: Memory, hash_: str) -> bool:
+        """Return whether a file states one text for a memory and a claim under two headings."""
+        files = {s.resource for s in claim.sources} & {*memory.files}
+        return are_apart(memory.context, claim.context) and any(
+            len(self._reader.headings_of(file, hash_)) > 1 for file in files if self._reader
+        )
 
     def standing(self, resource: str) -> frozenset[str]:
         """Return the text hashes in the current version of a source."""

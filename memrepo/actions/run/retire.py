@@ -224,7 +224,7 @@ def _without_places(
         if lost and not any(
             layout.is_memory(s.resource)
             or s.resource.startswith(f"{FOLLOWED_BY_IMPORT}://")
-            or memory.wordings(s) & known.standing(s.resource)
+            or known.is_at(memory, s)
             for s in memory.sources
         ):
             yield memory, next((path for path in lost if path in alarms), lost[0])

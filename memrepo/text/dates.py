@@ -262,15 +262,19 @@ def date_until(text: str, stated: str = "", captured: str = "") -> str:
     Such a day in one of several lines or sentences is not the end of the others. `stated` is the
     day of the statement, if that is known: a weekday (`until Friday`) is the next one after it. A
     text with two weekdays is about every week. `captured` is a day on which the text stood there: a
-    day without a year (`until 15 April`) is the one nearest to it or to `stated`.
+    day without a year (`until 15 April`) is the one nearest to it or to `stated`. A month ends on
+    its last day. What is due by a day after that of the statement ends on it.
     """
     if _SENTENCES.search(text):
         return ""
-    dated = [*_dates(text)] or [*_yearless(text, stated or captured)]
+    near = stated or captured
+    dated = [*_dates(text)] or [*_yearless(text, near)]
+    dated = dated or [(start, end, _month_end(day)) for start, end, day in _months_with_year(text)]
     found = [
         day
         for start, _, day in dated
-        if _until().search(text[max(0, start - _UNTIL_LENGTH) : start].casefold())
+        for before in [text[max(0, start - _UNTIL_LENGTH) : start].casefold()]
+        if _until().search(before) or ("" < near < day and _until("due").search(before))
     ]
     if found or not stated:
         return max(found, default="")
@@ -291,9 +295,15 @@ _UNTIL_LENGTH = 40
 """More characters than a phrase before the day until which something is true has."""
 
 
+def _month_end(first: str) -> str:
+    """Return the last day of the month that begins on a day."""
+    later = date.fromisoformat(first).replace(day=28) + timedelta(days=4)
+    return (later - timedelta(days=later.day)).isoformat()
+
+
 @cache
-def _until() -> re.Pattern[str]:
-    words = "|".join(re.escape(word) for word in entries("dates", "until"))
+def _until(key: str = "until") -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for word in entries("dates", key))
     return re.compile(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,5}}$")
 
 

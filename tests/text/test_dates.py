@@ -256,6 +256,22 @@ def test_a_day_without_a_year_is_the_nearest_one(text: str, day: str) -> None:
     assert date_until(text, THURSDAY) == day
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Send the tax papers by 2026-10-11.", "2026-10-11"),
+        ("Paga a Lena antes del 11 de octubre de 2026.", "2026-10-11"),
+        ("The pool is closed until February 2028.", "2028-02-29"),
+        ("Das Bad ist bis Oktober 2026 geschlossen.", "2026-10-31"),
+        ("By 2025-10-11 all hosts were moved.", ""),
+        ("The report by Lena of 2026-10-11 is late.", ""),
+        ("The pool opened in February 2028.", ""),
+    ],
+)
+def test_what_is_due_by_a_later_day_ends_on_it_and_a_month_on_its_last(text: str, day: str) -> None:
+    assert date_until(text, THURSDAY) == date_until(text, captured=THURSDAY) == day
+
+
 # -- days that a question names --------------------------------------------------------------------
 
 WEDNESDAY = date(2026, 3, 4)

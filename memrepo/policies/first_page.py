@@ -30,10 +30,12 @@ from memrepo.read.kinds import (
     is_marked,
     is_profile,
     kinds,
+    newest_states,
     other_agents,
     path_kind,
     section_kind,
     signs_of,
+    state_of,
     title_of,
 )
 from memrepo.read.learned import features, worth
@@ -169,6 +171,8 @@ def compose(
     lines that state the same, the newer one is listed.
     """
     claims = of_types(memories, _TYPES)
+    newest = newest_states(map(_place_of, claims))
+    claims = [memory for memory in claims if not _is_old_state(memory, newest)]
     owners = {owner_of(memory).lower() for memory in claims} - {""}
     names = owners | {owner.split()[0] for owner in owners}
     house = _house(claims)
@@ -196,6 +200,17 @@ def compose(
     page.add(rest, budget, least=MIN_SCORE)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
+
+
+def _place_of(memory: Memory) -> tuple[str, str]:
+    return memory.first[0], memory.context.rpartition(SEPARATOR)[2]
+
+
+def _is_old_state(memory: Memory, newest: Mapping[tuple[str, str], str]) -> bool:
+    """Return whether a memory is of a dated state that its file replaced with a newer one."""
+    file, heading = _place_of(memory)
+    title, day = state_of(heading)
+    return bool(day) and day < newest[file, title]
 
 
 def _news(found: Iterable[_Candidate], names: Collection[str], first: str) -> list[_Candidate]:
@@ -529,7 +544,10 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
         return ""
     if len(memory.body) > WHOLE_LENGTH and not (memory.is_stored or is_head(memory)):
         return ""
-    is_state = kind == "memory" and (section == "project" or (section == "status" and thing))
+    heading = memory.context.rpartition(SEPARATOR)[2]
+    is_state = kind == "memory" and (
+        section == "project" or (section == "status" and (thing or state_of(heading)[1]))
+    )
     is_state = is_state and not _is_done(thing) and "done" not in signs
     if (
         memory.body.lstrip().startswith(("```",) if is_state else ("|", "```"))

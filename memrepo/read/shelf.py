@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -20,13 +20,16 @@ from memrepo.policies.phrases import read
 from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
     AGENTS,
+    OPENING,
     FileKind,
     is_profile,
     kinds,
+    newest_states,
     path_kind,
     points_to,
     section_kind,
     signs_of,
+    state_of,
 )
 from memrepo.read.learned import features, worth
 from memrepo.read.sources import default_type
@@ -57,6 +60,8 @@ NEWS = 1.5
 """The bonus for a line of a daily log that states a decision, a correction or similar news."""
 OWNERS, MIN_SHIPPED = 1.5, 1 / 3
 """The bonus for what an owner added to instructions of which at least this share was shipped."""
+STATE = 3.0
+"""The bonus for a statement of the newest of several dated states."""
 SECTION_COST = 0.12
 """The cost in rank of each earlier statement of the same section."""
 _STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
@@ -68,8 +73,8 @@ MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
 FACT = "fact"
 _PASSING = frozenset(("done", "now"))
-OPENING, EARLY = 200, 40
-"""The numbers of leading characters that determine a statement's type, and where a modal rules."""
+EARLY = 40
+"""The number of leading characters in which a modal rules."""
 
 
 class RankedUnit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -114,10 +119,13 @@ def rank_file(
     is_headed = [unit.kind for unit in units[:1]] == ["memory"]
     every = [_rank(kind, unit, names, opens=not number) for number, unit in enumerate(units)]
     shipped = sum("template" in one.signs for one in every)
+    states = newest_states((unit.resource, unit.headings[-1]) for unit in units if unit.headings)
     is_form = kind.kind.name == "instruction" and shipped >= MIN_SHIPPED * len(every)
     for unit, one in zip(units, every, strict=True):
         if is_form and not one.signs & ({"template"} | kinds().groups["empty_signs"]):
             one = msgspec.structs.replace(one, rank=one.rank + OWNERS)
+        if states and is_in(kind.kind.name, "kept"):
+            one = _with_state(one, unit, states)
         is_rule = is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
@@ -140,6 +148,16 @@ def rank_file(
     else:
         _fit_share(kind, units, ranked, order)
     return ranked
+
+
+def _with_state(one: RankedUnit, unit: Unit, states: Mapping[tuple[str, str], str]) -> RankedUnit:
+    """Return the rank of a statement below a dated state: a fact of the newest, void of others."""
+    title, day = state_of(unit.headings[-1]) if unit.headings else ("", "")
+    if not day:
+        return one
+    if day < states[unit.resource, title]:
+        return msgspec.structs.replace(one, signs=one.signs | {"over"})
+    return msgspec.structs.replace(one, rank=one.rank + STATE)
 
 
 def _fit_share(
@@ -266,6 +284,8 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     is_passing = bool(_PASSING & set(signs)) or is_in(section, "unsettled_sections")
     if not is_kept and is_passing:
         return "constraint" if not is_in(file_kind, "loose") and _is_loud(unit) else FACT
+    if is_single and patterns().sentences["someday"].search(_opening(unit)):
+        return "aspiration"
     is_loose = is_in(file_kind, "loose") and file_kind != "day log"
     stated = "" if is_loose else _stated(unit, signs)
     if stated and not (is_instruction and stated == "decision"):  # it says what to record
@@ -280,6 +300,9 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     is_record &= not is_loose or is_taught
     if is_record and not (is_single and _orders(unit, 2)):
         return own
+    names = (unit.key or field_of(unit.text)[0], *unit.headings[-1:])
+    if any(map(patterns().headings["finding"].search, names)) and not _orders(unit, 2):
+        return FACT  # what must be so, as far as one saw
     if is_instruction or _is_rule(unit, file_kind, section, signs):
         return "constraint"
     if _is_preference(file_kind, section, signs):

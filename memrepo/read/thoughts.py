@@ -915,7 +915,8 @@ def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
     bans = sum(signs["ban"].search(n.text) is not None for n in nodes)
     if all(map(_is_labelled, nodes)):
         return 2 * bans < len(nodes) and not any(signs["corrects"].search(n.text) for n in nodes)
-    if _is_whole(nodes[0] if nodes[0].kind == "paragraph" else None, items, ()) and (
+    above = heads[-1:] if heads and heading_kind(heads[-1]) in _RECORDS else ()
+    if _is_whole(nodes[0] if nodes[0].kind == "paragraph" else None, items, above) and (
         len(nodes) - len(items) == (nodes[0].kind == "paragraph")
     ):
         return True
@@ -927,7 +928,21 @@ def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
     others = [n for n in others if _introduces(n) or filled(n.text.split("\n"))]
     others += [n for n in items[1:] if _ends_open(n.text) and not n.block.children]
     is_list = not others and nodes[0].kind in ("item", "paragraph")
-    return is_list and _names_a_thing(heads) and not _are_sentences_each(items)
+    if not is_list or not _names_a_thing(heads):
+        return False
+    clauses = not (fields or _needs_items(heads[-1]))
+    return not _are_sentences_each(items, clauses=clauses)
+
+
+def _needs_items(heading: str) -> bool:
+    """Return whether a heading is a lead-in or negates what is below it: `What not to promise:`."""
+    words = (word.strip(_MARKS + ":,.") for word in heading.lower().split())
+    return _ends_open(heading) or not _negations().isdisjoint(words)
+
+
+@cache
+def _negations() -> frozenset[str]:
+    return frozenset(entries("marks", "negation"))
 
 
 def _is_whole(
@@ -938,7 +953,8 @@ def _is_whole(
     total = sum(len(n.text) for n in nodes)
     if len(nodes) < 2 or not run or total > WHOLE_LENGTH or _are_apart(run):
         return False
-    if _are_steps(run) and len(run) > 1:
+    is_record = lead is None and bool(heads) and heading_kind(heads[-1]) in _RECORDS
+    if _are_steps(run) and len(run) > 1 and not is_record:
         return lead is None or _introduces(lead) or lead.kind == "item"
     if lead is not None and (_introduces(lead) or lead.kind == "item"):
         is_plain = total <= CARD_LENGTH or run[0].kind != "item" or is_negative(lead.text)
@@ -967,18 +983,22 @@ def _are_parts(nodes: Sequence[_Node], label: str) -> bool:
     return 2 * asked > len(nodes) or (is_way and _are_steps(nodes))
 
 
-def _are_sentences_each(items: Sequence[_Node]) -> bool:
+def _are_sentences_each(items: Sequence[_Node], *, clauses: bool = True) -> bool:
     """Return whether at least half of some list items are statements that stand by themselves."""
-    return 2 * sum(_stands_alone(n.text) for n in items) >= len(items)
+    return 2 * sum(_stands_alone(n.text, clauses=clauses) for n in items) >= len(items)
 
 
-def _stands_alone(text: str) -> bool:
-    """Return whether a list item says something without its list: a sentence, or a long text."""
+def _stands_alone(text: str, *, clauses: bool = True) -> bool:
+    """Return whether a list item says something without its list: a sentence, or a long text.
+
+    With `clauses`, a sentence needs no full stop.
+    """
     bare = _bare(text)
     if bare[:1].islower():
         return False
     first = bare.partition("\n")[0]
-    is_sentence = first.rstrip(_MARKS + ')"”’`').endswith(SENTENCE_ENDS) or _is_clause(first)
+    is_sentence = first.rstrip(_MARKS + ')"”’`').endswith(SENTENCE_ENDS)
+    is_sentence = is_sentence or (clauses and _is_clause(first))
     return is_sentence or width(bare) >= (SHORT_RULE if _states(bare) else LONG_ITEM)
 
 
@@ -995,7 +1015,7 @@ def _is_clause(line: str) -> bool:
         return width(head) >= CLAUSE_WIDTH and any(verb in head for verb in _verbs())
     if head.lower() == head.upper() and any(map(str.isalpha, head)):
         return len(words) >= CLAUSE_WORDS or (len(words) == 1 and width(head) >= CLAUSE_WIDTH)
-    pairs = pairwise(word.replace("’", "'") for word in words)
+    pairs = pairwise(word.replace("’", "'") for word in words[: CLAUSE_REACH + 1])
     return len(words) >= CLAUSE_WORDS and any(
         verb in _verbs() and before not in _RELATIVE for before, verb in pairs
     )
@@ -1006,8 +1026,11 @@ def _verbs() -> frozenset[str]:
     return frozenset(entries("sentences", "verbs"))
 
 
-CLAUSE_WORDS, CLAUSE_WIDTH = 3, 12
-"""Minimum words of a clause, and its minimum width in scripts without blanks."""
+_RECORDS = ("decision", "preference", "lesson")
+"""Kinds of sections whose numbered items are statements, and no steps."""
+CLAUSE_WORDS, CLAUSE_WIDTH, CLAUSE_REACH = 3, 12, 5
+"""Minimum words of a clause, its minimum width in scripts without blanks, and how many words stand
+before its verb."""
 _CLAUSE_END = regex(r"[(:：;]|\s[–—-]\s")
 _RELATIVE = frozenset(("that", "which", "who", "what", "where", "how"))
 """Words before a verb that only describes the noun in front of them."""

@@ -407,3 +407,15 @@ def test_a_callout_and_a_folder_are_named_before_their_text(tmp_path: Path) -> N
     done(repo, "run")
     assert "- Folded: The spare key is with Frau Ott." in page(repo)
     assert "- alder: Never ship on a Friday." in page(repo)
+
+
+def test_the_newest_state_is_on_the_page_and_an_older_one_leaves_it(tmp_path: Path) -> None:
+    older = "## Website status (2026-03-20)\n\n- The shop page is offline.\n\n"
+    repo, workspace = bakery(tmp_path, **{"MEMORY.md": f"# Memory\n\n{older}"})
+    done(repo, "run")
+    assert "The shop page is offline." in page(repo)
+    newer = "## Website status (2026-04-20)\n\n- The shop page takes orders.\n\n"
+    (workspace / "MEMORY.md").write_text(f"# Memory\n\n{older}{newer}")
+    done(repo, "run", now=NEXT_DAY)
+    assert "The shop page takes orders." in page(repo)
+    assert "The shop page is offline." not in page(repo)

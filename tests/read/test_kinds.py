@@ -10,6 +10,7 @@ from memrepo.read.kinds import (
     kinds,
     name_in,
     other_agents,
+    path_kind,
     section_kind,
     signs_of,
     title_of,
@@ -193,3 +194,17 @@ def test_a_folder_names_the_subject_of_a_file_whose_name_says_nothing(
     path: str, title: str
 ) -> None:
     assert title_of(path) == title
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MEMORY (Karls in Konflikt stehende Kopie 2026-05-09).md",
+        "MEMORY (copia en conflicto de Ana 2026-05-09).md",
+        "MEMORY (copie en conflit de Ana 2026-05-09).md",
+        "MEMORY (Ana 的冲突副本 2026-05-09).md",
+        "MEMORY - Kopie.md",
+    ],
+)
+def test_a_conflict_copy_is_one_in_any_language(name: str) -> None:
+    assert path_kind(name) == "archive"

@@ -571,3 +571,76 @@ def test_a_day_before_a_line_does_not_lower_it_in_a_file_kept_for_its_type(
 ) -> None:
     units = scan(path, text.encode()).units
     assert all(one.fits for one in rank_file(file_kind(path, text, units), units).values())
+
+
+def fits_of(text: str, path: str = "MEMORY.md") -> dict[str, RankedUnit]:
+    units = scan(path, text.encode()).units
+    found = rank_file(file_kind(path, text, units), units)
+    return {unit.text: found[unit.hash] for unit in units}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Backup check: last successful run 3 days ago.",
+        "The window for the fair closes in 5 days.",
+        "Day 12 of the trial flagged two outliers.",
+        "Die Antwort von Herrn Kranz steht noch aus.",
+        "Die Bewerbungsfrist endet in drei Tagen.",
+        "El plazo termina en tres días.",
+    ],
+)
+def test_what_was_true_on_its_day_only_is_not_chosen_from_any_file(line: str) -> None:
+    found = fits_of(f"# Memory\n\n## Mill\n\n- {line}\n- The mill has two wheels of oak.\n")
+    assert not found[line].fits
+    assert found["The mill has two wheels of oak."].fits
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "We decided 3 days ago to bill per month.",
+        "Bills are due in 14 days.",
+        "Day 1: Visby, by boat.",
+    ],
+)
+def test_what_lasts_is_chosen_though_it_counts_days(line: str) -> None:
+    assert fits_of(f"# Memory\n\n## Mill\n\n- {line}\n")[line].fits
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "type_"),
+    [
+        ("Findings", "The pump must have run dry twice.", "fact"),
+        ("Walls", "Finding: the west wall always lets water through.", "fact"),
+        ("Findings", "Never run the pump dry.", "constraint"),
+        ("Wishes", "I will someday learn to weld.", "aspiration"),
+        ("Hafen", "Wir sollten irgendwann ein Segelboot kaufen.", "aspiration"),
+        ("Bills", "I will send Ana the bill.", "commitment"),
+    ],
+)
+def test_a_finding_is_no_rule_and_a_wish_no_promise(heading: str, line: str, type_: str) -> None:
+    assert fits_of(f"# Memory\n\n## {heading}\n\n- {line}\n")[line].type == type_
+
+
+def test_numbered_lines_below_decisions_are_one_each() -> None:
+    found = fits_of("# Memory\n\n## Decisions made\n\n1. Keep the lathe.\n2. Sell the van.\n")
+    assert {text: one.type for text, one in found.items()} == {
+        "Keep the lathe.": "decision",
+        "Sell the van.": "decision",
+    }
+
+
+def test_the_newest_section_of_a_state_is_kept_and_older_ones_are_not() -> None:
+    text = (
+        "# Memory\n\n## Website status (2026-03-20)\n\n- The shop page is live.\n\n"
+        "## Stand (2026-04-02)\n\n- Der Ofen ist kalt.\n\n"
+        "## Stand (2026-04-20)\n\n- Der Ofen ist heiß.\n\n"
+        "## Current state (2026-03-01)\n\n- The barn roof is open.\n\n"
+        "## Current state (2026-04-15)\n\n- The barn roof is closed.\n"
+    )
+    assert {text for text, one in fits_of(text).items() if one.fits} == {
+        "The shop page is live.",
+        "Der Ofen ist heiß.",
+        "The barn roof is closed.",
+    }

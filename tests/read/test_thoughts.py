@@ -336,6 +336,13 @@ def test_items_that_need_their_heading_stay_one_thought(items: tuple[str, ...]) 
     assert len(texts(f"# Memory\n\n## Parser\n\n{shown}")) == 1
 
 
+def test_lines_below_a_heading_that_negates_them_stay_with_it() -> None:
+    items = "- The price is fixed\n- Rye has a share of half\n"
+    for heading in ("What not to promise", "Say first:"):
+        (found,) = texts(f"# Memory\n\n## {heading}\n\n{items}")
+        assert found.startswith(f"## {heading}")
+
+
 def test_entry_signs_and_lines_without_bullets_part_thoughts() -> None:
     signed = "§ The landlord is Herr Baumann.\n§ Rent is due on the third day.\n"
     assert texts(f"# Memory\n\n## Flat\n\n{signed}") == [

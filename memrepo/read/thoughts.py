@@ -984,7 +984,7 @@ def _are_parts(nodes: Sequence[_Node], label: str) -> bool:
 
 
 def _are_sentences_each(items: Sequence[_Node], *, clauses: bool = True) -> bool:
-    """Return whether at least half of some list items are statements that stand by themselves."""
+    """Return whether at least half of some list items are statements that need no list."""
     return 2 * sum(_stands_alone(n.text, clauses=clauses) for n in items) >= len(items)
 
 
@@ -1029,7 +1029,7 @@ def _verbs() -> frozenset[str]:
 _RECORDS = ("decision", "preference", "lesson")
 """Kinds of sections whose numbered items are statements, and no steps."""
 CLAUSE_WORDS, CLAUSE_WIDTH, CLAUSE_REACH = 3, 12, 5
-"""Minimum words of a clause, its minimum width in scripts without blanks, and how many words stand
+"""Minimum words of a clause, its minimum width in scripts without blanks, and the most words
 before its verb."""
 _CLAUSE_END = regex(r"[(:：;]|\s[–—-]\s")
 _RELATIVE = frozenset(("that", "which", "who", "what", "where", "how"))

@@ -149,7 +149,7 @@ def cite(lines: str, batch: Batch) -> Cited:
         adjacent = (m for away in range(1, NEAR_LINES + 1) for m in (start - away, end + away))
         near |= {f"{id_}:{n}": document.lines[n - 1] for n in adjacent if n in visible[id_]}
         days += _DAY.findall("\n".join((document.name, *under, *above)))
-        days += [document.as_of, document.changed]
+        days += [document.as_of, document.changed, document.day]
     if leads and not places:
         id_ = next(id_ for id_, document in files.items() if document is leads[0].document)
         why = "states nothing by itself, cite the lines below it"

@@ -29,6 +29,7 @@ from memrepo.core.patterns import regex
 from memrepo.judge.grounding import literals_of
 from memrepo.read.documents import read_lines
 from memrepo.read.learned import line_hash, weights
+from memrepo.text.dates import date_of_path
 from memrepo.text.words import bare, content_words, language_of, small_words, stems
 
 FIRST = (
@@ -90,8 +91,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def day(self) -> str:
         """Return the day in the file's name, or an empty string."""
-        found = DAY.search(self.name.rpartition("/")[2])
-        return found[1] if found else ""
+        return date_of_path(self.name)
 
     @property
     def changed(self) -> str:
@@ -178,7 +178,9 @@ def compare(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], dict[int,
 def kind_of_name(name: str) -> str:
     """Return whether a file is a log, a profile or another page, by its name."""
     base = name.rpartition("/")[2]
-    return "log" if DAY.match(base) else "profile" if base in FIRST else "page"
+    day = date_of_path(name).replace("-", "")
+    is_log = bool(day) and base.replace("-", "").startswith(day)
+    return "log" if is_log else "profile" if base in FIRST else "page"
 
 
 def _place(document: Document) -> tuple[int, str, str]:
@@ -187,8 +189,7 @@ def _place(document: Document) -> tuple[int, str, str]:
         case "profile":
             return 0, f"{FIRST.index(base)}", document.name
         case "log":
-            day = DAY.match(base)
-            return 2, day[1] if day else base, document.name
+            return 2, document.day, document.name
     return 1, "", document.name
 
 

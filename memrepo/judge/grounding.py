@@ -594,4 +594,4 @@ _NTH = regex(r"\b\d{1,2}(?:st|nd|rd|th)\b")
 
 def loose(text: str) -> str:
     """Return the normalised words of a text, separated by single blanks."""
-    return " ".join(_WORD.findall(normalise(text)))
+    return " ".join(_WORD.findall(normalise(text.replace("**", ""))))

@@ -168,6 +168,12 @@ def missing_pages(work: Work) -> list[str]:
     return work.store.work.missing([*tree.below(layout.area("views")), *hot])
 
 
+def restore_pages(work: Work) -> None:
+    """Put back the generated pages that are missing from the work tree: a write needs them."""
+    if lost := missing_pages(work):
+        work.store.work.restore(lost)
+
+
 def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
     """Return new contents by path for each outdated derived file, or None for a file to delete."""
     contents: dict[str, bytes | None] = {}

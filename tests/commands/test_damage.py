@@ -46,11 +46,29 @@ def tamper(repo: Path) -> None:
     committed(repo)
 
 
+def forge_new(repo: Path) -> None:
+    (repo / "sources" / "USER.md").write_text("- Likes tea.\n")
+    git(repo, "add", "sources")
+    committed(repo)
+
+
+def flip(repo: Path) -> None:
+    path = record(repo)
+    path.write_text(path.read_text().replace("1", "9", 1))
+
+
 HARM: dict[str, tuple[Harm, str]] = {
     "a deleted record": (lambda r: record(r).unlink(), "record-lost"),
     "a record deleted in a commit": (lambda r: (record(r).unlink(), committed(r)), "record-lost"),
     "git replace": (replace_object, "object-replaced"),
     "a forged copy": (forge, "source-forged"),
+    "an uncommitted forgery": (
+        lambda r: change(r, "sources/MEMORY.md", "- ", "- Not "),
+        "source-forged",
+    ),
+    "a copy made by hand": (forge_new, "source-forged"),
+    "an edited record": (flip, "record-forged"),
+    "a record edited in a commit": (lambda r: (flip(r), committed(r)), "record-forged"),
     "a tampered page": (tamper, "page-edited"),
     "a filter": (
         lambda r: (r / ".gitattributes").write_text("*.md filter=lfs diff=lfs -text\n"),
@@ -67,6 +85,7 @@ def test_check_and_doctor_report_the_same_damage(small_repo: Path, name: str) ->
     harm(small_repo)
     checked = memrepo(small_repo, "check", "--all", as_json=False)
     assert rule in checked.out + checked.err
+    assert checked.exit != 0 or rule == "page-edited"
     failed = [c for c in memrepo(small_repo, "doctor").data["checks"] if not c["ok"]]
     assert any(rule in c["message"] for c in failed)
 
@@ -76,9 +95,31 @@ def test_a_reverted_run_is_no_damage(small_repo: Path) -> None:
     assert "record-lost" not in memrepo(small_repo, "check", "--all", as_json=False).out
 
 
-def test_an_empty_head_is_damage_and_not_a_missing_repository(small_repo: Path) -> None:
+def test_a_lost_page_is_reported_by_both_and_made_again_by_the_next_write(small_repo: Path) -> None:
+    lost = [small_repo / "MEMORY.md", small_repo / "views" / "LTMEMORY.md"]
+    for path in lost:
+        path.unlink()
+    found = memrepo(small_repo, "check", "--all").data["problems"]
+    assert [p["rule"] for p in found].count("page-lost") == 2
+    assert memrepo(small_repo, "doctor").exit == 1
+    done(small_repo, "add", "The mill pond froze.", now=LATER)
+    assert all(path.exists() for path in lost)
+
+
+def test_a_filter_is_reported_with_the_file_that_sets_it(small_repo: Path) -> None:
+    (small_repo / "memories" / ".gitattributes").write_text("*.md filter=lfs\n")
+    (found,) = [
+        p for p in memrepo(small_repo, "check").data["problems"] if p["rule"] == "git-filter"
+    ]
+    assert "memories/.gitattributes" in found["fix"]
+
+
+@pytest.mark.parametrize("command", ["status", "check"])
+def test_an_empty_head_is_damage_and_not_a_missing_repository(
+    small_repo: Path, command: str
+) -> None:
     (small_repo / ".git" / "HEAD").write_bytes(b"")
-    error = memrepo(small_repo, "status").error
+    error = memrepo(small_repo, command).error
     assert "HEAD is empty" in error["message"]
     assert "echo 'ref: refs/heads/main'" in error["fix"]
 

@@ -15,6 +15,8 @@ from msgspec.structs import replace
 from memrepo import checks
 from memrepo.actions.check import scenes
 from memrepo.actions.check.scenes import CheckResult
+from memrepo.actions.landing import missing_pages
+from memrepo.actions.run.ingest import INBOX
 from memrepo.actions.work import Work, purge_notices
 from memrepo.checks import secret_problems
 from memrepo.checks.memories import message_problems
@@ -245,7 +247,7 @@ def find_damage(work: Work) -> tuple[Problem, ...]:
     """Return the damage at HEAD and in this clone."""
     found = [*_find_replaced_objects(work), *_find_filters(work), *purge_notices(work)]
     try:
-        found += [*_find_lost_records(work), *_find_edits_by_hand(work)]
+        found += [*_find_lost_files(work), *_find_edits_by_hand(work)]
     except MemrepoError as error:
         found.append(errors.problem("unreadable-history", work.tree.commit, cause=error.message))
     try:
@@ -263,35 +265,56 @@ def _find_replaced_objects(work: Work) -> Iterator[Problem]:
 
 def _find_filters(work: Work) -> Iterator[Problem]:
     """Yield a problem if a git filter such as LFS rewrites the content of memories."""
-    path = work.tree.layout.area("memories") + "notes/any.md"
-    answer = work.store.repo.call("check-attr", "filter", "--", path)
+    area, repo = work.tree.layout.area("memories"), work.store.repo
+    answer = repo.call("check-attr", "filter", "--", area + "notes/any.md")
     value = answer.rpartition(": ")[2].strip()
     if value not in ("unset", "unspecified", ""):
-        yield errors.problem("git-filter", ".gitattributes", filter=value)
+        folders = ("", area, area + "notes/")  # of two files that set it, the lower one counts
+        named = {path: work.store.work.read(path) or b"" for path in map(_ATTRIBUTES, folders)}
+        own = b"filter=" + value.encode()
+        path = next((p for p in reversed(named) if own in named[p]), ".git/info/attributes")
+        yield errors.problem("git-filter", path, filter=value, file=path)
 
 
-def _find_lost_records(work: Work) -> Iterator[Problem]:
-    """Yield records of runs that are committed and gone from the work tree."""
+_ATTRIBUTES = "{}.gitattributes".format
+
+
+def _find_lost_files(work: Work) -> Iterator[Problem]:
+    """Yield records of runs and pages that are committed and gone from the work tree."""
     area = work.tree.layout.area("runs")
     for path in work.store.work.missing(work.tree.files.below(area)):
         yield errors.problem("record-lost", path, fix=f"`git restore {path}`")
+    for path in missing_pages(work):
+        yield errors.problem("page-lost", path)
 
 
 def _find_edits_by_hand(work: Work) -> Iterator[Problem]:
-    """Yield what commits by hand did to records of runs and to copies of the workspace."""
+    """Yield what was done by hand to records of runs and to copies of the workspace."""
     layout, blobs = work.tree.layout, work.tree.blobs
     records, sources = layout.area("runs"), layout.area("sources")
     is_copy = settings.workspace(work.store.repo) not in (None, work.store.root)
     areas = (records, sources) if is_copy else (records,)
+    for path in work.store.work.dirty():
+        is_kept = path in blobs and work.store.work.read(path) is not None
+        if is_kept and path.startswith(areas) and not path.startswith(sources + INBOX):
+            yield _forged(path, records, "an uncommitted edit", f"`git restore -SW {path}`")
     latest: dict[str, history.LogEntry] = {}
     for entry in history.commits_with_files(
         work.store.repo, "--no-merges", work.tree.commit, "--", *areas
     ):
+        has_run = any(f.path.startswith(records) and not f.old for f in entry.files)
         for file in entry.files:
-            if latest.setdefault(file.path, entry) is not entry or entry.trailer("Op"):
+            path, commit = file.path, entry.commit[:10]
+            if latest.setdefault(path, entry) is not entry or entry.trailer("Op") or has_run:
                 continue
-            if file.path.startswith(records) and file.path.endswith(".json") and not file.new:
-                fix = f"`git restore -s {entry.commit[:10]}^ -SW {file.path}`, then commit"
-                yield errors.problem("record-lost", file.path, fix=fix)
-            elif file.path.startswith(sources) and file.old and blobs.get(file.path) == file.new:
-                yield errors.problem("source-forged", file.path, commit=entry.commit[:10])
+            if path.startswith(records) and path.endswith(".json") and not file.new:
+                fix = f"`git restore -s {commit}^ -SW {path}`, then commit"
+                yield errors.problem("record-lost", path, fix=fix)
+            elif blobs.get(path) == file.new and not path.startswith(sources + INBOX):
+                yield _forged(path, records, f"commit {commit}", f"`git revert {commit}`")
+
+
+def _forged(path: str, records: str, who: str, fix: str) -> Problem:
+    """Return the problem of a file that only a run writes, and that somebody else wrote."""
+    rule = "record-forged" if path.startswith(records) else "source-forged"
+    return errors.problem(rule, path, who=who, fix=fix)

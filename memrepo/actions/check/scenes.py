@@ -175,14 +175,18 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 @contextmanager
 def opened_git(where: Path) -> Iterator[Git]:
     """Open the repository that contains a folder, for reading. Raises NotARepository."""
-    from memrepo.store.errors import NotARepository
-    from memrepo.store.git import Git, top_of
+    from memrepo.store.errors import GitFailed, NotARepository
+    from memrepo.store.git import Git, found_at, top_of
 
     top = top_of(where)
     if top is None:
         raise NotARepository("none", where=where)
     with Git(top) as git:
-        yield git
+        try:
+            yield git
+        except GitFailed:
+            with found_at(top):  # says so if the repository itself is damaged
+                raise
 
 
 def taken(

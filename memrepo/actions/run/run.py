@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import missing_pages, retried
+from memrepo.actions.landing import restore_pages, retried
 from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room
 from memrepo.actions.run.decide import Decisions, decide
 from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
@@ -224,8 +224,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
     report_clock(at)
     if not request.dry_run:
         Ledger(first.store).close()
-        if lost := missing_pages(at):
-            at.store.work.restore(lost)
+        restore_pages(at)
     desk, stored = _desk(first, request)
     plan, since = replace(plan, desk=desk), at.tree.commit
     taken = take_in(at, dry_run=request.dry_run)

@@ -11,7 +11,14 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import close_calls, hot_rules, prepare, refuse_secret, retried
+from memrepo.actions.landing import (
+    close_calls,
+    hot_rules,
+    prepare,
+    refuse_secret,
+    restore_pages,
+    retried,
+)
 from memrepo.actions.verbs import OutOfScope
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
 from memrepo.core.access import Accesses
@@ -131,6 +138,8 @@ def write_steps(
     first page if a memory on it changed.
     """
     first.begin_write(dry_run=request.dry_run)
+    if not request.dry_run:
+        restore_pages(first)
 
     def attempt() -> StepsWritten:
         at = first.refreshed()

@@ -233,3 +233,19 @@ def test_at_takes_the_id_of_a_run_and_a_waiting_branch(watered: Path) -> None:
     assert done(watered, "search", "x", "--at", "2026-03-01")["commit"] == first_parents(watered)[3]
     said = done(watered, "search", "x", "--at", "refs/heads/2026-03-01")
     assert said["commit"] == first_parents(watered)[0]
+
+
+def test_what_ended_on_its_day_is_still_found_if_nothing_in_force_answers(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    notes = "# Memory\n\n- Jonna stays in Oslo until 2026-03-02.\n- Maud keeps bees at the mill.\n"
+    workspaces.write(workspace, {"MEMORY.md": notes.encode()})
+    done(tmp_path, "init", "repo", "--from", workspace)
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    done(repo, "run", now=DAY3)
+    found = done(repo, "search", "Jonna", "Oslo", now=DAY3)
+    assert [(hit["status"], hit["text"]) for hit in found["hits"]] == [
+        ("archived", "Jonna stays in Oslo until 2026-03-02.")
+    ]
+    assert found["archived"] == 0
+    assert [hit["status"] for hit in done(repo, "search", "bees", now=DAY3)["hits"]] == ["active"]

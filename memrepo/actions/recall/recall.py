@@ -389,6 +389,11 @@ class Recall:
         others = self._contesting(found.values())
         return self.index.together(lambda: [self.hit(m, others.get) for m in found.values()])
 
+    def ended(self, words: Sequence[str], only: Filter, also: Sequence[str]) -> list[Hit]:
+        """Return the memories that answer a query and held until a day that has passed."""
+        answer = self.find(words, replace(only, statuses=("archived",)), also=also)
+        return [h for h in answer.hits if h.answers and answer.memories[h.id].valid_until]
+
     def holding(self, words: Sequence[str], only: Filter) -> list[tuple[Memory, str]]:
         """Return every memory that contains all the words, in path order, with its tier."""
         found = self._memories(self.index.holding(words, only))

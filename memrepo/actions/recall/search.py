@@ -165,6 +165,9 @@ def do(work: Work, request: Request) -> Result:
     first = recall.of_kind(kind, request.limit) if kind else []
     if not (first or answer.answers or request.statuses or request.at or request.valid_at):
         first = recall.successors(request.words, only, request.also)
+        if not first:
+            first = recall.ended(request.words, only, request.also)
+            archived = max(0, archived - len(first))
     if first:
         ids = {hit.id for hit in first}
         every = [*first, *(hit for hit in every if hit.id not in ids)][: request.limit]

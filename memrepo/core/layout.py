@@ -7,7 +7,7 @@ distinguishes a page edited by hand from an outdated one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Literal
 
@@ -167,6 +167,25 @@ def standing_of(kind: PageKind, data: bytes) -> PageState:
     if match is None or match[1].decode() != kind:
         return "foreign"
     return "ours" if _stamp(data[match.end() :]) == match[2].decode() else "edited"
+
+
+def find_page_end(lines: Sequence[str], start: int) -> int:
+    """Return the index after the page whose stamp is at a line, or 0 if none has that stamp."""
+    import hashlib
+    import json
+
+    match = _STAMP.match(f"{lines[start]}\n".encode("utf-8", "surrogatepass"))
+    if match is None:
+        return 0
+    read = hashlib.sha256(b'["')  # as `digest` of the page's text, after each line
+    for end, line in enumerate(lines[start + 1 :], start=start + 2):
+        spelled = json.dumps(f"{line}\n", ensure_ascii=False)[1:-1]
+        read.update(spelled.encode("utf-8", "surrogatepass"))
+        whole = read.copy()
+        whole.update(b'"]')
+        if whole.hexdigest()[:16] == match[2].decode():
+            return end
+    return 0
 
 
 def _stamp(rest: bytes) -> str:

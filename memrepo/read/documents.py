@@ -37,7 +37,7 @@ Task = Literal["", "open", "done"]
 """State of a task with a checkbox. Empty for a line that is not a task."""
 MAX_BYTES = 4 * 1024 * 1024
 
-_COMMENT = regex(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*)-->[ \t]*")
+_COMMENT = regex(r"[ \t>]*<!--[ \t]*([^\s<>][^<>]*)-->[ \t]*")
 # Programs write `name:start`. People also use the looser forms in comments ("quick-start guide"),
 # so loose forms count only in pairs.
 _FIRM = regex(r"(?P<name>\S+?):(?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE)

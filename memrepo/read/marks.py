@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from memrepo.core.layout import find_page_end
 from memrepo.core.patterns import regex
 from memrepo.text.words import WordPattern, entries, pattern, small_words, stop_words, words
 
@@ -57,6 +58,18 @@ _PRINTED = regex(
     """,
     re.VERBOSE,
 )
+
+_SHOWN = regex(r"mem-[0-9a-f]{16}[ ]{2}[a-z]+, [a-z]+, [a-z]+$")
+"""The first line of what `show` and `why` print: a text, then fields in columns."""
+_FIELD_NAME = regex(r"(?=.{14} \S)[a-z][a-z ]*: +\S")
+_FIELD = regex(_FIELD_NAME.pattern + r"|[ ]{2,}\S|recovered: ")
+MAX_SHOWN = 100
+"""Lines of a memory's text, at most, between the first line and the fields."""
+_PAGE = regex(r"[ \t>]*<!-- memrepo:(?:hot|view|layer) [0-9a-f]{16} -->$")
+_BEGINS = regex(f"{_SHOWN.pattern}|{_PAGE.pattern}")
+_PAGE_LINE = regex(r".*(?:`[0-9a-f]{6}`|←mem-[0-9a-f]{16})")
+_ANSWER = '"schema_version": '
+"""The first key of each answer in JSON."""
 
 
 def marked(what: str, text: str) -> str:
@@ -204,21 +217,22 @@ def _is_deeper(line: str, above: str) -> bool:
 def printed_lines(lines: Sequence[str]) -> set[int]:
     """Return the numbers, from one, of lines that memrepo or another memory program printed.
 
-    A printed line is recognised by a tag, a fence or an id at the place where memrepo prints ids.
-    The lines below it belong to it up to a blank line, and so do short gaps between printed blocks.
+    A printed line is recognised by a tag, a fence, the stamp of a page, the first key of an answer
+    in JSON, or an id at the place where memrepo prints ids. The lines below it belong to it up to
+    its end, or else a blank line, and so do short gaps between printed blocks.
     """
     text = "\n".join(lines)
-    if not any(mark in text for mark in ("mem-", FENCE, NOTICE, "Z-", *RECALL_TAGS)):
+    if not any(mark in text for mark in ("mem-", FENCE, NOTICE, "Z-", _ANSWER, *RECALL_TAGS)):
         return set()
     found: set[int] = set()
-    number = 0
+    number, last = 0, -2 - MAX_GAP
     while number < len(lines):
         end = _printed_end(lines, number)
-        last = max(found, default=-2 - MAX_GAP)
         if end > number and 0 < number - last - 1 <= MAX_GAP:
             gap = range(last + 1, number)
             found.update(gap if not any(map(_is_heading, (lines[n] for n in gap))) else ())
         found.update(range(number, end))
+        last = end - 1 if end > number else last
         number = max(end, number + 1)
     return {n + 1 for n in found}
 
@@ -238,7 +252,56 @@ def _printed_end(lines: Sequence[str], start: int) -> int:
     if NOTICE in line:
         below = start + 1
         return _printed_end(lines, below) if below < len(lines) else below
+    if _SHOWN.match(line):
+        return _shown_end(lines, start)
+    if _PAGE.match(lines[start]):
+        return _page_end(lines, start)
+    if line.startswith(f"{{{_ANSWER}"):
+        return start + 1
+    if line == "{" and _ANSWER in "".join(lines[start + 1 : start + 2]):
+        brace, rest = lines[start].replace("{", "}"), range(start + 1, len(lines))
+        ends = (n + (lines[n] == brace) for n in rest if lines[n] in (brace, lines[start]))
+        return next(ends, 0) or _block_end(lines, start)
     return _block_end(lines, start) if _PRINTED.match(lines[start]) else start
+
+
+def _unquoted(lines: Sequence[str], start: int) -> list[str]:
+    """Return the lines from `start` to the next such one, or to one that is quoted less deeply."""
+    line = lines[start]
+    quote = line[: len(line) - len(line.lstrip(" \t>"))]
+    found: list[str] = []
+    for one in (lines[n] for n in range(start, len(lines))):
+        own = one.removeprefix(quote) if one.startswith(quote) else ""
+        if not one.startswith(quote.rstrip(" \t")) or (found and _BEGINS.match(own)):
+            break
+        found.append(own)
+    return found
+
+
+def _shown_end(lines: Sequence[str], start: int) -> int:
+    """Return the index after the last field of a memory that `show` or `why` printed."""
+    rest = _unquoted(lines, start)
+    field = next((n for n, line in enumerate(rest[:MAX_SHOWN]) if _FIELD_NAME.match(line)), 0)
+    end = field
+    while end < len(rest) and _FIELD.match(rest[end]):
+        end += 1
+    return start + end if field else _block_end(lines, start)
+
+
+def _page_end(lines: Sequence[str], start: int) -> int:
+    """Return the index after a page that memrepo wrote.
+
+    A page that somebody cut or changed ends with the last line that has an id, before a heading of
+    the level of its title.
+    """
+    rest = _unquoted(lines, start)
+    if end := find_page_end(rest, 0):
+        return start + end
+    title = next((n for n in range(1, len(rest)) if rest[n].strip()), 0)
+    heads = (n for n in range(title + 1, len(rest)) if _is_heading(rest[n], 1))
+    own = range(title, next(heads, len(rest)))
+    last = max((n for n in own if _PAGE_LINE.match(rest[n])), default=title)
+    return start + _block_end(rest, last)
 
 
 def _block_end(lines: Sequence[str], start: int) -> int:

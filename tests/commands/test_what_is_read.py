@@ -364,3 +364,24 @@ def test_the_first_run_counts_the_files_without_a_memory_and_those_for_search(
     shown = memrepo(tmp_path / "repo", "run", as_json=False).out
     assert "1 memory of 4 statements in 4 files" in shown
     assert "3 of these files gave none, 1 more file is for search only" in shown
+
+
+def test_what_memrepo_printed_elsewhere_gives_no_memory(tmp_path: Path) -> None:
+    text = "# Memory\n\n- The warehouse in Porto is always locked with the red key.\n"
+    first = begun(tmp_path / "first", {"MEMORY.md": text})
+    id_ = next(iter(memories(first)))
+    asked = (("show", id_), ("show", id_, "--explain"), ("why", id_), ("search", "warehouse"))
+    printed = [memrepo(first, *words, as_json=form).out for words in asked for form in (0, 1)]
+    pages = {page.name: page.read_text() for page in (first / "views").glob("*.md")}
+    assert sum("red key" in one for one in (*printed, *pages.values())) > len(asked) * 2
+    log = "\n\n".join(
+        f"## Pasted {n}\n\n{one}" for n, one in enumerate((*printed, *pages.values()))
+    )
+    quoted = "".join(f"> {line}".rstrip() + "\n" for line in log.split("\n"))
+    given = {"MEMORY.md": f"# Memory\n\n{OTHER}", "memory/2026-03-01.md": log, "MEMORY2.md": quoted}
+    other = begun(
+        tmp_path / "other", given | {f"notes/views/{name}": page for name, page in pages.items()}
+    )
+    assert "Rui repairs clocks" in bodies(other)
+    assert "red key" not in bodies(other)
+    assert not done(other, "search", "red key")["passages"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memrepo.core.layout import stamped
 from memrepo.read.marks import NOTICE, marked, printed_lines, unclosed_private, without_private
 from memrepo.views.hot import fenced
 
@@ -82,6 +83,9 @@ def test_other_text_stays(text: str) -> None:
 
 ID = "mem-2d429a7e4739ad15"
 RUN = "20261002T231000Z-79e10b54"
+PAGE = stamped(
+    "view", "# Past\n\nKept.\n\n## A\n\n- Bea naps. `a1b2c3`\n\n### B\n\nEnd.\n"
+).decode()
 
 
 @pytest.mark.parametrize(
@@ -97,13 +101,24 @@ RUN = "20261002T231000Z-79e10b54"
             f"added      {ID}  fact  memories/a.md\n  + Bea naps.\n    because: stated"
         ),
         marked("report", "# Last run: ok\n\n## Run\n\n- mode: incremental"),
+        PAGE,
+        PAGE.replace("Bea naps", "Bea slept") + "\n## B\n\n- Ben runs. `a1b2c4`\n",
+        (
+            f"{ID}  decision, active, resolved\nmemories/a.md\n\nWe bill per month.\n\n"
+            "- Ben runs.\n\ncontext:       MEMORY\nevidence:      sources/MEMORY.md:4\n"
+            "    | - We bill per month.\nfirst page:    since 2026-10-02 (critical)"
+        ),
+        '{"schema_version": 1, "hits": [{"text": "Bea naps."}]}',
+        '{\n  "schema_version": 1,\n  "hits": [\n    {\n      "text": "Bea naps."\n    }\n  ]\n}',
         "<relevant-memories>\n- Bea naps.\n\n- Ben runs.\n</relevant-memories>",
         "<memory-context>\n- Bea naps.",
     ],
 )
-def test_printed_text_is_recognised_and_the_text_around_it_is_not(text: str) -> None:
+@pytest.mark.parametrize("quote", ["", "> "])
+def test_printed_text_is_recognised_and_the_text_around_it_is_not(text: str, quote: str) -> None:
     # The comments of `marked` are read by read/documents.py.
-    lines = ["# Log", "", "- Before.", "", *text.split("\n"), "", "- After.", "", "```", "x", "```"]
+    pasted = [f"{quote}{line}".rstrip() for line in text.rstrip("\n").split("\n")]
+    lines = ["# Log", "", "- Before.", "", *pasted, "", "- After.", "", "```", "x", "```"]
     from memrepo.read.documents import read_lines
 
     source = read_lines("a.md", "\n".join(lines).encode())
@@ -119,6 +134,8 @@ def test_printed_text_is_recognised_and_the_text_around_it_is_not(text: str) -> 
         "- The memories of Ben are in a box.",
         "```python\nmemories\n```",
         "I read the relevant-memories page.",
+        f"{ID} is a decision, active, resolved",
+        "The answer begins with schema_version: 1.",
     ],
 )
 def test_a_text_about_memories_is_read(text: str) -> None:

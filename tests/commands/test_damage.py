@@ -95,6 +95,14 @@ def test_a_reverted_run_is_no_damage(small_repo: Path) -> None:
     assert "record-lost" not in memrepo(small_repo, "check", "--all", as_json=False).out
 
 
+def test_a_run_reverted_by_git_is_no_damage(small_repo: Path) -> None:
+    git(small_repo, "revert", "--no-edit", "-m", "1", "HEAD")
+    for _ in range(2):
+        assert memrepo(small_repo, "check", "--all", as_json=False).exit == 0
+        assert "record-lost" not in memrepo(small_repo, "doctor", as_json=False).out
+        done(small_repo, "run", now=LATER)
+
+
 def test_a_lost_page_is_reported_by_both_and_made_again_by_the_next_write(small_repo: Path) -> None:
     lost = [small_repo / "MEMORY.md", small_repo / "views" / "LTMEMORY.md"]
     for path in lost:

@@ -308,8 +308,9 @@ def _find_edits_by_hand(work: Work) -> Iterator[Problem]:
             if latest.setdefault(path, entry) is not entry or entry.trailer("Op") or has_run:
                 continue
             if path.startswith(records) and path.endswith(".json") and not file.new:
-                fix = f"`git restore -s {commit}^ -SW {path}`, then commit"
-                yield errors.problem("record-lost", path, fix=fix)
+                if not entry.subject.startswith(GIT_REVERTS):  # these take the memories too
+                    fix = f"`git restore -s {commit}^ -SW {path}`, then commit"
+                    yield errors.problem("record-lost", path, fix=fix)
             elif blobs.get(path) == file.new and not path.startswith(sources + INBOX):
                 yield _forged(path, records, f"commit {commit}", f"`git revert {commit}`")
 

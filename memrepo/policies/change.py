@@ -22,6 +22,9 @@ from memrepo.text.words import patterns
 
 MIN_COVER = 0.5
 """A statement that changes another must repeat at least this share of its words."""
+MIN_SENTENCE, MIN_COMMON = 3, 0.2
+"""Words with content from which the texts behind a key may be sentences of their own, and the share
+of them that both have if they are about one thing."""
 MAX_VALUES = 5
 """If more statements than this share a key or a sentence, they are items of a list."""
 
@@ -63,7 +66,8 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     if together or one.is_over:
         return None
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
-    if _has_other_value(one, two, *headings):
+    is_same = not (old.subject and new.subject) or old.subject == new.subject
+    if is_same and _has_other_value(one, two, *headings):
         return StatementChange(reason="the same key has another value", is_event=is_event)
     if kinds := _differing_value(one, two, frozenset(plain_words(new.subject).split())):
         reason, is_measure = "a newer line says what came after it", one.times == two.times
@@ -192,7 +196,8 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
 def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str) -> bool:
     """Return whether two statements give the same key under the same heading other values.
 
-    The values are of one time, and neither contains the other.
+    The values are of one time, and neither contains the other. Two sentences about a person, each
+    behind the name and a colon, are no values of a key: they share no words, or one denies.
     """
     if not one.key or one.key != two.key:
         return False
@@ -203,7 +208,11 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
         return False
     first, second = (frozenset(map(stem, side.value)) for side in (one, two))
     days = (frozenset(t for t in side.times if t.isalpha()) for side in (one, two))
-    if len({*days}) > 1 or not (first and second):
+    if len({*days}) > 1 or not (first and second) or one.negations != two.negations:
+        return False
+    told = first & one.content, second & two.content
+    least = min(map(len, told))
+    if least >= MIN_SENTENCE and len(told[0] & told[1]) < MIN_COMMON * least:
         return False
     return not (first <= second or second <= first)
 

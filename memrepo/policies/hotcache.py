@@ -114,7 +114,8 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
 
 def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:
     """Return whether a memory may be on the first page: active, valid and not doubtful."""
-    if not decays(memory) or memory.standing in _HIDDEN:
+    is_asked = memory.type == "open_question" and place_of(memory) > 0  # a judge wants it answered
+    if not decays(memory) or (memory.standing in _HIDDEN and not is_asked):
         return False
     return not why_over(memory, accesses, now, decay)
 

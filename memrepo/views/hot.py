@@ -80,6 +80,7 @@ _SECTIONS_OF_TYPES: Mapping[str, str] = {
     "preference": "preferences",
     "decision": "decisions",
     "commitment": "promises",
+    "open_question": "open questions",
 }
 """Headings of memories without a part, which a judge or a person put on the page."""
 _WIKILINK = r"(?<![\\!\[])\[\[[^\[\]()<>`\\:]+\]\](?![(\[:])"

@@ -165,6 +165,24 @@ def test_the_page_is_what_the_model_chose_until_it_chooses_again(
     assert_sound(repo)
 
 
+def test_an_open_question_is_on_the_page_that_a_model_chose(
+    service: Service, tmp_path: Path
+) -> None:
+    repo = begin(tmp_path)
+
+    def arranged(question: str) -> str:
+        given = json.loads(arranging(lambda ids: {"page": [ids[CASH], ids[HOLM]]})(question))
+        for op in given.get("operations", ()):
+            op["type"] = "open_question" if op["text"] == HOLM else op["type"]
+        return json.dumps(given)
+
+    service.default = Act(answer=arranged)
+    assert run(repo).exit == 0
+    assert page_of(repo) == [CASH, HOLM]
+    assert "## Open questions" in (repo / "MEMORY.md").read_text()
+    assert_sound(repo)
+
+
 @pytest.mark.parametrize("stated", [True, False])
 def test_a_replacement_is_confirmed_by_a_second_question(
     service: Service, tmp_path: Path, stated: bool

@@ -346,10 +346,6 @@ def newest_states(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
 
 
 _NO_LETTERS = regex(r"[\W\d_]+")
-_DAY_COUNT = regex(r"(?i)\W*(?:day|tag|jour|día|giorno|dia|dag) \d+\b(?!\s*[:：.–—-])")
-"""A statement that begins with the day of a count: it was true on that day."""
-OPENING = 200
-"""The number of leading characters that determine a statement's type."""
 _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
 _ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")
@@ -405,10 +401,6 @@ def signs_of(unit: Unit) -> frozenset[str]:
     first = text.partition("\n")[0]
     table = patterns().sentences
     found = {kind for kind in _SENTENCES if table[kind].search(text)}
-    if _DAY_COUNT.match(text):
-        found.add("fleeting")
-    if found & kinds().groups["lasting_signs"] or len(text) > OPENING:
-        found.discard("fleeting")  # what was decided or learned three days ago stays
     begin = _LOG_PREFIX.sub("", first, count=1)
     shown = _REDACTED.sub("", text)
     size = width("".join(filter(str.isalnum, shown)))
@@ -494,7 +486,6 @@ _SENTENCES = (
     "now",
     "unsure",
     "promise",
-    "fleeting",
 )
 
 

@@ -20,7 +20,6 @@ from memrepo.policies.phrases import read
 from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
     AGENTS,
-    OPENING,
     FileKind,
     is_profile,
     kinds,
@@ -73,8 +72,8 @@ MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
 FACT = "fact"
 _PASSING = frozenset(("done", "now"))
-EARLY = 40
-"""The number of leading characters in which a modal rules."""
+OPENING, EARLY = 200, 40
+"""The numbers of leading characters that determine a statement's type, and where a modal rules."""
 
 
 class RankedUnit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -284,8 +283,6 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     is_passing = bool(_PASSING & set(signs)) or is_in(section, "unsettled_sections")
     if not is_kept and is_passing:
         return "constraint" if not is_in(file_kind, "loose") and _is_loud(unit) else FACT
-    if is_single and patterns().sentences["someday"].search(_opening(unit)):
-        return "aspiration"
     is_loose = is_in(file_kind, "loose") and file_kind != "day log"
     stated = "" if is_loose else _stated(unit, signs)
     if stated and not (is_instruction and stated == "decision"):  # it says what to record

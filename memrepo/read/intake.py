@@ -579,7 +579,8 @@ class Reader:
     def is_at(self, memory: Memory, source: Source) -> bool:
         """Return whether the file of a source still states a memory.
 
-        Of a text that a file stated under two headings, each memory has its own heading.
+        Of a text that a file stated under two headings, each memory has its own heading. Below a
+        heading of none of them, the text is that of each.
         """
         hashes = memory.wordings(source) & self.standing(source.resource)
         twins = [
@@ -590,7 +591,9 @@ class Reader:
         if not twins:
             return bool(hashes)
         under = {one for hash_ in hashes for one in self.headings_of(source.resource, hash_)}
-        return len(under) > len(twins) or not all(are_apart(memory.context, one) for one in under)
+        stated = [memory.context, *(twin.context for twin in twins)]
+        has_moved = any(all(are_apart(one, now) for one in stated) for now in under)
+        return has_moved or not all(are_apart(memory.context, now) for now in under)
 
     def headings_of(self, resource: str, hash_: str) -> frozenset[str]:
         """Return under which headings the current version of a source file states a text."""

@@ -149,6 +149,19 @@ def test_equal_text_under_two_headings_is_two_statements(
     assert {m.standing or "resolved" for m in nights.claims()} == {"resolved"}
 
 
+@pytest.mark.parametrize("title", ["Both printers", "Printers in use"])
+def test_equal_lines_that_one_section_joins_still_hold(tmp_path: Path, title: str) -> None:
+    line = "- The tray jams on thick paper."
+    nights = Nights(tmp_path, {"TOOLS.md": sections(line, line)})
+    joined = f"# Tools\n\n## {title}\n\n{line}\n"
+    nights.night({"TOOLS.md": joined})
+    nights.night({}, "--mode", "reconciliation")
+    assert line[2:] in nights.texts()
+    assert not [m for m in nights.claims() if m.standing == "retire_candidate"]
+    nights.night({"TOOLS.md": f"# Tools\n\n## {title}\n\n- Paper is in the cellar.\n"})
+    assert line[2:] not in nights.texts()
+
+
 FORMS = (
     "- VPN port is {}.",
     "- Cat: {}",

@@ -262,8 +262,8 @@ def date_until(text: str, stated: str = "", captured: str = "") -> str:
     Such a day in one of several lines or sentences is not the end of the others. `stated` is the
     day of the statement, if that is known: a weekday (`until Friday`) is the next one after it. A
     text with two weekdays is about every week. `captured` is a day on which the text stood there: a
-    day without a year (`until 15 April`) is the one nearest to it or to `stated`. A month ends on
-    its last day. What is due by a day after that of the statement ends on it.
+    day without a year (`until 15 April`) is the next one, or one that has just passed. A month
+    ends on its last day.
     """
     if _SENTENCES.search(text):
         return ""
@@ -274,13 +274,13 @@ def date_until(text: str, stated: str = "", captured: str = "") -> str:
         day
         for start, _, day in dated
         for before in [text[max(0, start - _UNTIL_LENGTH) : start].casefold()]
-        if _until().search(before) or ("" < near < day and _until("due").search(before))
+        if _until().search(before)
     ]
     if found or not stated:
         return max(found, default="")
     plain = _folded(text.casefold())
     named = list(_weekdays().finditer(plain))
-    if len(named) != 1 or not named[0]["ends"] or _RECURRING.search(plain):
+    if len(named) != 1 or not named[0]["ends"] or _recurs(text):
         return ""
     day = date.fromisoformat(stated)
     ahead = (_weekday_numbers()[named[0]["day"]] - day.weekday() - 1) % 7 + 1
@@ -302,8 +302,8 @@ def _month_end(first: str) -> str:
 
 
 @cache
-def _until(key: str = "until") -> re.Pattern[str]:
-    words = "|".join(re.escape(word) for word in entries("dates", key))
+def _until() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for word in entries("dates", "until"))
     return re.compile(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,5}}$")
 
 
@@ -347,18 +347,35 @@ def _months_with_year(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _yearless(text: str, near: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, end and day of each day without a year, in the year nearest to a day."""
-    if not (near and _LIKELY.search(text)) or _RECURRING.search(text):
+    """Yield the start, end and day of the one day without a year in a text.
+
+    The day is the first one that is at most PASSED before `near`. Two such days are a season.
+    """
+    if not (near and _LIKELY.search(text)) or _recurs(text):
         return
-    day_near = date.fromisoformat(near)
-    for form in _yearless_forms():
-        for match in form.finditer(text):
-            month = str(short_month_names().get(match["month"].lower(), match["month"]))
-            years = (str(day_near.year + n) for n in (-1, 0, 1))
-            days = [day for year in years if (day := _calendar(year, month, match["day"]))]
-            if days:
-                nearest = min(days, key=lambda day: abs(date.fromisoformat(day) - day_near))
-                yield match.start(), match.end(), nearest
+    found = [match for form in _yearless_forms() for match in form.finditer(text)]
+    if len({match.span("day") for match in found}) == 1:
+        match, day_near = found[0], date.fromisoformat(near)
+        month = str(short_month_names().get(match["month"].lower(), match["month"]))
+        years = (str(day_near.year + n) for n in (-1, 0, 1))
+        days = (_calendar(year, month, match["day"]) for year in years)
+        least = (day_near - PASSED).isoformat()
+        if day := next((day for day in days if day >= least), ""):
+            yield match.start(), match.end(), day
+
+
+PASSED = timedelta(days=60)
+"""How long before a statement the day without a year may be until which something was true."""
+
+
+def _recurs(text: str) -> bool:
+    """Return whether a text speaks of something that happens again and again."""
+    return bool(_recurring().search(_folded(text.casefold())))
+
+
+@cache
+def _recurring() -> re.Pattern[str]:
+    return re.compile(_whole(entries("dates", "recurring")))
 
 
 def _calendar(year: str, month: str, day: str) -> str:

@@ -247,11 +247,16 @@ def test_the_day_until_which_a_statement_is_true(text: str, day: str) -> None:
         ("Until 28 September the quay was closed.", "2026-09-28"),
         ("The lease of 3 May runs until 15 October 2027.", "2027-10-15"),
         ("Every year the quay is closed until 15 October.", ""),
+        ("Jedes Jahr bis 15. Oktober ist der Kai zu.", ""),
+        ("每年到10月15日关门", ""),
+        ("The quay is heated from 1 October until 15 April.", ""),
+        ("Hana is on leave until 30 September 2027.", "2027-09-30"),
+        ("Hana is on leave until 31 July.", "2027-07-31"),
         ("The fair opens on 15 October.", ""),
         ("Hana is on leave until 31 February.", ""),
     ],
 )
-def test_a_day_without_a_year_is_the_nearest_one(text: str, day: str) -> None:
+def test_a_day_without_a_year_is_the_next_or_has_just_passed(text: str, day: str) -> None:
     assert date_until(text, captured=THURSDAY) == day
     assert date_until(text, THURSDAY) == day
 
@@ -259,16 +264,12 @@ def test_a_day_without_a_year_is_the_nearest_one(text: str, day: str) -> None:
 @pytest.mark.parametrize(
     ("text", "day"),
     [
-        ("Send the tax papers by 2026-10-11.", "2026-10-11"),
-        ("Paga a Lena antes del 11 de octubre de 2026.", "2026-10-11"),
         ("The pool is closed until February 2028.", "2028-02-29"),
         ("Das Bad ist bis Oktober 2026 geschlossen.", "2026-10-31"),
-        ("By 2025-10-11 all hosts were moved.", ""),
-        ("The report by Lena of 2026-10-11 is late.", ""),
         ("The pool opened in February 2028.", ""),
     ],
 )
-def test_what_is_due_by_a_later_day_ends_on_it_and_a_month_on_its_last(text: str, day: str) -> None:
+def test_a_month_ends_on_its_last_day(text: str, day: str) -> None:
     assert date_until(text, THURSDAY) == date_until(text, captured=THURSDAY) == day
 
 

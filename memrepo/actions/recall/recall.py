@@ -16,7 +16,7 @@ from memrepo.core.access import Accesses
 from memrepo.core.memory import STATUSES, Memory, Source
 from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
-from memrepo.core.times import format_time, local_day
+from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces
 from memrepo.policies.phrases import read
@@ -390,9 +390,15 @@ class Recall:
         return self.index.together(lambda: [self.hit(m, others.get) for m in found.values()])
 
     def ended(self, words: Sequence[str], only: Filter, also: Sequence[str]) -> list[Hit]:
-        """Return the memories that answer a query and held until a day that has passed."""
+        """Return the memories that answer a query and were archived after their last day."""
         answer = self.find(words, replace(only, statuses=("archived",)), also=also)
-        return [h for h in answer.hits if h.answers and answer.memories[h.id].valid_until]
+        zone = self.work.config.zone
+
+        def has_ended(memory: Memory) -> bool:
+            until, at = memory.valid_until, memory.archived_at
+            return bool(until) and at is not None and end_of(until, zone) <= at
+
+        return [h for h in answer.hits if h.answers and has_ended(answer.memories[h.id])]
 
     def holding(self, words: Sequence[str], only: Filter) -> list[tuple[Memory, str]]:
         """Return every memory that contains all the words, in path order, with its tier."""

@@ -464,14 +464,24 @@ def read_obsidian(files: Files) -> Iterator[Found]:
 
 
 def _plain(body: str) -> str:
-    """Return the text of a note without comments, blocks of code, and marks of Obsidian."""
+    """Return the text of a note without comments, blocks of programs, and marks of Obsidian."""
     text = without_private(body)
-    stated = _CODE_BLOCK.sub("", text)
-    lines = (plain_note(_CALLOUT.sub("", line)) for line in (stated.strip() or text).split("\n"))
-    return _BLANKS.sub("\n\n", "\n".join(lines)).strip()
+    stated = _BLOCK_OR_LINE.sub(_plain_part, text)
+    return _BLANKS.sub("\n\n", stated.strip() or text).strip()
 
 
-_CODE_BLOCK = regex(r"(?ms)^[ \t]*(```+|~~~+).*?^[ \t]*\1[ \t]*$")
+def _plain_part(part: re.Match[str]) -> str:
+    if part["fence"]:
+        return "" if part["program"] else part[0]
+    return plain_note(_CALLOUT.sub("", part[0]))
+
+
+_BLOCK_OR_LINE = regex(
+    r"(?ms)^[ \t]*(?P<fence>`{3,}(?!`)|~{3,}(?!~))[ \t]*"
+    r"(?P<program>(?:dataview|dataviewjs|tasks|query|mermaid|button)(?![\w-]))?[^`\n]*$"
+    r".*?^[ \t]*(?P=fence)[`~]*[ \t]*$|^[^\n]*$"
+)
+"""A block of code, which may be one that a program runs or draws, or a line outside of blocks."""
 _CALLOUT = regex(r"(?<=>)[ \t]*\[!\w+\][-+]?")
 _BLANKS = regex(r"\n\s*\n")
 

@@ -92,7 +92,10 @@ _INNER_FIELD = regex(
     r"\[(?P<key>[^\W\d][\w -]{0,39})::[ \t]+(?P<value>[^\[\]\n]+)\]"
     r"|\((?P<shown>[^\W\d][\w -]{0,39})::[ \t]+(?P<told>[^()\n]+)\)"
 )
-_BLOCK_ID = regex(r"[ \t]+\^(?=[\w-]*[^\W\d])[A-Za-z0-9-]+[ \t]*$")
+_BLOCK_ID = regex(
+    r"(?<![ \t])(?<!\b\w)(?<![A-Z]{2})[ \t]+\^(?=[\w-]*[^\W\d])[A-Za-z0-9-]{4,}[ \t]*$"
+)
+"""The id of a block. Behind one letter or capitals, `^` is a sign of a formula or of git."""
 
 
 def has_note_field(line: str) -> bool:

@@ -33,7 +33,13 @@ from memrepo.read.thoughts import (
     width,
     with_values,
 )
-from memrepo.text.dates import date_of_path, find_clock, find_date, is_time_heading
+from memrepo.text.dates import (
+    date_of_path,
+    find_clock,
+    find_date,
+    is_time_heading,
+    without_dates,
+)
 from memrepo.text.words import patterns
 
 TABLE = Path(__file__).with_name("kinds.toml")
@@ -332,7 +338,7 @@ def state_of(heading: str) -> tuple[str, str]:
     day = find_date(heading)
     if not day or not patterns().headings["state"].search(heading):
         return "", ""
-    return _NO_LETTERS.sub(" ", heading).strip().casefold(), day
+    return _NO_TITLE.sub(" ", without_dates(heading)).strip().casefold(), day
 
 
 def newest_states(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -345,7 +351,8 @@ def newest_states(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
     return days
 
 
-_NO_LETTERS = regex(r"[\W\d_]+")
+_NO_TITLE = regex(r"(?:[\W_]|\b\d{1,2}:\d\d\b)+")
+"""Signs and clock times. Other digits tell apart what has a number."""
 _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
 _ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")

@@ -436,23 +436,25 @@ class _FileReader(msgspec.Struct):
     def _entries(self, first: int, last: int) -> list[tuple[tuple[int, int], str]]:
         """Split a paragraph into entries, each with its lines, or return none if it is one text.
 
-        A section sign parts entries, and so does each line of one if every line of it is a whole
-        sentence, or begins with a date.
+        A section sign parts entries, and so does a line with a field. So does each line of one if
+        every line of it is a whole sentence, or begins with a date.
         """
         rows = self.source.visible(first, last)
         lines = [line.strip() for _, line in rows]
-        has_fields = any(map(has_note_field, lines))
-        if not has_fields and _ENTRY_SIGN not in lines and not _are_sentences(lines):
+        is_parted = _ENTRY_SIGN in lines or any(map(has_note_field, lines))
+        if not is_parted and not _are_sentences(lines):
             return []
         groups: list[list[tuple[int, str]]] = [[]]
         for number, line in rows:
             if line.strip() == _ENTRY_SIGN:
                 groups.append([])
+            elif has_note_field(line):
+                groups += [[(number, line.strip())], []]
             else:
                 groups[-1].append((number, line.strip()))
         spans: list[tuple[int, int]] = []
         for group in filter(None, groups):
-            if has_fields or _are_sentences([line for _, line in group]):
+            if _are_sentences([line for _, line in group]):
                 spans += [(number, number) for number, _ in group]
             else:
                 spans.append((group[0][0], group[-1][0]))

@@ -140,10 +140,31 @@ def test_a_time_that_is_none_is_named_at_its_line() -> None:
 
 def test_an_imported_note_has_no_comment_and_no_syntax_of_its_program() -> None:
     body = (
-        b"> [!info] Permit\n> The office answers by post.\n\nSenger calls early. ^s1\n\n"
+        b"> [!info] Permit\n> The office answers by post.\n\nSenger calls early. ^s1a2\n\n"
         b"deadline:: 2026-09-30\n\n%% a private guess %%\n\n```dataview\nTABLE port\n```\n"
     )
     (memory,) = imported("obsidian", {"Roof.md": body}).memories.values()
     assert memory.body == (
         "> Permit\n> The office answers by post.\n\nSenger calls early.\n\ndeadline: 2026-09-30"
     )
+
+
+@pytest.mark.parametrize(
+    ("block", "is_kept"),
+    [
+        ("```bash\nsudo mill restart\n\n    port:: 80 ^stone1\n```", True),
+        ("~~~\nmill --dry\n~~~", True),
+        ("````md\n```dataview\nTABLE port\n```\n````", True),
+        ("```query-plan\nSCAN mills\n```", True),
+        ("```dataviewjs\ndv.list()\n```", False),
+        ("``` tasks\nnot done\n```", False),
+        ("~~~mermaid\ngraph TD\n~~~", False),
+    ],
+)
+def test_an_imported_note_keeps_its_code_but_no_blocks_of_programs(
+    block: str, is_kept: bool
+) -> None:
+    note = f"When the mill stops:\n\n{block}\n\nThen call Senger.\n"
+    (memory,) = imported("obsidian", {"Mill.md": note.encode()}).memories.values()
+    shown = f"{block}\n\n" if is_kept else ""
+    assert memory.body == f"When the mill stops:\n\n{shown}Then call Senger."

@@ -612,3 +612,25 @@ def test_the_newest_section_of_a_state_is_kept_and_older_ones_are_not() -> None:
         "Der Ofen ist heiß.",
         "The barn roof is closed.",
     }
+
+
+def test_the_states_of_two_numbered_things_are_not_one() -> None:
+    text = (
+        "# Memory\n\n## Status server 1 (2026-01-04)\n\n- The disk is full.\n\n"
+        "## Status server 2 (2026-02-04)\n\n- The fan is loud.\n"
+    )
+    assert all(one.fits for one in fits_of(text).values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Status 3 March 2026", "Status 4 April 2026"),
+        ("Status (2026-03-04 09:30)", "Status – 2026-04-04, 14:00"),
+    ],
+)
+def test_the_newest_state_is_known_by_its_date_in_words_and_time(old: str, new: str) -> None:
+    text = f"# Memory\n\n## {old}\n\n- The barn is open.\n\n## {new}\n\n- The barn is shut.\n"
+    found = fits_of(text)
+    assert not found["The barn is open."].fits
+    assert found["The barn is shut."].fits

@@ -392,7 +392,8 @@ def test_the_syntax_of_notes_is_no_part_of_a_thought() -> None:
         "Supplier:: Norlux\nstatus:: active\n"
         "The stove is serviced by [mechanic:: Ilir Hoxha] each autumn. ^stove1\n\n"
         "- The cellar is dry [insurer:: Norlux]. ^cellar-a1\n\n"
-        "Call `std::min` with 2 ^2, always.\n"
+        "Call `std::min` with 2 ^2, always.\n\n"
+        "The step costs x ^name\n\nCompare it with HEAD ^main\n\nNumber them by n ^1a\n"
     )
     assert texts(f"# Memory\n\n{note}") == [
         "Supplier: Norlux",
@@ -400,4 +401,17 @@ def test_the_syntax_of_notes_is_no_part_of_a_thought() -> None:
         "The stove is serviced by mechanic: Ilir Hoxha each autumn.",
         "The cellar is dry insurer: Norlux.",
         "Call `std::min` with 2 ^2, always.",
+        "The step costs x ^name",
+        "Compare it with HEAD ^main",
+        "Number them by n ^1a",
+    ]
+
+
+def test_a_field_within_wrapped_prose_does_not_cut_it_line_by_line() -> None:
+    before = "The kestrel project ships in May and Bea leads it together with\nthe team in Porto."
+    after = "The dinner is paid by the sponsor,\nand not more than 12 euros per head and\nday."
+    assert texts(f"# Memory\n\n{before}\nSponsor:: Norlux\n{after}\n") == [
+        before,
+        "Sponsor: Norlux",
+        after,
     ]

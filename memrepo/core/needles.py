@@ -28,7 +28,7 @@ LEAST, LEAST_WIDE = 4, 2
 """The minimum number of letters of a value. A shorter value would match too many other words."""
 LONGEST_BREAK = 24
 """The maximum number of characters between two parts of a value: blanks, a newline, a marker."""
-_CUT = 6
+CUT = 6
 """The minimum number of letters that remain of a value truncated by a length limit."""
 _DIGITS = 7
 """Numbers with at least this many digits are found in any grouping."""
@@ -121,7 +121,7 @@ _BLANKS = ("", "20", "nbsp", "160", "xa0", "c2 a0")
 """What a slug keeps of a blank, or of an escaped one."""
 _ESCAPES: tuple[Callable[[str], str], ...] = (
     str,
-    lambda char: char.encode().hex(" "),
+    lambda char: char.encode("utf-8", "surrogateescape").hex(" "),
     lambda char: html.entities.codepoint2name.get(ord(char), char),
     lambda char: str(ord(char)),
     lambda char: f"x{ord(char):x}",
@@ -243,13 +243,13 @@ def cut_short(
     start = max(0, end - longest - LONGEST_BREAK)
     folded = _Folded(text[start:end])
     for needle in needles:
-        word = min(needle.breaks, default=_CUT) if at_words else _CUT
+        word = min(needle.breaks, default=CUT) if at_words else CUT
         for length in range(min(len(needle.letters) - 1, len(folded.letters)), word - 1, -1):
             if not folded.letters.endswith(needle.letters[:length]):
                 continue
             at = len(folded.letters) - length
             first = folded.span(at, length)[0]
-            is_long = length >= _CUT or not folded.text[:first][-1:].isalnum()
+            is_long = length >= CUT or not folded.text[:first][-1:].isalnum()
             if is_long and _fits(folded, at, needle):
                 return start + first, end
     return None

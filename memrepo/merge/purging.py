@@ -24,6 +24,7 @@ from memrepo.core.corrections import contradiction_id
 from memrepo.core.ids import SLUG_LENGTH, text_hash
 from memrepo.core.layout import Layout, PageKind, stamped, standing_of
 from memrepo.core.needles import (
+    CUT,
     LEAST,
     MARK,
     NAME_MARK,
@@ -68,6 +69,8 @@ _NO_DATE = regex(
     rf"|(?<=\d, ){NAME_MARK}[\w:.+-]*(?: unit| file| commit)? "
 )
 """A date that was the value. No mark is a date, so the field becomes a comment."""
+_MADE = re.compile(rb'(?:tree|object) [0-9a-f]{40,64}\n|\{\n "base": "')
+"""How a commit, a tag and the record of a run begin. Files of people may begin almost so."""
 _KINDS: tuple[PageKind, ...] = ("hot", "view")
 
 Rename = Callable[[str], str]
@@ -87,7 +90,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     `seed` makes the replacements distinct and unpredictable. `words` are the folded words that
     only the value has: a page or a header may list only them. `tables` are the blobs of TOML files.
-    `own` are the sentences of memrepo that the value occurs in: these stay.
+    `own` are the sentences of memrepo that the value occurs in: these stay. `prepare` drops those
+    that people wrote, too.
     """
 
     needles: tuple[Needle, ...]
@@ -132,6 +136,13 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     def _excerpts(self, text: str) -> Iterator[Span]:
         """Yield the spans of what shortened texts in subjects and reports have of a value."""
+        return (span for span in self._shortened(text) if self._is_trace(text[slice(*span)]))
+
+    def _is_trace(self, rest: str) -> bool:
+        """Return whether the rest of a value is long enough, or has a word that only it has."""
+        return len(fold(rest)) >= CUT or not self.words.isdisjoint(map(fold, WORD.findall(rest)))
+
+    def _shortened(self, text: str) -> Iterator[Span]:
         for at, char in enumerate(text if "…" in text else ""):
             if char == "…" and (span := cut_short(text, at, self.needles, at_words=True)):
                 yield span
@@ -231,7 +242,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         room = SLUG_LENGTH - sum(1 + (char > "\x7f") for char in slug)
         is_full = room <= max(len(word) for needle in self.needles for word in needle.words)
         cut = cut_short(slug, len(slug), self.needles, at_words=is_full)
-        if cut is not None and not any(end == cut[1] for _, end in spans):
+        is_new = cut is not None and not any(end == cut[1] for _, end in spans)
+        if cut is not None and is_new and self._is_trace(slug[slice(*cut)]):
             spans = [span for span in spans if span[1] <= cut[0]] + [cut]
         new = next((n for old, n in self.ids.items() if old.startswith(f"mem-{digits}")), "")
         return f"{replaced(slug, spans, NAME_MARK)}-{new[4:10] or digits}.md"
@@ -257,7 +269,7 @@ def is_page(data: bytes) -> bool:
 
 def _is_ours(data: bytes) -> bool:
     """Return whether memrepo shortens texts in a file or object: a page, a record, a commit."""
-    return data.startswith((b"{", b"tree ", b"object ")) or is_page(data)
+    return _MADE.match(data) is not None or is_page(data)
 
 
 @lru_cache(maxsize=8)
@@ -296,9 +308,11 @@ def prepare(
 ) -> Edit:
     """Return a copy of an edit that also replaces lone words, ids, hashes and names.
 
-    `files` yields every version of every file, and is called three times. `own` are the folded
-    words of memrepo's own pages, which stay.
+    `files` yields every version of every file, and is called up to four times. `own` are the
+    folded words of memrepo's own pages, which stay.
     """
+    if edit.own:
+        edit = replace(edit, own=_own_alone(edit.own, files(), layout))
     edit = replace(edit, words=_lone_words(edit, files(), layout) - own)
     found = _Found(edit, layout)
     for file in files():
@@ -322,6 +336,15 @@ def _blob_id(data: bytes, digits: int) -> str:
 
     made = sha1 if digits == 40 else sha256
     return made(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def _own_alone(own: tuple[str, ...], files: Iterable[File], layout: Layout) -> tuple[str, ...]:
+    """Return memrepo's sentences that no file of people contains, so that none stays in these."""
+    areas = tuple(map(layout.area, ("memories", "sources", "tombstones")))
+    left = {one: _sentences((one,)) for one in own}
+    for text in (_text(file.data) for file in files if left and file.path.startswith(areas)):
+        left = {one: pattern for one, pattern in left.items() if not pattern.search(text)}
+    return tuple(left)
 
 
 def _lone_words(edit: Edit, files: Iterable[File], layout: Layout) -> frozenset[str]:

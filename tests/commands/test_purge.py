@@ -204,6 +204,24 @@ def test_the_sentences_of_memrepo_keep_a_value_that_occurs_in_them(other: Path) 
     assert any(m.body.endswith("harbour is (purged).") for m in memories(other).values())
 
 
+def test_a_phrase_of_memrepo_goes_from_what_people_wrote(repo: Path) -> None:
+    done(repo, "add", "The tea is stated in the source, and worth keeping.")
+    done(repo, "add", "Mark and Ida restart codex on host 7.")
+    for value in ("Mark", "codex"):
+        assert given(repo, value, "purge", "--dry-run").data["hits"]["file"]
+    purged(repo, "worth keeping")
+    assert not [m.body for m in memories(repo).values() if "worth keeping" in m.body]
+    assert given(repo, "worth keeping", "purge", "--dry-run").data["hits"] == {}
+
+
+def test_what_may_be_the_rest_of_a_value_alone_is_no_find(repo: Path) -> None:
+    git(repo, "commit", "-q", "--allow-empty", "-m", "Add: Ann swims in the first hour…")
+    before = git(repo, "for-each-ref")
+    answer = given(repo, "hour of Zanzibar", "purge")
+    assert (answer.exit, answer.data["places"]) == (1, [])
+    assert git(repo, "for-each-ref") == before
+
+
 # -- what goes on working ----------------------------------------------------------------------
 
 

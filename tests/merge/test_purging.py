@@ -209,10 +209,58 @@ def test_who_wrote_is_taken_out_of_name_and_address() -> None:
     ],
 )
 def test_the_rest_of_a_value_that_an_excerpt_cut_is_removed(subject: str, after: str) -> None:
-    edit = Edit(needles=needles_of(["Jan de Wit"]), seed="s")
+    words = frozenset(("jan", "wit"))
+    edit = Edit(needles=needles_of(["Jan de Wit"]), seed="s", words=words)
     found = edit.message(subject.encode(), str).decode()
     assert after in found
-    assert edit.holds(f"tree 0\n\n{subject}".encode()) == (MARK in found)
+    assert edit.holds(f"tree {'0' * 40}\n\n{subject}".encode()) == (MARK in found)
+
+
+@pytest.mark.parametrize(
+    ("words", "left"), [((), "in the first hour…"), (("hour",), "in the first (purged)…")]
+)
+def test_a_short_word_before_a_cut_is_a_trace_only_if_nothing_else_has_it(
+    words: tuple[str, ...], left: str
+) -> None:
+    edit = Edit(needles=needles_of(["hour of Zanzibar"]), seed="s", words=frozenset(words))
+    assert (
+        edit.message(b"Add: Ann swims in the first hour\xe2\x80\xa6", str).decode().endswith(left)
+    )
+    slug = "ann-and-the-others-swim-in-the-sea-at-the-first-hour"
+    assert edit.memory_name(f"{slug}-0a1b2c.md").startswith(slug) is not bool(words)
+
+
+@pytest.mark.parametrize(
+    ("start", "is_ours"),
+    [
+        ("tree planting\n", False),
+        ("object storage\n", False),
+        ("{{toc}}\n", False),
+        ('{"said": "', False),
+        (f"tree {'0' * 40}\n", True),
+        (f"object {'0' * 64}\n", True),
+        ('{\n "base": "",\n "was": "', True),
+    ],
+)
+def test_only_in_commits_and_records_a_cut_word_is_a_trace(start: str, is_ours: bool) -> None:
+    edit = Edit(needles=needles_of(["hour of Zanzibar"]), seed="s", words=frozenset(("hour",)))
+    text = f"{start}asks Olga to water them the first hour… of each day"
+    assert bool(edit.holds(text.encode())) is is_ours
+    assert (edited(text, edit) != text) is is_ours
+
+
+@pytest.mark.parametrize("area", ["memories", "sources", "tombstones", "views"])
+def test_a_sentence_of_memrepo_stays_unless_people_wrote_it_too(area: str) -> None:
+    own = ("no codex to restart", "restart codex at night")
+    rows = files((f"{area}/x.md", b"- We restart codex\n  at night.\n"))
+    edit = prepare(Edit(needles=needles_of(["codex"]), own=own), rows, Layout(), frozenset())
+    assert edit.own == (own if area == "views" else own[:1])
+    assert edited("There is no codex to restart.", edit) == "There is no codex to restart."
+
+
+def test_a_value_that_is_not_utf_8_is_found() -> None:
+    needles = needles_of([b"Ortega\xe9".decode("utf-8", "surrogateescape")])
+    assert find("the card of Ortega\udce9 here", needles) == [(12, 18)]
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,13 @@ class Result(VerbResult, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result:
     """Purge a value, or list the places that contain it (dry run)."""
     work.require_writable()
-    needles = needles_of(_values(work, request.what))
+    value = _value(work, request.what)
+    needles = needles_of([value])
+    own = _own_texts(needles)
+    if not request.what:
+        _refuse_own(value, own)
     with work.store.running(), work.store.syncing(), work.store.writing():
-        edit = _edit(work, needles, "" if request.dry_run else secrets.token_hex(32))
+        edit = _edit(work, needles, own, "" if request.dry_run else secrets.token_hex(32))
         result = _result(places(work, edit))
         if request.dry_run or not result.hits:
             return result if request.dry_run else replace(result, exit=Exit.NO)
@@ -160,19 +164,13 @@ def _refuse_broken(work: Work, new: Path, plan: RewritePlan) -> None:
         raise StoreError("purge-harmful", found="; ".join(broken[:3]))
 
 
-def _values(work: Work, word: str) -> list[str]:
+def _value(work: Work, word: str) -> str:
     if not word:
         given = work.call.read().strip()
         if not given:
             fix = "name a memory, or pipe the value to the command"
             raise UsageError("standard input is empty", fix=fix)
-        own = _own_words().union(map(fold, _own_texts(needles_of([given]))))
-        if fold(given) in own:
-            raise UsageError(
-                "memrepo itself writes this value: purging it would change its files",
-                fix="give a longer value, such as one with the words around it",
-            )
-        return [given]
+        return given
     memory = work.tree.state().memories.get(word)
     if memory is None:
         raise UsageError(
@@ -180,13 +178,22 @@ def _values(work: Work, word: str) -> list[str]:
             fix="`memrepo purge` reads the value from standard input: `memrepo purge < file`,"
             " or type it and end with Ctrl-D",
         )
-    return [memory.body]
+    return memory.body
 
 
-def _edit(work: Work, needles: Iterable[Needle], seed: str) -> Edit:
-    needles, repo = tuple(needles), work.store.repo
-    own = sorted(text.strip() for text in _own_texts(needles) if WORD.search(text))
-    edit = Edit(needles=needles, seed=seed, own=tuple(own))
+def _refuse_own(value: str, own: Iterable[str]) -> None:
+    if fold(value) in _own_words().union(map(fold, own)):
+        raise UsageError(
+            "memrepo itself writes this value: purging it would change its files",
+            fix="give a longer value, such as one with the words around it",
+        )
+
+
+def _edit(work: Work, needles: tuple[Needle, ...], own: Sequence[str], seed: str) -> Edit:
+    repo = work.store.repo
+    # People use the same phrases of one or two words.
+    spared = tuple(text for text in own if len(text.split()) != 2)
+    edit = Edit(needles=needles, seed=seed, own=spared)
     return prepare(edit, lambda: purges.files_of(repo), work.tree.layout, _own_words())
 
 
@@ -203,26 +210,36 @@ _GAP = regex(r"\{+[^{}]*\}+|\n")
 _QUOTED = regex(r"[\"']([^\"'\n]+)[\"']")
 
 
-def _own_texts(needles: Sequence[Needle]) -> frozenset[str]:
-    """Return the fixed parts of memrepo's sentences, pages and names that contain a value."""
+def _own_texts(needles: Sequence[Needle]) -> list[str]:
+    """Return memrepo's names, and the fixed parts of its sentences and pages, that hold a value."""
     package, templates = Path(views.__file__).parents[1], asset("templates")
     shipped = [path for kind in ("repo", "views") for path in (templates / kind).iterdir()]
     tables = [path for path in package.rglob("*.toml") if path.parent.name != "languages"]
     names = [path.name for path in shipped]
     texts = [*names]
+
+    def may_hold(text: str) -> bool:  # much faster than `find`
+        plain = text.lower()
+        return any(all(word in plain for word in needle.words) for needle in needles)
+
+    def held(text: str) -> bool:
+        return may_hold(text) and bool(find(text, needles))
+
     for path in (*shipped, *package.rglob("*.py")):
         source = path.read_text("utf-8")
-        if find(source, needles):
+        if may_hold(source):
             texts += _literals(ast.parse(source)) if path.suffix == ".py" else [source]
     texts += [word for path in tables for word in _QUOTED.findall(path.read_text("utf-8"))]
-    parts = {part for text in texts for part in _GAP.split(text) if find(part, needles)}
-    return frozenset(part for part in parts if " " in part or part in names)
+    parts = {part.strip() for text in texts for part in _GAP.split(text) if held(part)}
+    return sorted(part for part in parts if " " in part or part in names)
 
 
 def _literals(tree: ast.Module) -> Iterator[str]:
     """Yield the texts of a module that are no docstrings."""
-    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    told = set[int]()
+    for node in ast.walk(tree):  # a statement comes before what it consists of
+        if isinstance(node, ast.Expr):
+            told.add(id(node.value))
         if isinstance(node, ast.Constant) and id(node) not in told and isinstance(node.value, str):
             yield node.value
 
@@ -239,12 +256,18 @@ class _Held(NamedTuple):
 
 
 def places(work: Work, edit: Edit) -> tuple[ValuePlace, ...]:
-    """Return every place that contains the value: in history, in other files and outside."""
-    return tuple(
-        ValuePlace(kind=held.kind, where=edit.path(held.where), hits=hits)
-        for held in _everything(work)
-        if (hits := edit.holds(held.data))
-    )
+    """Return every place that contains the value: in history, in other files and outside.
+
+    What may be the rest of a value counts only if the repository has the value.
+    """
+    found, is_there = list[ValuePlace](), False
+    for held in _everything(work):
+        if hits := edit.holds(held.data):
+            place = ValuePlace(kind=held.kind, where=edit.path(held.where), hits=hits)
+            found.append(place)
+            text = held.data.decode("utf-8", "surrogateescape")
+            is_there = is_there or (place.kind not in OUTSIDE and bool(edit.spans(text)))
+    return tuple(place for place in found if is_there or place.kind in OUTSIDE)
 
 
 def _everything(work: Work) -> Iterator[_Held]:

@@ -44,7 +44,14 @@ _MARKER = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?
 _REQUEST = regex(r"[ \t]*[*_]*[:：]|[ \t]*[)\]]")
 _AROUND = " \t()[]{}<>（）【】*_~.…-–—!:：。"
 _MARKER_OF_LINE = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:<!--)?")
-_ASIDE = regex(_MARKER_OF_LINE.pattern + r"[ \t*_]*(?:(?!\[[ xX]\])[(\[{（【]|\.\.|…)")
+_ASIDE = regex(
+    _MARKER_OF_LINE.pattern
+    + r"""[ \t*_]*(?:\.\.|…|(?!\[[ xX]\]|.*(?:\[\[|\]\())
+    (?:[(（](?:[^()（）]|[(（][^()（）]*[)）])*[)）]|\[[^\[\]]*\]|\{[^{}]*\}|【[^【】]*】)
+    [ \t*_.…。!]*(?:-->)?[ \t]*$)""",
+    re.VERBOSE,
+)
+"""A line that is in brackets as a whole and no link, or that begins with dots."""
 _HEADING_MARK = regex(
     r"(?P<head> {0,3}#{1,6}[ \t].*?\S)[ \t]*(?P<mark>[(\[（【][^()\[\]（）【】]+[)\]）】])\s*"
 )
@@ -135,10 +142,11 @@ def _outside_fences(text: str) -> list[bool]:
 
 @cache
 def _left_as_it_was() -> tuple[WordPattern, re.Pattern[str], frozenset[str]]:
-    """Return what says that something is as before, that or the rest, and small words."""
-    same, rest = (entries("unchanged", key) for key in ("same", "rest"))
+    """Return what says that something is as before, all words of a mark, and small words."""
+    same, *others = (entries("unchanged", key) for key in ("same", "rest", "parts"))
     small = frozenset[str]().union(stop_words(), *small_words().values())
-    return WordPattern(same), pattern((*same, *rest)), small
+    small -= frozenset(entries("marks", "negation"))
+    return WordPattern(same), pattern((*same, *others[0], *others[1])), small
 
 
 def is_unchanged_mark(line: str) -> bool:
@@ -154,6 +162,16 @@ def is_unchanged_mark(line: str) -> bool:
     if is_aside and not text[found.end() :].strip(_AROUND):
         return True
     return all(word in small or word.isdigit() for word in words(either.sub(" ", text)))
+
+
+@cache
+def _the_rest() -> WordPattern:
+    return WordPattern(entries("unchanged", "rest"))
+
+
+def names_the_rest(mark: str) -> bool:
+    """Return whether a mark that something is as before names what is left: "(rest unchanged)"."""
+    return _the_rest().search(mark) is not None
 
 
 def without_unchanged(heading: str) -> str:

@@ -110,6 +110,22 @@ def test_only_what_a_mark_covers_still_holds(tmp_path: Path) -> None:
     assert nights.texts() == kept
 
 
+@pytest.mark.parametrize("mark", ["- No change.", "(section stays as it is, unchanged)"])
+def test_a_mark_in_a_section_keeps_no_other_section(tmp_path: Path, mark: str) -> None:
+    menu = listed("Menu", mark, "- Bea never eats fish on a Friday.")
+    nights = Nights(
+        tmp_path, {"MEMORY.md": menu + listed("House", *HOUSE).removeprefix("# Memory\n")}
+    )
+    nights.night({"MEMORY.md": menu})
+    assert nights.texts() == ["Bea never eats fish on a Friday."]
+
+
+def test_a_mark_above_all_sections_keeps_each(tmp_path: Path) -> None:
+    nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE)})
+    nights.night({"MEMORY.md": "(unchanged)\n\n" + listed("Garden", "- Roses are cut in March.")})
+    assert {line[2:] for line in HOUSE} < {*nights.texts()}
+
+
 @pytest.mark.parametrize(
     "line", ["- The rent is unchanged since May.", "- Lena is as before in Oslo."]
 )

@@ -426,16 +426,16 @@ def _is_corrected(
 ) -> bool:
     """Return whether a wording leaves out what the mark of a clause denies.
 
-    This is the figure before the mark, in front of another one ("38 no 34"), or else the word after
-    it, if the wording has `other` words of the lines ("not on Monday but on Wednesday").
+    This is the figure before the mark, in front of another one ("38 no 34"), or else all that is
+    after it, if the wording has `other` words of the lines ("on Wednesday, not on Monday").
     """
     before, _, after = f" {loose(clause)} ".partition(f" {mark} ")
     small = frozenset[str]().union(*(small_words().get(one, ()) for one in languages))
-    last, following = before.split()[-1:], [w for w in after.split() if w not in small][:1]
+    last, following = before.split()[-1:], [w for w in after.split() if w not in small]
     if last and following and (last[0] + following[0]).isdigit():
         return last[0] not in words
     starts = {word[:MIN_STEM] for word in words}
-    return bool(following and other) and following[0][:MIN_STEM] not in starts
+    return bool(following and other) and starts.isdisjoint(w[:MIN_STEM] for w in following)
 
 
 def _copies(op: Operation, known: Mapping[str, Memory], spoken: Sequence[str]) -> Iterator[str]:

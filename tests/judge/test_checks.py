@@ -249,6 +249,22 @@ def test_a_negation_in_other_words_is_left_to_the_second_question() -> None:
         ("Das Boot kommt nicht am Montag, sondern am Freitag", "Das Boot kommt am Freitag.", False),
         ("Das Boot kommt nicht am Montag, sondern am Freitag", "Das Boot kommt am Montag.", True),
         ("The boat is not safe in winter", "The boat is safe.", True),
+        # Without the word after the mark, and with more of what the mark denies.
+        (
+            "Bea eats no red meat at lunch. She likes fish.",
+            "Bea eats meat at lunch and likes fish.",
+            True,
+        ),
+        (
+            "The hall seats at most around sixty guests. Bookings close Friday.",
+            "The hall seats sixty guests, and bookings close Friday.",
+            True,
+        ),
+        (
+            "Den Server nicht manuell neu starten in der Nacht. Rick anrufen.",
+            "Den Server in der Nacht neu starten und Rick anrufen.",
+            True,
+        ),
     ],
 )
 def test_a_word_is_a_negation_only_in_the_language_of_the_text(

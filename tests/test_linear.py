@@ -11,6 +11,7 @@ import pytest
 from driving import LONG
 
 from memrepo.core import codec, ids, secrets
+from memrepo.faces import hook
 from memrepo.judge.ask import read_answer
 from memrepo.merge import statements
 from memrepo.policies import gists
@@ -40,6 +41,7 @@ FAMILIES = {
     "rows": "|a|b|\n|-|-|\n",
     "words": "under_",
     "han": "漢",
+    "greetings": "hei ",
 }
 """What grew faster than its length once, or is known to elsewhere."""
 PASSES: dict[str, Callable[[str], object]] = {
@@ -63,6 +65,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "headings of dates": dates.is_date_heading,
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
     "pages": pages._quoted,
+    "small talk": lambda text: hook._small_talk("finnish").fullmatch(f"{text}?"),
     "replies": lambda text: read_answer(text, "read"),
 }
 

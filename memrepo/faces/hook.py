@@ -258,11 +258,13 @@ SMALL_TALK = 60
 def _small_talk(language: str) -> re.Pattern[str]:
     """Return the pattern of texts that consist of small talk of one language.
 
-    Tokens of scripts without blanks are single characters, so blanks do not end a word there.
+    Tokens of scripts without blanks are single characters, so blanks do not end a word there. One
+    text can be split into words in many ways, so no other way is tried than the longest words.
     """
-    words = sorted(table(language, "small_talk")["words"].split(), key=len, reverse=True)
-    listed = "|".join(" ".join(tokens(word)) for word in words)
-    return re.compile(rf"(?:(?:{listed})(?: |$))+")
+    both = table(language, "small_talk")
+    known = sorted([*both["words"].split(), *both["phrases"]], key=len, reverse=True)
+    listed = "|".join(" ".join(tokens(one)) for one in known)
+    return re.compile(rf"(?>(?:{listed})(?: |$))+")
 
 
 def _take_in_broken_off(work: Work) -> None:

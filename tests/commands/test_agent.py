@@ -382,7 +382,10 @@ def test_small_talk_leaves_no_note(repo: Path, monkeypatch: pytest.MonkeyPatch) 
         ("go on", "continue"),
         ("Dzięki, świetnie!", "do jutra"),
         ("¡Muchas gracias!", "hasta mañana"),
-        ("谢谢，很好！", "继续"),
+        ("谢谢，很好！", "明天见", "继续"),
+        ("Guten Morgen, wie geht's?", "Danke für deine Hilfe, bis morgen"),
+        ("Thank you so much for your help, have a nice day", "see you later"),
+        ("Grazie mille", "a domani"),
         ("こんにちは、ありがとうございます",),
     ],
 )
@@ -408,6 +411,16 @@ def test_a_session_of_small_talk_leaves_no_note(
         "j'aime le thé",
         "谢谢，明天买票",
         "continue in `api`",
+        "Wir sehen uns morgen Abend",
+        "Let's meet tomorrow night",
+        "The talk is tomorrow afternoon.",
+        "明天可以见吗",
+        "La ayuda es para mañana",
+        "Je vous aide demain",
+        "Is it done?",
+        "Spotkanie jutro",
+        "Встречи завтра",
+        "o problema é hoje",
     ],
 )
 def test_a_session_with_content_beside_small_talk_is_a_note(

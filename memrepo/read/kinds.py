@@ -352,7 +352,7 @@ def newest_states(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
 
 
 _NO_TITLE = regex(r"(?:[\W_]|\b\d{1,2}:\d\d\b)+")
-"""Signs and clock times. Other digits tell apart what has a number."""
+"""Signs and clock times. Other digits distinguish numbered things."""
 _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
 _ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")

@@ -447,8 +447,8 @@ class _FileReader(msgspec.Struct):
         """
         rows = self.source.visible(first, last)
         lines = [line.strip() for _, line in rows]
-        is_parted = _ENTRY_SIGN in lines or any(map(has_note_field, lines))
-        if not is_parted and not _are_sentences(lines):
+        has_parts = _ENTRY_SIGN in lines or any(map(has_note_field, lines))
+        if not has_parts and not _are_sentences(lines):
             return []
         groups: list[list[tuple[int, str]]] = [[]]
         for number, line in rows:

@@ -246,7 +246,7 @@ def _is_small_talk(prompt: str) -> bool:
         return False
     known = [_small_talk(language) for language, _ in tables("small_talk")]
     parts = (" ".join(tokens(part)) for part in _PIECES.split(prompt))
-    return all(any(one.fullmatch(part) for one in known) for part in parts if part)
+    return all(any(not one.sub("", part) for one in known) for part in parts if part)
 
 
 _TECHNICAL = regex(r"[\d`/\\_=<>{}\[\]#$@|~+*&]")
@@ -256,15 +256,15 @@ SMALL_TALK = 60
 
 @cache
 def _small_talk(language: str) -> re.Pattern[str]:
-    """Return the pattern of texts that consist of small talk of one language.
+    """Return the pattern of a word or phrase of small talk of one language, the longest first.
 
-    Tokens of scripts without blanks are single characters, so blanks do not end a word there. One
-    text can be split into words in many ways, so no other way is tried than the longest words.
+    Tokens of scripts without blanks are single characters, so blanks do not end a word there. The
+    pattern repeats nothing, as a text can be split into such words in very many ways.
     """
     both = table(language, "small_talk")
     known = sorted([*both["words"].split(), *both["phrases"]], key=len, reverse=True)
     listed = "|".join(" ".join(tokens(one)) for one in known)
-    return re.compile(rf"(?>(?:{listed})(?: |$))+")
+    return re.compile(rf"(?:{listed})(?: |$)")
 
 
 def _take_in_broken_off(work: Work) -> None:

@@ -240,7 +240,7 @@ def summaries(repo: Path) -> list[Memory]:
 
 def test_a_run_does_not_compress_what_it_made(tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir()
-    lines = "".join(f"- Holt keeps key {n} of the shed below shelf {n}.\n" for n in range(30))
+    lines = "".join(f"- Holt keeps key {n} of the shed below shelf {n}.\n" for n in range(60))
     (tmp_path / "workspace" / "MEMORY.md").write_text(f"# Memory\n\n## Keys\n\n{lines}")
     done(tmp_path, "init", "repo", "--from", "workspace")
     repo = configured(tmp_path / "repo", "enabled = true", "trigger = 5", "keep = 0", "below = 1.0")

@@ -132,8 +132,8 @@ def test_log_filters_join(small_repo: Path) -> None:
     def ops(*flags: str) -> list[str]:
         return [entry["op"] for entry in done(small_repo, "log", *flags)["entries"]]
 
-    assert ops("--memory", memory.id) == ["edit", "pin", "supersede", "create"]
-    assert ops("--memory", memory.id, "--run", run) == ["create", "supersede"]
+    assert ops("--memory", memory.id) == ["edit", "pin", "promote", "supersede", "create"]
+    assert ops("--memory", memory.id, "--run", run) == ["create", "supersede", "promote"]
     assert ops("--run", run, "--op", "supersede") == ["supersede"]
     assert done(small_repo, "log", "-n", "1")["entries"][0]["commit"] == by_hand
 

@@ -139,7 +139,7 @@ def write_steps(
     """
     first.begin_write(dry_run=request.dry_run)
     if not request.dry_run:
-        restore_pages(first)
+        restore_pages(first.refreshed())
 
     def attempt() -> StepsWritten:
         at = first.refreshed()

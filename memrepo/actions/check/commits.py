@@ -317,5 +317,6 @@ def _find_edits_by_hand(work: Work) -> Iterator[Problem]:
 
 def _forged(path: str, records: str, who: str, fix: str) -> Problem:
     """Return the problem of a file that only a run writes, and that somebody else wrote."""
-    rule = "record-forged" if path.startswith(records) else "source-forged"
-    return errors.problem(rule, path, who=who, fix=fix)
+    if path.startswith(records):
+        return errors.problem("record-forged", path, who=who, fix=fix)
+    return errors.problem("source-forged", path, who=who, fix=fix)

@@ -151,7 +151,7 @@ def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: T
         "Rui leads the billing team.",
         "Rui leads the payments team.",
         "No run is scheduled",
-        "What the agent reads first 4 of 30 lines",
+        "What the agent reads first 5 of 30 lines",
     ):
         assert words in seen
 

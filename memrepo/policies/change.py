@@ -210,9 +210,9 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     days = (frozenset(t for t in side.times if t.isalpha()) for side in (one, two))
     if len({*days}) > 1 or not (first and second) or one.negations != two.negations:
         return False
-    told = first & one.content, second & two.content
-    least = min(map(len, told))
-    if least >= MIN_SENTENCE and len(told[0] & told[1]) < MIN_COMMON * least:
+    content = first & one.content, second & two.content
+    least = min(map(len, content))
+    if least >= MIN_SENTENCE and len(content[0] & content[1]) < MIN_COMMON * least:
         return False
     return not (first <= second or second <= first)
 

@@ -90,7 +90,7 @@ _NOTE_FIELD = regex(
 )
 _INNER_FIELD = regex(
     r"\[(?P<key>[^\W\d][\w -]{0,39})::[ \t]+(?P<value>[^\[\]\n]+)\]"
-    r"|\((?P<shown>[^\W\d][\w -]{0,39})::[ \t]+(?P<told>[^()\n]+)\)"
+    r"|\((?P<inline>[^\W\d][\w -]{0,39})::[ \t]+(?P<inside>[^()\n]+)\)"
 )
 _BLOCK_ID = regex(
     r"(?<![ \t])(?<!\b\w)(?<![A-Z]{2})[ \t]+\^(?=[\w-]*[^\W\d])[A-Za-z0-9-]{4,}[ \t]*$"
@@ -108,7 +108,7 @@ def plain_note(line: str) -> str:
     if "::" in line:
         line = _NOTE_FIELD.sub(r"\g<start>: ", line)
         line = _INNER_FIELD.sub(
-            lambda m: f"{m['key'] or m['shown']}: {m['value'] or m['told']}", line
+            lambda m: f"{m['key'] or m['inline']}: {m['value'] or m['inside']}", line
         )
     return _BLOCK_ID.sub("", line) if "^" in line else line
 

@@ -34,20 +34,9 @@ from memrepo.core.times import MONTHS
 FOLDER = Path(__file__).parents[1] / "languages"
 ENGLISH = "english"
 LANGUAGES = (
-    *(ENGLISH, "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish"),
-    *("danish", "norwegian", "finnish", "polish", "czech", "hungarian", "romanian", "turkish"),
-    *(
-        "indonesian",
-        "vietnamese",
-        "russian",
-        "ukrainian",
-        "greek",
-        "arabic",
-        "hindi",
-        "tamil",
-        "armenian",
-    ),
-    *("chinese", "japanese", "korean"),
+    *"english german french spanish italian portuguese dutch swedish danish norwegian".split(),
+    *"finnish polish czech hungarian romanian turkish indonesian vietnamese russian".split(),
+    *"ukrainian greek arabic hindi tamil armenian chinese japanese korean".split(),
 )
 """All languages with a file. A text that fits several languages has the first of them."""
 _SECTION = regex(r"(?m)^\[(\w+)")

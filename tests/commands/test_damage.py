@@ -40,6 +40,12 @@ def forge(repo: Path) -> None:
     committed(repo)
 
 
+def forge_beside(repo: Path) -> None:
+    (repo / "runs" / "n.json").write_bytes(record(repo).read_bytes())
+    git(repo, "add", "runs")
+    forge(repo)
+
+
 def tamper(repo: Path) -> None:
     with (repo / "views" / "LTMEMORY.md").open("a") as page:
         page.write("- a line of somebody's\n")
@@ -62,6 +68,7 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a record deleted in a commit": (lambda r: (record(r).unlink(), committed(r)), "record-lost"),
     "git replace": (replace_object, "object-replaced"),
     "a forged copy": (forge, "source-forged"),
+    "a forged copy beside a copied record": (forge_beside, "source-forged"),
     "an uncommitted forgery": (
         lambda r: change(r, "sources/MEMORY.md", "- ", "- Not "),
         "source-forged",

@@ -24,6 +24,7 @@ from memrepo.checks.rules import GROUPS, Group, Scene, Wants
 from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.layout import Layout
+from memrepo.core.manifest import Manifest, read_manifest
 from memrepo.merge import closure
 from memrepo.store import errors, history, settings
 from memrepo.store.git import Git
@@ -302,10 +303,10 @@ def _find_edits_by_hand(work: Work) -> Iterator[Problem]:
     for entry in history.commits_with_files(
         work.store.repo, "--no-merges", work.tree.commit, "--", *areas
     ):
-        has_run = any(f.path.startswith(records) and not f.old for f in entry.files)
+        of_run = _of_new_runs(work, entry, records)
         for file in entry.files:
             path, commit = file.path, entry.commit[:10]
-            if latest.setdefault(path, entry) is not entry or entry.trailer("Op") or has_run:
+            if latest.setdefault(path, entry) is not entry or entry.trailer("Op") or path in of_run:
                 continue
             if path.startswith(records) and path.endswith(".json") and not file.new:
                 if not entry.subject.startswith(GIT_REVERTS):  # these take the memories too
@@ -313,6 +314,20 @@ def _find_edits_by_hand(work: Work) -> Iterator[Problem]:
                     yield errors.problem("record-lost", path, fix=fix)
             elif blobs.get(path) == file.new and not path.startswith(sources + INBOX):
                 yield _forged(path, records, f"commit {commit}", f"`git revert {commit}`")
+
+
+def _of_new_runs(work: Work, entry: history.LogEntry, records: str) -> set[str]:
+    """Return the records of runs that a commit adds, as a squash does, and the copies they list.
+
+    A copy that differs from the one that its run read is none of these.
+    """
+    found, blobs = set[str](), work.tree.blobs
+    for path in (f.path for f in entry.files if f.path.startswith(records) and not f.old):
+        manifest = read_manifest(path, work.tree.files.get(path, b""))
+        if isinstance(manifest, Manifest):
+            read = {one.resource for one in manifest.consumed if one.to == blobs.get(one.resource)}
+            found |= {path, *read}
+    return found
 
 
 def _forged(path: str, records: str, who: str, fix: str) -> Problem:

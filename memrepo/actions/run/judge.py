@@ -51,7 +51,6 @@ from memrepo.text.dates import date_updated
 if TYPE_CHECKING:
     from memrepo.judge.ask import Desk, Limit, Price
     from memrepo.judge.command import Command
-    from memrepo.judge.interface import Kind
     from memrepo.judge.services import Claude, OpenAI
 
 

@@ -236,11 +236,9 @@ def _own_texts(needles: Sequence[Needle]) -> list[str]:
 
 def _literals(tree: ast.Module) -> Iterator[str]:
     """Yield the texts of a module that are no docstrings."""
-    told = set[int]()
-    for node in ast.walk(tree):  # a statement comes before what it consists of
-        if isinstance(node, ast.Expr):
-            told.add(id(node.value))
-        if isinstance(node, ast.Constant) and id(node) not in told and isinstance(node.value, str):
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.value
 
 

@@ -50,8 +50,7 @@ from memrepo.text.dates import date_updated
 
 if TYPE_CHECKING:
     from memrepo.judge.ask import Desk, Limit, Price
-    from memrepo.judge.command import Command
-    from memrepo.judge.services import Claude, OpenAI
+    from memrepo.judge.services import Claude, Command, OpenAI
 
 
 def judge(plan: RunPlan, given: Input) -> Answers:
@@ -419,20 +418,18 @@ def kind_of(work: Work, choice: JudgeChoice) -> str:
 
 def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
     """Return a service or a program as configured, without sending a request."""
+    from memrepo.judge.services import READY, Claude, Command, OpenAI
+
     keys, elsewhere = work.config.judge, outside(work)
     default = DEFAULTS["judge.model"]
     model = "" if keys.model == default else keys.model
     if name not in SERVICES:
-        from memrepo.judge.command import READY, Command
-
         return Command(
             arguments=READY.get(name) or _command(work),
             timeout_s=keys.timeout_s,
             kind=name if name in READY else "",
             model=model if name in READY else "",
         )
-    from memrepo.judge.services import Claude, OpenAI
-
     base = elsewhere.get("judge.base_url" if name == "anthropic" else "judge.openai_base_url")
     shared: dict[str, Any] = {
         "model": model or default if name == "anthropic" else model,
@@ -472,7 +469,7 @@ def price_of(work: Work, model: str) -> Price | None:
 
 
 def _command(work: Work) -> tuple[str, ...]:
-    from memrepo.judge.command import READY
+    from memrepo.judge.services import READY
 
     setting = outside(work).get("judge.command")
     if setting is None:

@@ -258,6 +258,10 @@ class Config(General, frozen=True, kw_only=True):
         section, _, name = key.name.rpartition(".")
         return getattr(getattr(self, section) if section else self, name)
 
+    def is_person(self, email: str) -> bool:
+        """Return whether an author is a person. Mail providers ignore the case of an address."""
+        return email.casefold() in map(str.casefold, self.human_authors)
+
     @property
     def zone(self) -> ZoneInfo:
         """Return the time zone in which times are shown."""
@@ -454,6 +458,15 @@ def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
         elif value != {}:  # an empty section sets nothing
             flat[name] = value
     return flat
+
+
+def with_person(text: str, email: str) -> str:
+    """Return a configuration file's text with one more address in `human_authors`."""
+    if not (at := line_of(text, "human_authors")):
+        return f"human_authors = [{json.dumps(email)}]\n{text}"
+    lines = text.split("\n")
+    first = lines[at - 1].replace("[", f"[{json.dumps(email)}, ", 1)
+    return "\n".join([*lines[: at - 1], first.replace(", ]", "]"), *lines[at:]])
 
 
 def line_of(text: str, name: str) -> int:

@@ -5,7 +5,7 @@ A pending run is a branch `run/<run-id>` that can be fast-forwarded.
 
 from __future__ import annotations
 
-import json
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -281,10 +281,10 @@ def needs(
 def unknown_person(work: Work) -> tuple[Problem, ...]:
     """Return a warning if what the person at this clone writes counts as a program's."""
     email = person(work.store.repo)[1]
-    if work.call.actor or not email or email in work.config.human_authors:
+    if work.call.actor or not email or work.config.is_person(email):
         return ()
-    known = json.dumps([*work.config.human_authors, email], ensure_ascii=False)
-    return (problem("person-unknown", work.tree.layout.config, email=email, known=known),)
+    where = shlex.quote(str(work.store.root))
+    return (problem("person-unknown", work.tree.layout.config, email=email, where=where),)
 
 
 def uncommitted_problems(work: Work) -> Iterator[Problem]:

@@ -360,7 +360,7 @@ class Work:
         from memrepo.store.settings import person
 
         email = person(self.store.repo)[1]
-        return f"human:{email}" if email in self.config.human_authors else "process:unknown"
+        return f"human:{email}" if self.config.is_person(email) else "process:unknown"
 
     @property
     def author(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -156,22 +157,28 @@ def test_two_people_who_replaced_one_memory_contradict_each_other(
     assert done(desk, "resolve", now=LATER)["corrections"] == []
 
 
-def test_forget_against_an_edit_stays_forgotten_and_sync_says_so(
-    machines: tuple[Path, Path],
+@pytest.mark.parametrize("forgotten_first", [True, False])
+@pytest.mark.parametrize("by", ["", "agent:codex"])
+def test_the_edit_of_a_person_wins_over_forgetting_and_sync_says_so(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, by: str, forgotten_first: bool
 ) -> None:
     laptop, desk = machines
-    (id_,) = memories(laptop)
+    new = "The cellar key hangs by the door."
+    with monkeypatch.context() as env:
+        env.setenv("MEMREPO_ACTOR", by)
+        id_ = done(laptop, "add", "The cellar key lies on the shelf.")["memories"][0]
+        converge(laptop, desk)
+        done(laptop, "edit", id_, "--text", new, now=LATER)
     done(desk, "forget", id_, "--reason", "gone")
-    done(desk, "sync")
-    done(laptop, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
-    answer = memrepo(laptop, "sync", now=LATER, as_json=False)
-    assert (answer.exit, memories(laptop)[id_].status) == (0, "forgotten")
-    assert "was forgotten on one side and changed on the other" in answer.err
-    for expected in (True, False):  # the first to sync is told at the next sync, once
-        told = memrepo(desk, "sync", now=LATER, as_json=False).err
-        assert ("was forgotten on one side and changed on the other" in told) is expected
-    done(laptop, "restore", id_, now=LATER)
-    assert memories(laptop)[id_].body == "The spare key hangs by the door."
+    first, second = (desk, laptop) if forgotten_first else (laptop, desk)
+    done(first, "sync", now=LATER)
+    said = "it stays forgotten" if by else "a person reworded it on the other: it stays in recall"
+    for repo, expected in ((second, True), (first, True), (first, False)):  # each is told, once
+        assert (said in memrepo(repo, "sync", now=LATER, as_json=False).err) is expected
+    merged = memories(laptop)[id_]
+    assert (merged.status, merged.body) == ("forgotten" if by else "active", new)
+    done(laptop, "restore" if by else "forget", id_, now=LATER)
+    assert memories(laptop)[id_].body == new
     converge(laptop, desk)
 
 
@@ -796,14 +803,18 @@ def test_a_second_person_is_told_that_they_count_as_a_program_until_they_are_lis
         assert told("status") == {"merge-driver"}
     assert told("init") == {"person-unknown"}
     assert told("add", "Ben likes rye.") == set()
-    line = 'human_authors = ["person@example.org", "ben@example.org"]'
-    assert f"`{line}`" in memrepo(ben, "status", as_json=False).err
-    text = (ben / "memrepo.toml").read_text()
-    (ben / "memrepo.toml").write_text(re.sub("^human_authors = .*", line, text, flags=re.M))
-    git(ben, "commit", "-qam", "Add Ben")
+    (pasted,) = re.findall("`memrepo (.*?)`", memrepo(ben, "status", as_json=False).err)
+    with monkeypatch.context() as env:
+        env.setenv("MEMREPO_ACTOR", "agent:codex")
+        assert "needs a person's" in memrepo(ana, *shlex.split(pasted), as_json=False).err
+    done(ana, *shlex.split(pasted))
+    assert done(ana, *shlex.split(pasted))["commit"] == ""
+    git(ben, "config", "user.email", "Ben@Example.org")
     assert told("status") == told("sync") == set()
+    git(ben, "config", "user.email", "ben@example.org")
     done(ana, "sync")
-    assert 'ben@example.org"]' in (ana / "memrepo.toml").read_text(encoding="utf-8")
+    line = 'human_authors = ["ben@example.org", "person@example.org"]\n'
+    assert line in (ana / "memrepo.toml").read_text(encoding="utf-8")
     done(ben, "add", "Ben likes the sea.")
     actors = git(ben, "log", "-3", "--format=%(trailers:key=Memrepo-Actor,valueonly)").split()
     assert actors[0] == "human:ben@example.org"

@@ -227,7 +227,7 @@ def _attributions(at: Work, state: State, revisions: str) -> list[Update]:
                 olds |= _decoded(git, path, before)
                 edits |= _decoded(git, path, after)
         hand = hands[commit]
-        is_known = hand.email in at.config.human_authors
+        is_known = at.config.is_person(hand.email)
         stamp = Stamp(by=f"human:{hand.email}" if is_known else "process:unknown", at=hand.when)
         for id_, edited in edits.items():
             memory, old = state.memories.get(id_), olds.get(id_)

@@ -19,6 +19,7 @@ from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge import JudgeChoice, Usable, usable_judges
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.assets import asset
+from memrepo.config import with_person
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.keys import is_zone
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
@@ -83,6 +84,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     workspace: Annotated[
         str, option("the agent's workspace, which runs read", "--from", metavar="WORKSPACE")
     ] = ""
+    person: Annotated[
+        bool, option("add your git e-mail to `human_authors`, as of one more person", "--person")
+    ] = False
 
 
 class Recognised(NamedTuple):
@@ -150,7 +154,13 @@ def do(work: Work, request: Request) -> Result:
         if workspace is not None or (adopted and known is None):
             settings.put(store.repo, settings.WORKSPACE, str(workspace or Path()))
         warnings = [*_local_side(store, adopted=adopted), *_misplaced(where, workspace, made=made)]
-        commit = "" if known else _first_commit(store, work, request, found, bare=not adopted)
+        if not known:
+            files = _templates(store, request, found, bare=not adopted)
+            commit = _commit(store, work, "Create knowledge repository", files)
+        elif request.person:
+            commit = _add_person(store, work)
+        else:
+            commit = ""
         others = is_adopted(store.repo, store.layout)
         if message := install_drivers(store.repo, store.layout, adopted=others):
             warnings.append(message)
@@ -404,18 +414,28 @@ def _taken(where: Path) -> bool:
     return any((where / name).exists() for name in names)
 
 
-def _first_commit(
-    store: Repository, work: Work, request: Request, found: Recognised, *, bare: bool
-) -> str:
-    """Commit the templates or, when adopting a folder, only the configuration."""
+def _add_person(store: Repository, work: Work) -> str:
+    """Add the person at this clone to `human_authors`, and return the commit, if it is new."""
+    at, email = Work(work.call, store=store), person(store.repo)[1]
+    if work.call.actor or not email:
+        raise UsageError(
+            "memrepo init: --person needs a person's git e-mail",
+            fix="`git config user.email ADDRESS`, and unset MEMREPO_ACTOR",
+        )
+    if at.config.is_person(email):
+        return ""
+    path = store.layout.config
+    text = with_person(at.tree.files[path].decode(), email)
+    return _commit(store, work, f"Count {email} as a person", {path: text.encode()})
+
+
+def _commit(store: Repository, work: Work, what: str, files: Mapping[str, bytes]) -> str:
+    """Commit files of `init`: the templates and settings, or one changed setting."""
     step = Step(
         op="init",
-        what="Create knowledge repository",
+        what=what,
         reason="`memrepo init`: settings, hooks and templates",
-        changes=tuple(
-            Write(path=path, data=data)
-            for path, data in sorted(_templates(store, request, found, bare=bare).items())
-        ),
+        changes=tuple(Write(path=path, data=data) for path, data in sorted(files.items())),
     )
     base = store.head()
     empty = msgspec.structs.replace(EMPTY, layout=store.layout)

@@ -25,7 +25,7 @@ _NAMED = 5
 """Maximum unread files that are listed. `--json` contains all."""
 
 
-def init(request: object, result: init_.Result, colour: bool) -> str:
+def init(request: init_.Request, result: init_.Result, colour: bool) -> str:
     """Format the result of `init`: the new repository, the imported data and the next step."""
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
@@ -45,6 +45,8 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     lines += _alone(result)
     if result.known:
         found = "the hooks and the merge driver of this clone are in place"
+        if request.person and result.commit:
+            lines.append(f"your e-mail is in human_authors ({result.commit[:10]})")
         return "\n".join([*lines, found, *(f"note: {warning}" for warning in result.warnings)])
     zone = f"times are those of {result.timezone} (`timezone` in {result.config})"
     lines += [f"note: {zone}", f"note: profile {result.profile}, branch {result.branch}"]

@@ -172,6 +172,8 @@ def merge_memory(
     origin = base or Memory(path="")
     fields, lost = _merge_fields(origin.fields, older.fields, newer.fields)
     body = merge_text(origin.body, older.body, newer.body)
+    if any(_edits_forgotten(base, *sides) for sides in ((older, newer), (newer, older))):
+        fields.pop("status")
     memory = Memory.of(
         path=_path(base.path if base is not None else None, older.path, newer.path),
         fields=fields,
@@ -180,6 +182,16 @@ def merge_memory(
     if len({origin.sources, older.sources, newer.sources}) == 3:
         memory = memory.with_fields({"sources": listed_places(memory.sources) or None})
     return memory, (*lost, *["body"] * body.overlap)
+
+
+def _edits_forgotten(base: Memory | None, gone: Memory, edited: Memory) -> bool:
+    """Return whether a person reworded an active memory that the other side forgot."""
+    return (
+        base is not None
+        and (base.status, gone.status, edited.status) == ("active", "forgotten", "active")
+        and edited.body != base.body
+        and rank(edited, base)[0]
+    )
 
 
 def join_versions(

@@ -344,3 +344,5 @@ def _notices(
         if known[id_].status == "forgotten" and former != {"forgotten"}:
             barred = tombstones_in(result.state).find_barring(known[id_]) is not None
             yield problem("sync-forgotten", known[id_].path, "rejected" if barred else "", id=id_)
+        elif known[id_].status == "active" and "forgotten" in former and id_ not in before:
+            yield problem("sync-forgotten", known[id_].path, "edited", id=id_)

@@ -10,7 +10,7 @@ import pytest
 from driving import begin, done, memrepo
 
 from memrepo.faces.cli.commands import SHELLS, CompletionRequest, completion
-from memrepo.faces.cli.parser import COMMANDS
+from memrepo.faces.cli.parser import COMMANDS, parse
 
 
 def test_help_of_a_command_is_what_the_command_prints(
@@ -36,6 +36,13 @@ def test_a_mistyped_id_or_slug_is_answered_with_the_near_one(
     failed = memrepo(repo, "show", typed.format(digits), as_json=False)
     assert failed.exit == 2
     assert f"did you mean {id_ if meant == 'mem-' else meant}" in failed.err
+
+
+def test_options_may_stand_between_arguments() -> None:
+    words = ["answer", "--now", "2026-03-01T08:00:00Z", "q1", "answer.json"]
+    assert (found := parse("judge", words)).question == "q1"
+    assert found.file == "answer.json"
+    assert parse("search", ["--json", "--", "--tide", "of"]).words == ["--tide", "of"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -53,7 +53,7 @@ MIN_CUT_SHARE = 0.7
 """How full a question must be to end at a heading of a file that needs several."""
 DAY = regex(r"(\d{4}-\d\d-\d\d)")
 """A day in the name of a file or in a line."""
-_CLOCK = regex(r"\d:\d\d")
+_CLOCK = regex(r"\d?\d:\d\d")
 _WORD = regex(r"[^\W\d_]{3,}")
 _HEADING = regex(r"(#{1,6})\s")
 _HEAD_LINES = 8
@@ -189,7 +189,8 @@ def _place(document: Document) -> tuple[int, str, str]:
         case "profile":
             return 0, f"{FIRST.index(base)}", document.name
         case "log":
-            return 2, document.day, document.name
+            first = _CLOCK.search("\n".join(document.head))  # two sessions of one day
+            return 2, document.day + (first[0].zfill(5) if first else ""), document.name
     return 1, "", document.name
 
 

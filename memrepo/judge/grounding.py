@@ -55,8 +55,10 @@ _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号]
 _UUID = regex(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", 2)
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
 _NEAR_DAYS, _MONTH_DAYS = 14, 31
-_DAYS_OF_UNIT = {"day": 1, "week": 7}
+_DAYS_OF_UNIT = {"hour": 1 / 24, "day": 1, "week": 7}
 _SHOWN = 60
+_STEM = 4
+"""Minimum letters of the part that two forms of a word share."""
 _INFLECTING = frozenset(("russian", "polish", "czech", "finnish", "hungarian", "turkish"))
 _ALL_NOUNS = frozenset(("german",))
 Day = tuple[int, int, int]
@@ -208,6 +210,11 @@ class _ParsedGrounds:
         after = rf"(?![^\W_{_WIDE}])" if found[-1].isalnum() else ""
         return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
 
+    def stems(self, word: str) -> bool:
+        """Return whether the grounds have a longer word with another ending."""
+        stem = bare(normalise(word))[:-2]
+        return len(stem) >= _STEM and any(known.startswith(stem) for known in self.words)
+
     def names(self, word: str, language: str) -> bool:
         """Return whether a word is a name that occurs in the grounds.
 
@@ -266,6 +273,8 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for literal in _literals(text):
         rest = rest.replace(literal, " ", 1)
         if not (known.holds(literal) or f" {loose(literal)} " in f" {known.loose} "):
+            if literal.isalpha() and literal.isupper() and known.stems(literal):
+                continue  # a stressed word in another form: REQUIRED, REQUIRES
             yield "a name or identifier", literal
     days, undated = _read_dates(rest)
     is_listed = languages_of(text) <= frozenset(_table("languages")["listed"].split())

@@ -46,6 +46,18 @@ def test_profiles_come_first_then_pages_then_logs_from_oldest_to_newest() -> Non
     assert "=== F2 MEMORY.md (profile)\n1 - The text of MEMORY.md" in found.text
 
 
+def test_the_logs_of_one_day_stand_in_the_order_of_their_times() -> None:
+    sessions = {"b": "13:46:02 UTC", "a": "16:48:10 UTC", "c": "9:05"}
+    logs = [
+        document(
+            f"memory/2026-03-10-{name}.md", f"# Session: 2026-03-10 {time}\n\n- Line {name}.\n"
+        )
+        for name, time in sessions.items()
+    ]
+    (found,) = packed(*logs)
+    assert [one.name[-4] for one in found.files.values()] == ["c", "b", "a"]
+
+
 def test_a_question_stays_below_its_limit_and_a_large_file_is_read_alone() -> None:
     page = "\n".join(
         f"- Berth {n} is let to family number {n * 7} of the town." for n in range(400)

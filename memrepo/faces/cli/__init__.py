@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.faces.cli.parser import (
-    command_parser,
     globals_parser,
     listing,
+    parse,
     request_of,
     run_command,
 )
@@ -137,7 +137,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
 
         print(page(rest))
         return Exit.DONE
-    command_parser(name).parse_args(rest, namespace=options)
+    parse(name, rest, options)
     from memrepo.actions.work import Work
 
     try:

@@ -229,6 +229,16 @@ def _reading(read: Any) -> Any:
     return reading
 
 
+def parse(
+    name: str, words: list[str], options: argparse.Namespace | None = None
+) -> argparse.Namespace:
+    """Return the parsed arguments of a command, whose options may stand between its arguments."""
+    parser = command_parser(name)
+    # After `--`, argparse drops arguments that begin with a hyphen if it lets them intermix.
+    read = parser.parse_args if "--" in words else parser.parse_intermixed_args
+    return read(words, namespace=options)
+
+
 def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> object:
     """Return a command's request for parsed options. `read` returns standard input."""
     kind = COMMANDS[name].load().Request
@@ -258,7 +268,7 @@ def run_line(work: Work, argv: Sequence[str]) -> tuple[VerbResult, str]:
     from memrepo.faces.text import text_of
 
     name, *rest = argv
-    request = request_of(name, command_parser(name).parse_args(rest))
+    request = request_of(name, parse(name, rest))
     result = run_command(work, name, request)
     return result, text_of(name, request, result)
 

@@ -39,8 +39,7 @@ from memrepo.judge.documents import (
 )
 from memrepo.judge.interface import EXPECTED, Kind, Operation, Question
 from memrepo.judge.offline import read_statements
-from memrepo.judge.questions import Proposed
-from memrepo.judge.reading import MAX_GROUP, Reading
+from memrepo.judge.questions import MAX_GROUP, Proposed, Reading
 from memrepo.policies.claims import join_sources, type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, cursors, place_unit

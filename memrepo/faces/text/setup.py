@@ -13,7 +13,6 @@ from memrepo.core.times import parse_time
 
 if TYPE_CHECKING:
     from memrepo.actions.setup import agent as agents
-    from memrepo.actions.setup import configuration
     from memrepo.actions.setup import doctor as checkup
     from memrepo.actions.setup import init as init_
     from memrepo.actions.setup import schedule as scheduling
@@ -102,7 +101,7 @@ def agent(request: agents.Request, result: agents.Result | Hooked, colour: bool)
     return "\n".join(lines)
 
 
-def config(request: configuration.Request, result: configuration.Result, colour: bool) -> str:
+def config(request: standing.ConfigRequest, result: standing.Configured, colour: bool) -> str:
     """Format all keys with values and where they are set, or the details of one key."""
     if not request.key:
         return "\n".join(f"{row.key} = {_json(row.value)}  # {row.from_}" for row in result.keys)

@@ -81,28 +81,40 @@ class Names:
 
     def __init__(self, memories: Iterable[Memory]) -> None:
         self._ids: dict[str, set[str]] = defaultdict(set)
-        for memory in memories:
+        self._of_note: dict[str, list[str]] = defaultdict(list)
+        for memory in sorted(memories, key=lambda memory: (memory.first, memory.id)):
+            for note in dict.fromkeys(map(_note_name, memory.files)):
+                self._of_note[note].append(memory.id)
             slug = memory.slug
             names = {memory.id, memory.path, slug, slug[:-7], *map(slugify, memory.aliases)}
             names |= {f"{memory.layer}:{name}" for name in (slug, slug[:-7])}
             for name in names:
                 self._ids[name].add(memory.id)
 
-    def find(self, name: str) -> str:
-        """Return the id of the memory that a name refers to."""
+    def find(self, name: str) -> Sequence[str]:
+        """Return the id of the memory that a name refers to.
+
+        Without one, the name is that of a source note. Return its first memories, by line.
+        """
         layer, _, rest = name.rpartition(":")
         named = self._ids.get(name)
         if named is None and layer in ("", *LAYERS) and not ID_PATTERN.fullmatch(name):
             named = self._ids.get(f"{layer}:{slugify(rest)}".lstrip(":"))
-        return next(iter(named)) if named and len(named) == 1 else ""
+        if named:
+            return tuple(named) if len(named) == 1 else ()
+        return self._of_note.get(_note_name(name), ())[:_MOST_LINKS]
+
+
+def _note_name(path: str) -> str:
+    return slugify(posixpath.basename(path).removesuffix(".md"))
 
 
 def body_references(memory: Memory, names: Names) -> tuple[str, ...]:
     """Return the distinct ids of the memories that another memory's body refers to, in order."""
     wikilinks = (match["name"] for match in _WIKILINK.finditer(memory.body))
     paths = (_target_of(match, memory.path) for match in _FILE_LINK.finditer(memory.body))
-    found = [names.find(name) for name in (*wikilinks, *paths)]
-    return tuple(id_ for id_ in dict.fromkeys(found) if id_ and id_ != memory.id)
+    found = chain.from_iterable(map(names.find, (*wikilinks, *paths)))
+    return tuple(id_ for id_ in dict.fromkeys(found) if id_ != memory.id)
 
 
 def _target_of(match: re.Match[str], here: str) -> str:

@@ -156,6 +156,17 @@ def test_a_staged_misspelt_key_is_refused_and_a_machine_field_is_put_back(tmp_pa
     answer = memrepo(repo, "check", "--staged", "--fix", as_json=False)
     assert answer.out.strip() == f"fixed {name}: restored created, which only memrepo sets"
     assert path.read_text(encoding="utf-8") == good
+    # As Obsidian's editor of properties writes it: one item per line, quoted times.
+    text = good.replace("type: fact\n", "type: fact\ntags:\n  - queen bees\naliases:\n  - Vera's\n")
+    text = re.sub("created: (.*)", 'created: "\\1"', text)
+    path.write_text(text, encoding="utf-8")
+    git(repo, "add", "-A")
+    answer = memrepo(repo, "check", "--staged", "--fix", as_json=False)
+    assert (answer.exit, answer.out.strip()) == (0, f"fixed {name}")
+    git(repo, "commit", "-qm", "Properties")
+    done(repo, "edit", "Vera's", "--set", "aliases=Vera's hives, Apiary")
+    shown = done(repo, "show", "Apiary")["memory"]
+    assert (shown["tags"], shown["aliases"]) == (["queen-bees"], ["Vera's hives", "Apiary"])
 
 
 def test_what_is_broken_is_not_touched_by_a_fix(small_repo: Path) -> None:

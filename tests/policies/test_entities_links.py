@@ -51,10 +51,14 @@ def added(memories: list[Memory], **more: Any) -> dict[tuple[str, str], Link]:
         ),
         ("Not itself: [[thing-1]].", []),
         ("[[]] [[ ]] [[[thing-2]]] [](thing-9.md)", [2]),
+        ("See [[Kiln Works]].", [6, 5]),
+        ("See [[Projects/Kiln Works.md#Gas|it]], not [[Kiln]].", [6, 5]),
     ],
 )
 def test_a_body_refers_by_wikilinks_and_links_to_files(body: str, expected: list[int]) -> None:
     all_ = [memory(1, body), memory(2), memory(3), memory(4, type="decision")]
+    note = "sources/Projects/Kiln Works.md"
+    all_ += [memory(n, sources=(Source(resource=note, lines=(9 - n, 9 - n)),)) for n in (5, 6)]
     assert body_references(all_[0], Names(all_)) == tuple(map(id_of, expected))
 
 

@@ -155,7 +155,8 @@ def repaired_files(scene: Scene, now: datetime, *, staged: bool = False) -> dict
     made: dict[str, Repair] = {}
     for path, (data, memory) in read.items():
         whole, old = wholes[path], memory.fields
-        restored = tuple(key for key in old if old[key] != whole.fields.get(key))
+        # Tags are a person's: a new spelling of them restores nothing.
+        restored = tuple(k for k in old if k != "tags" and old[k] != whole.fields.get(k))
         new = codec.edit(data, replace(whole, path=path)) if whole != memory else data
         if (whole.path, new) != (path, scene.files[path]):
             made[path] = Repair(whole.path, new, restored)

@@ -49,7 +49,7 @@ class Ambiguous(MemrepoError):
 
 
 def find(state: State, word: str) -> Memory:
-    """Return the memory with an id, id prefix, path or slug. Raises NoSuchMemory or Ambiguous."""
+    """Return the memory with an id, id prefix, path, slug or alias. Raises NoSuchMemory or Ambiguous."""
     if word in state.memories:
         return state.memories[word]
     digits = word.removeprefix("mem-")
@@ -60,6 +60,7 @@ def find(state: State, word: str) -> Memory:
         if (digits and memory.id.startswith(f"mem-{digits}"))
         or memory.path == word
         or (slug in (memory.slug, memory.slug[:-7]) and layer in ("", memory.layer))
+        or word in memory.aliases
     ]
     if len(found) == 1:
         return found[0]

@@ -43,7 +43,7 @@ from memrepo.read.thoughts import field_of
 from memrepo.store.errors import problem
 
 SETTABLE = tuple(f.name for f in FIELDS if f.is_by_person and f.name != "type")
-_LISTS = ("tags", "entities")
+_LISTS = ("tags", "entities", "aliases")
 MAX_GONE, GONE_LENGTH = 3, 60
 """Maximum lines shown of a text that was replaced, and their length in characters."""
 Fields: TypeAlias = dict[str, object]

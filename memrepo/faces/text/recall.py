@@ -183,7 +183,7 @@ def _fields(memory: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     names = ("title", "context", "subject", "predicate", "object", "duplicate_of")
     for name in (*names, "valid_from", "valid_until"):
         yield name, visible(memory.get(name) or "")
-    for name in ("supersedes", "superseded_by", "tags"):
+    for name in ("supersedes", "superseded_by", "tags", "aliases"):
         yield name, ", ".join(memory.get(name) or ())
     if memory.get("created"):
         yield "created", f"{parse_time(memory['created']):%Y-%m-%d %H:%M} UTC"

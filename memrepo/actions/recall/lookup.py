@@ -49,7 +49,10 @@ class Ambiguous(MemrepoError):
 
 
 def find(state: State, word: str) -> Memory:
-    """Return the memory with an id, id prefix, path, slug or alias. Raises NoSuchMemory or Ambiguous."""
+    """Return the memory with an id, id prefix, path, slug or alias.
+
+    Raises NoSuchMemory or Ambiguous.
+    """
     if word in state.memories:
         return state.memories[word]
     digits = word.removeprefix("mem-")

@@ -111,9 +111,6 @@ times = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)).map(  # noqa: DT
     lambda moment: moment.replace(microsecond=0, tzinfo=UTC)
 )
 numbers = st.integers(0, 10_000).map(lambda n: n / 10_000)
-memory_ids = st.text("0123456789abcdef", min_size=16, max_size=16).map("mem-{}".format)
-
-
 days = st.one_of(
     st.dates().map(lambda day: day.isoformat()),
     times.map(lambda moment: moment.isoformat()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,20 +24,6 @@ CALLS = 100 if LONG else 12
 def repo(tmp_path: Path) -> Path:
     """Return a repository after its first run, beside its workspace."""
     return begin(tmp_path, workspaces.small(tmp_path / "ws"))
-
-
-@pytest.fixture
-def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Return what counts the git processes that ran since it was last asked, their own too."""
-    trace = tmp_path / "trace"
-    monkeypatch.setenv("GIT_TRACE", str(trace))
-
-    def count() -> int:
-        lines = trace.read_text().splitlines() if trace.exists() else []
-        trace.unlink(missing_ok=True)
-        return sum("built-in: git " in line for line in lines)
-
-    return count
 
 
 def children() -> set[str]:

@@ -71,12 +71,6 @@ def written(repo: Path) -> str:
     return found
 
 
-def confirmed(repo: Path) -> str:
-    id_: str = tool(repo, "memory_store", text=SAID, reason="x").data["id"]
-    done(repo, "confirm", id_, now=LATER)
-    return id_
-
-
 @pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)
 def test_what_an_agent_asks_of_a_persons_memory_is_refused(repo: Path, ask: Ask) -> None:
     id_ = written(repo)

@@ -36,8 +36,6 @@ from memrepo.core.memory import (
 )
 from memrepo.core.times import EARLIEST
 
-Side = Literal["", "ours", "theirs"]
-
 
 class FileVersion(msgspec.Struct, frozen=True):
     """A memory file in one state. `memory` is None if the file cannot be decoded."""

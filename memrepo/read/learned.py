@@ -99,9 +99,9 @@ def worth(found: Features) -> float:
     return score(found, weights())
 
 
-def is_template(text: str, templates: Collection[int] | None = None) -> bool:
+def is_template(text: str) -> bool:
     """Return whether at least half of a text's lines are template lines of many workspaces."""
-    known = weights().templates if templates is None else templates
+    known = weights().templates
     lines = list(filter(None, map(line_hash, text.splitlines())))
     return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)
 

@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memrepo.core import codec, corrections
+from memrepo.core import corrections
 from memrepo.core.codec import normal_body
 from memrepo.core.corrections import Correction, Side, decode, encode, read_corrections
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
-from memrepo.core.state import State, read_state
 from memrepo.merge.states import join_file
 
 A, B = "mem-aaaaaaaaaaaaaaaa", "mem-bbbbbbbbbbbbbbbb"
@@ -114,12 +112,3 @@ def test_a_decision_stands_over_an_open_case(ours, theirs, stands, conflict) -> 
     for a, b in ((one, two), (two, one)):
         joined = join_file(Layout(), PATH, base, a, b)
         assert (joined.data, joined.is_lost) == (encode(stands), conflict)
-
-
-def state(body: str, **fields) -> State:
-    memory = Memory.of(
-        path=f"memories/knowledge/undated/aa/x-{A[4:10]}.md",
-        fields={"id": A, "type": "fact", **fields},
-        body=body,
-    )
-    return read_state({memory.path: codec.encode(memory)}, Layout())

@@ -37,10 +37,6 @@ def rejecting(side: State, *rejected: Memory) -> State:
     return read_state({**side.files, **files}, Layout())
 
 
-def swapped(t: Triple) -> Triple:
-    return Triple(base=t.base, ours=t.theirs, theirs=t.ours)
-
-
 # Laws
 
 

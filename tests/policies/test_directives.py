@@ -14,11 +14,6 @@ from memrepo.policies.upkeep import directive_steps
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
-def memory(slug: str = "oak-000001", **fields: Any) -> Memory:
-    base = {"id": f"id-{slug}", "type": "fact", **fields}
-    return Memory.of(f"memories/knowledge/{slug}.md", base, body="The Oak stands.")
-
-
 def asked(verb: Verb, of: Memory | None, *others: Memory, target: str = "k:oak") -> Any:
     return directive_steps(
         Directive(verb=verb, target=target), [*filter(None, [of]), *others], lambda _: of, NOW

@@ -121,8 +121,6 @@ def directives(
     return "\n".join(lines)
 
 
-_WIDTH = 46
-
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
 

@@ -149,9 +149,9 @@ def _detected(detector: Callable[[str], Iterable[Find]], text: str) -> Sequence[
         try:
             found += [(start + a, start + b, kind) for a, b, kind in detector(line)]
         except Exception:  # noqa: BLE001
-            found.append((start, start + len(line), UNCHECKED))
+            found += [(start, start + len(line), UNCHECKED)] if line else []
         start += len(line) + 1
-    if not any(kind == UNCHECKED for _, _, kind in found):
+    if text and not any(kind == UNCHECKED for _, _, kind in found):
         return [(0, len(text), UNCHECKED)]
     return found
 

@@ -16,7 +16,7 @@ If a text occurs in many places, only some are listed: a footer can be in thousa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
 from operator import attrgetter
@@ -827,6 +827,17 @@ def references(memory: Memory) -> frozenset[str]:
         return frozenset()
     values = (memory.fields.get(key) for key in REFERENCES)
     return frozenset(target for value in values if value for target in targets(value))
+
+
+def cut_ids(
+    memory: Memory, is_gone: Callable[[str], bool]
+) -> Iterator[tuple[str, list[str], tuple[object, ...] | None]]:
+    """Yield (field, ids that are gone, the rest of the value) for each field with such an id."""
+    for key in REFERENCES:
+        value: Any = memory.fields.get(key) or ()
+        if gone := sorted(filter(is_gone, targets(value))):
+            items = () if isinstance(value, str) else value
+            yield key, gone, tuple(i for i in items if targets((i,))[0] not in gone) or None
 
 
 def differing(one: Mapping[str, Memory], other: Mapping[str, Memory]) -> set[str]:

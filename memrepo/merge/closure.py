@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.core.errors import Problem
-from memrepo.core.memory import REFERENCES, Memory, targets
+from memrepo.core.memory import REFERENCES, Memory, cut_ids
 
 if TYPE_CHECKING:  # importing these takes a hook longer than everything else
     from memrepo.core.state import State, Update
@@ -108,26 +108,16 @@ def broken(memories: _Memories) -> tuple[BrokenRule, ...]:
 
 
 def _lost(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:
-    for key in REFERENCES:
-        value = memory.fields.get(key)
-        if value is None:
-            continue
-        # Sorted, so that the name of the finding is the same if a merge reorders the list.
-        gone = sorted(target for target in targets(value) if target not in memories)
-        if gone:
-            rest = () if isinstance(value, str) else _but(value, gone)
-            yield _finding(
-                memory,
-                "reference-lost",
-                key,
-                f"no such memory: {', '.join(gone)}",
-                {memory.id: {key: rest or None}},
-                "remove the reference",
-            )
-
-
-def _but(items: tuple[object, ...], gone: Collection[str]) -> tuple[object, ...]:
-    return tuple(item for item in items if targets((item,))[0] not in gone)
+    # `gone` is sorted, so the name of the finding is the same if a merge reorders the list.
+    for key, gone, rest in cut_ids(memory, lambda id_: id_ not in memories):
+        yield _finding(
+            memory,
+            "reference-lost",
+            key,
+            f"no such memory: {', '.join(gone)}",
+            {memory.id: {key: rest}},
+            "remove the reference",
+        )
 
 
 def _halves(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:

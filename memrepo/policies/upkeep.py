@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.errors import Problem
-from memrepo.core.memory import REFERENCES, Hot, Memory, having, of_types, references, targets
+from memrepo.core.memory import REFERENCES, Hot, Memory, cut_ids, having, of_types, references
 from memrepo.core.state import (
     Change,
     Create,
@@ -251,23 +251,13 @@ class Leaving:
     def _cut(self, gone: set[str]) -> Iterable[Update]:
         users = {u for one in gone for u in self._users[one] if u in self._memories} - gone
         for user in sorted(users):
-            fields = _fields_without(self._memories[user], gone)
-            self._memories[user] = self._memories[user].with_fields(fields)
+            memory = self._memories[user]
+            cut = cut_ids(memory, gone.__contains__)
+            fields: dict[str, object] = {key: rest for key, _, rest in cut}
+            if "duplicate_of" in fields and memory.standing == "probable_duplicate":
+                fields["standing"] = None
+            self._memories[user] = memory.with_fields(fields)
             yield Update(id=user, fields=fields)
-
-
-def _fields_without(memory: Memory, gone: set[str]) -> dict[str, object]:
-    """Return the fields of a memory that change if its references to some ids are removed."""
-    fields: dict[str, object] = {}
-    for key in REFERENCES:
-        value = memory.fields.get(key)
-        if isinstance(value, str):
-            fields |= {key: None} if value in gone else {}
-        elif value and not gone.isdisjoint(targets(value)):
-            fields[key] = tuple(one for one in value if gone.isdisjoint(targets((one,)))) or None
-    if "duplicate_of" in fields and memory.standing == "probable_duplicate":
-        fields["standing"] = None
-    return fields
 
 
 def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime | None:

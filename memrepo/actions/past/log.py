@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -63,15 +62,15 @@ class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in effect, as its manifest describes it. Older manifests contain fewer fields."""
+    """A run in effect, as its manifest describes it, and what it spent."""
 
     run: str
-    now: str | None
-    mode: str | None
-    judge: str | None
-    profile: str | None
-    counts: Mapping[str, int] | None
-    tokens: Mapping[str, int | str] | None
+    now: str
+    mode: str
+    judge: str
+    profile: str
+    counts: Mapping[str, int]
+    tokens: Mapping[str, int | str]
     cost_usd: float | None
 
 
@@ -96,11 +95,15 @@ def do(work: Work, request: Request) -> Result | Runs:
 def _runs(work: Work, most: int) -> Runs:
     """List runs from their manifests, which every clone contains."""
     manifests, problems = read_manifests(work.tree.files, work.tree.layout)
-    names = LandedRun.__struct_fields__
-    found = []
-    for manifest in list(reversed(manifests))[:most]:
-        record = json.loads(work.tree.files[work.tree.layout.manifest(manifest.run)])
-        found.append(LandedRun(**{name: record.get(name) for name in names}))
+    found = (
+        LandedRun(
+            **{name: getattr(m, name) for name in ("run", "now", "mode", "judge", "profile")},
+            counts=m.counts,
+            tokens=m.receipt.usage.tokens(),
+            cost_usd=m.receipt.usage.cost_usd,
+        )
+        for m in manifests[: -most - 1 : -1]
+    )
     waiting = (
         WaitingRun(run=w.run, branch=w.branch, why=w.entry.trailer("Reason"))
         for w in all_waiting(work)

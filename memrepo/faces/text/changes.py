@@ -261,8 +261,8 @@ def log(request: logging.Request, result: logging.Result | logging.Runs, colour:
     return "\n".join(lines)
 
 
-def _kept(counts: Mapping[str, int] | None) -> str:
-    return ", ".join(counts_in_words(counts or {})) or "nothing new"
+def _kept(counts: Mapping[str, int]) -> str:
+    return ", ".join(counts_in_words(counts)) or "nothing new"
 
 
 def _line(entry: Commit, zone: str) -> str:

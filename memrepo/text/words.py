@@ -86,17 +86,17 @@ MAX_PARTS = 8
 
 
 class WordPattern:
-    """A pattern of many entries, which searches a text only if it has the first word of one.
+    """A pattern of many entries, which searches a text only if it has the longest word of one.
 
     Looking up the words of a text takes a fraction of the time of a search for all entries. To
     compile all entries takes longer than a short command, so the first texts are searched for those
-    entries whose first word they have.
+    entries whose longest word they have.
     """
 
     def __init__(self, found: Sequence[str], *, start: bool = False, end: bool = False) -> None:
         wide = "|".join(re.escape(entry) for entry in found if _IS_WIDE.search(entry))
         self._wide = regex(wide or r"(?!)")
-        self._by_start = _by_first_word(entry for entry in found if not _IS_WIDE.search(entry))
+        self._by_start = _by_telling_word(entry for entry in found if not _IS_WIDE.search(entry))
         self._starts = None if self._by_start is None else frozenset(self._by_start)
         self._given = found, start, end
         self._parts: dict[tuple[str, ...], re.Pattern[str]] = {}
@@ -115,10 +115,10 @@ class WordPattern:
         words = _starts_of(text)
         if self._starts.isdisjoint(words):
             return None
-        if len(self._parts) >= MAX_PARTS:
-            return self._pattern
         some = tuple(sorted({e for word in self._starts & words for e in self._by_start[word]}))
         if some not in self._parts:
+            if len(self._parts) >= MAX_PARTS:
+                return self._pattern
             _, start, end = self._given
             self._parts[some] = pattern(some, start=start, end=end)
         return self._parts[some]
@@ -139,32 +139,26 @@ class WordPattern:
         return found.fullmatch(text) if found else None
 
 
-def _by_first_word(found: Iterable[str]) -> Mapping[str, list[str]] | None:
+def _by_telling_word(found: Iterable[str]) -> Mapping[str, list[str]] | None:
     """Map how a word begins in every text with an entry to its entries, or None if unknown.
 
     A whole word ends in a blank.
     """
     starts: dict[str, list[str]] = {}
     for entry in found:
-        for part in (part for one in {entry, _without_accents(entry)} for part in _leading(one)):
-            for word in part.removesuffix("?").split("/"):
-                first = _FIRST.match(word.lower())
-                if first is None:
-                    return None
-                is_whole = word[first.end() :][:1] not in ("*", "…")
-                starts.setdefault(f"{first[0]} " if is_whole else first[0], []).append(entry)
+        for one in {entry, _without_accents(entry)}:
+            needed = (part.split("/") for part in one.lower().split(" ") if part[-1:] != "?")
+            cut = ([_FIRST_OF.findall(word)[0] for word in part] for part in needed)
+            firsts = max(cut, key=lambda part: min(len(first) for first, _ in part), default=())
+            if not (firsts and all(first for first, _ in firsts)):
+                return None
+            for first, after in firsts:
+                starts.setdefault(first if after else f"{first} ", []).append(entry)
     return starts
 
 
-def _leading(entry: str) -> Iterator[str]:
-    """Yield the parts of an entry with which a match may begin."""
-    for part in entry.split(" "):
-        yield part
-        if not part.endswith("?"):
-            return
-
-
 _FIRST = regex(r"\w+")
+_FIRST_OF = regex(r"^(\w*)([*…]?)")
 
 
 @lru_cache(maxsize=256)
@@ -314,8 +308,11 @@ def _votes(found: Iterable[str], text: str) -> Counter[str]:
         for language, own in letters.items():
             if not low.isdisjoint(own):
                 votes[language] += SURE
+        present = "".join({*text})
         for language, script in scripts.items():
-            if 2 * len(script.findall(text)) > sum(map(str.isalpha, text)):
+            if script.search(present) and (
+                2 * len(script.findall(text)) > sum(map(str.isalpha, text))
+            ):
                 votes[language] += SURE
                 votes[ENGLISH] = 0
                 break

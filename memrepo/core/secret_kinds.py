@@ -123,29 +123,36 @@ def _forms_by_word() -> Mapping[str, Sequence[Form]]:
 
 def formed(text: str, folded: str) -> Iterator[Find]:
     """Yield values that have the format of a secret. `folded` is the text in lower case."""
+    once = _each_word_once(folded)
     for word, some in _forms_by_word().items():
-        if word not in folded:
+        if word not in once and not (" " in word and word in folded):
             continue
         lines = [*_lines_with(folded, word)] if word else ()
         for form in some:
+            search = form.search()
             for start, end in [(0, len(text))] if form.lines or not word else lines:
-                yield from _matches(form, text, start, end)
+                for match in search(text, start, end):
+                    yield from _value_of(form, text, match)
 
 
-def _matches(form: Form, text: str, start: int, end: int) -> Iterator[Find]:
-    for match in form.search()(text, start, end):
-        number = next((n for n in range(1, len(match.groups()) + 1) if match[n] is not None), 0)
-        value, at = match[number], match.start(number)
-        if form.kind in ("password", "token") and not (match.lastgroup or "").startswith("words"):
-            value = value.rstrip("`'\").,;")
-        elif form.kind == "iban":
-            value = _iban_in(value)
-        elif not (form.lines or match.lastgroup or form.kind in _WHOLE) and (
-            rest := _pattern("rest").match(text, at + len(value))
-        ):
-            value += rest[0]  # some formats match fewer characters than a key has
-        if _has_form(form, value, match.lastgroup):
-            yield at, at + len(value), form.kind
+def _each_word_once(folded: str) -> str:
+    """Return the words of a text without repeats: what is in none of them is looked for faster."""
+    return "\n".join({*folded.split()})
+
+
+def _value_of(form: Form, text: str, match: re.Match[str]) -> Iterator[Find]:
+    number = next((n for n in range(1, len(match.groups()) + 1) if match[n] is not None), 0)
+    value, at = match[number], match.start(number)
+    if form.kind in ("password", "token") and not (match.lastgroup or "").startswith("words"):
+        value = value.rstrip("`'\").,;")
+    elif form.kind == "iban":
+        value = _iban_in(value)
+    elif not (form.lines or match.lastgroup or form.kind in _WHOLE) and (
+        rest := _pattern("rest").match(text, at + len(value))
+    ):
+        value += rest[0]  # some formats match fewer characters than a key has
+    if _has_form(form, value, match.lastgroup):
+        yield at, at + len(value), form.kind
 
 
 def _has_form(form: Form, value: str, group: str | None) -> bool:
@@ -386,9 +393,10 @@ def _labelled_lines(folded: str) -> Sequence[Span]:
     """Return the sorted spans of lines that may have a label."""
     heads, whole, inner = _stems()
     words = set(regex(r"[^\W_]{2,}").findall(folded))
+    once = _each_word_once(folded)
     starts = (w for w in words if w in whole or w.startswith(heads.get(w[:2], ())))
     found = {line for word in starts for line in _lines_with(folded, word, begins=True)}
-    return sorted(found.union(*(_lines_with(folded, part) for part in inner if part in folded)))
+    return sorted(found.union(*(_lines_with(folded, part) for part in inner if part in once)))
 
 
 def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:

@@ -24,11 +24,12 @@ from typing import Any
 
 import msgspec
 
+from memrepo.core.codec import encode
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Importance, Memory, without_chunks
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import without_secrets
+from memrepo.core.secrets import is_clean, without_secrets
 from memrepo.policies.ageing import segments
 from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.text.dates import day_named
@@ -251,8 +252,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
                 found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
             else:
                 found.append(run)
-        stop = max(self.stop, key=lambda words: sum(word in words for word in found))
-        if MOST_CONTENT * sum(word in stop for word in found) < len(found):
+        stop = max(self.stop, key=lambda words: sum(map(words.__contains__, found)))
+        if MOST_CONTENT * sum(map(stop.__contains__, found)) < len(found):
             language = language_of(map(bare, found), text)
             stop |= small_words()[language] if language in self.other else frozenset()
         long = (word for word in found if len(word) > 2 or IS_SPACELESS.match(word))
@@ -319,8 +320,12 @@ def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) ->
     """
 
     def words(memory: Memory) -> list[Any]:
-        text = f"{memory.title}\n{memory.body}"
-        return memory.once("topics", lambda: _words(without_secrets(text), lexicon))
+        def work_out() -> list[Any]:
+            text = f"{memory.title}\n{memory.body}"
+            is_known = is_clean(encode(memory))  # a run has just searched the file of a new one
+            return _words(text if is_known else without_secrets(text), lexicon)
+
+        return memory.once("topics", work_out)
 
     return _ranked(map(words, without_chunks(memories)), most)
 

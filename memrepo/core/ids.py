@@ -22,7 +22,6 @@ SLUG_LENGTH = 60
 _MARKER = regex(r"^(?:[-*+•]|\d{1,9}[.)])\s+")
 _CHECKBOX = regex(r"^\[[ xX]\]\s+")
 _LEADING_DATE = regex(r"^[\[(]?\d{4}-\d{2}-\d{2}[\])]?(?:\s*[:–—-])?\s+")
-_BLANKS = regex(r"\s+")
 TAG_PATTERN = r"\w[\w./:+#-]*"
 """The default pattern of a tag: one word, such as `garden`, `project/shed` or `c++`."""
 _NOT_TAG = regex(r"[^\w./:+#]+")
@@ -83,7 +82,7 @@ def normalise(text: str) -> str:
     folded = unicodedata.normalize("NFKC", visible(text)).casefold()
     # Case folding can produce a decomposed sequence. A second pass makes this function idempotent.
     folded = unicodedata.normalize("NFKC", visible(folded))
-    return _BLANKS.sub(" ", folded).strip()
+    return " ".join(folded.split())
 
 
 def strip_marker(text: str) -> str:

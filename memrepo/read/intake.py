@@ -799,8 +799,9 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         return reader.notes(name, blob)[0] if is_log else ()
 
     def hashes_of(blob: str) -> frozenset[str]:
-        units = (unit.hash for unit in units_of(blob))
-        return frozenset((*units, *map(note_hash, notes_of(blob)))) if blob else frozenset()
+        if not blob:
+            return frozenset()
+        return frozenset((*(u.hash for u in units_of(blob)), *map(note_hash, notes_of(blob))))
 
     for blob in {blob for span in at.spans for blob in (span.from_, span.to)}:
         hashes_of(blob)  # this records missing blobs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ class _Cut(msgspec.Struct, frozen=True):
     headings: tuple[str, ...]
 
 
+@lru_cache(maxsize=1024)
 def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]:
     """Split a daily log into notes. Never raises. Sections without words are omitted.
 

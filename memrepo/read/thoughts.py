@@ -832,6 +832,8 @@ def _bare(text: str) -> str:
     match = _MARKER.match(text)
     if match is None:
         return text
+    if "\n" not in text:
+        return text[match.end() :]
     first, *rest = text[match.end() :].split("\n")
     indent = min((len(r) - len(r.lstrip()) for r in rest if r.strip()), default=0)
     return "\n".join((first, *(row[indent:] for row in rest)))

@@ -348,7 +348,8 @@ class Work:
     def config(self) -> Config:
         """Return the effective configuration. Raises ConfigError."""
         if self._config is None:
-            self._config = _configuration(self.store, self.tree)
+            data = config_data(self.store, self.tree)
+            self._config = parsed_config(self.store.layout.config, data)
             configure(self._config.secrets.off, self._config.secrets.patterns)
         return self._config
 
@@ -443,7 +444,8 @@ class Work:
         return Context(actor=self.actor, **more)
 
 
-def _configuration(store: Repository, tree: Snapshot) -> Config:
+def config_data(store: Repository, tree: Snapshot) -> bytes:
+    """Return the bytes of the configuration. Raises ConfigError if it is no file."""
     from memrepo.config import ConfigError
 
     path = store.layout.config
@@ -458,7 +460,7 @@ def _configuration(store: Repository, tree: Snapshot) -> Config:
             fix=f"put the file that it points to in its place, and commit it: `git log {path}`"
             " lists its former versions",
         )
-    return parsed_config(path, tree.files[path] if data is None else data)
+    return tree.files[path] if data is None else data
 
 
 def parsed_config(path: str, data: bytes) -> Config:

@@ -106,7 +106,10 @@ def _is_private(work: Work, event: HookEvent) -> bool:
 def _take_in_own(work: Work, folder: str) -> None:
     """Import new notes that the agent's program keeps in its own folder. The notes stay there."""
     from memrepo.actions.exchange import import_
+    from memrepo.store.workspace import repository_of
 
+    if repository_of(Path(folder)) == work.store.root:
+        return  # runs read the notes that are next to the repository's own files
     with suppress(import_.NothingToImport):
         # The verb is refused to a bound caller, who names a path. Here the program names it.
         import_.do(work, import_.Request(format="claude-code", path=folder))
@@ -385,9 +388,15 @@ def _text(data: Mapping[str, object], key: str) -> str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
+_AFTER = ("Stop", "SessionEnd")
+"""The names of the events after which a session needs no memory."""
+_WITHOUT = "this session goes on without its memory"
+
+
 def _answer(host: str, name: str, context: str = "", note: str = "") -> str:
     """Format an answer as the host expects it: as one JSON object in ASCII, or as plain text."""
-    warning = f"memrepo: this session goes on without its memory\n{note}" if note else ""
+    what = "could not record all of this session" if name in _AFTER else _WITHOUT
+    warning = f"memrepo: {what}\n{note}" if note else ""
     if host != "claude-code":
         return context or warning
     answer: dict[str, object] = {"systemMessage": warning} if warning else {}

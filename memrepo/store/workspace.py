@@ -59,6 +59,7 @@ MAX_DEPTH = 64
 """Maximum depth of folders. Deeper folders are refused by name."""
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
 _OURS = "is a memrepo repository, which is never read"
+_HOME = "is this repository, of which only your own files are read"
 MAX_ENTRIES = 200_000
 """Maximum number of unread entries counted, because a home folder can be very large."""
 _UNMISTAKABLE = regex(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
@@ -381,6 +382,8 @@ def find_unread(
                     continue
                 inside = _rules_in(root / name, here)
                 outer = group if group[0] else _group(name, here, inside)
+                if is_repository(root / name):
+                    outer = f"{name}/", _HOME, True
                 folders.append((f"{name}/", outer, inside))
             elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
                 if not _is_source(name if is_text(name) else f"{name}/", here):
@@ -434,10 +437,7 @@ def _own_folders(root: Path) -> tuple[str, ...]:
 
 def is_repository(folder: Path) -> bool:
     """Return whether a folder is a memrepo repository, which nothing ever reads as a source."""
-    try:
-        return (folder / CONFIG_NAME).is_file()
-    except PermissionError:
-        return False  # the walk names a folder that cannot be read
+    return os.path.lexists(folder / CONFIG_NAME)  # also a link that leads nowhere
 
 
 def _is_ours(folder: Path, home: Path | None) -> bool:

@@ -258,6 +258,21 @@ def test_what_a_bound_session_leaves_is_of_its_scope(
     assert [p.read_text() for p in repo.glob("views/scopes/project-sensor-*/*.md")] == pages != []
 
 
+def test_a_session_end_imports_no_repository(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is wrong if memrepo is in Claude Code's own folder. Another repository is named."""
+    own = repo.rename(tmp_path / "memory")
+    done(tmp_path, "init", "other/memory")
+    before = len(memories(own))
+    for folder, told in ((tmp_path, ""), (tmp_path / "other", "could not record all of this")):
+        ends = {"transcript_path": str(folder / "s.jsonl")}
+        message = hook(own, monkeypatch, "SessionEnd", **ends).get("systemMessage", "")
+        assert told in message
+        assert bool(message) == bool(told)
+        assert len(memories(own)) == before
+
+
 @pytest.mark.parametrize(
     ("left", "status", "standing"),
     [(2, "archived", "retire_candidate"), (1, "active", "retire_candidate")],

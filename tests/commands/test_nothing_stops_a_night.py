@@ -126,12 +126,13 @@ def test_a_configuration_that_is_a_link_is_named(repo: Path) -> None:
     (repo / "memrepo.toml").rename(repo.parent / "real.toml")
     (repo / "memrepo.toml").symlink_to(repo.parent / "real.toml")
     git(repo, "commit", "-qam", "link", "--no-verify")
-    for words in (["status"], ["run"], ["search", "bea"], ["add", "A cat."]):
+    for words in (["status"], ["run"], ["search", "bea"], ["add", "A cat."], ["config"]):
         refused = memrepo(repo, *words, now=LATER)
         assert refused.exit == 2, words
         assert refused.error["message"] == (
             "memrepo.toml: found a symlink, expected a file: links are never followed"
         )
+    assert "git tracks no memrepo.toml here that is a file" in memrepo(repo, "check").err
 
 
 @pytest.mark.parametrize(

@@ -292,7 +292,13 @@ def test_a_repository_below_its_workspace_reads_the_owners_files_and_never_its_o
     memrepo(work / "agents/other", "init", "memory", "--from", str(work), "--tz", "UTC")
     told = memrepo(work, "init", "memory", "--from", ".", "--tz", "UTC", as_json=False).out
     assert "is below the workspace" in told
+    assert "memory/ (1 KiB) is this repository, of which only your own files are read" in told
     repo = work / "memory"
+    config = work / "agents/other/memory/memrepo.toml"
+    config.unlink()
+    config.symlink_to("nowhere.toml")  # still recognised
+    told = memrepo(tmp_path, "init", "third", "--from", config.parent, as_json=False).out
+    assert f"note: {config.parent} is a memrepo repository: runs read your own files" in told
     for day in ("01", "02", "03"):
         done(repo, "run", now=f"2026-03-{day}T05:00:00Z")
     read = {p.relative_to(repo / "sources").as_posix() for p in (repo / "sources").rglob("*.md")}
@@ -303,7 +309,7 @@ def test_a_repository_below_its_workspace_reads_the_owners_files_and_never_its_o
     assert len(list((repo / "memories/notes").rglob("*.md"))) == 1
     refused = memrepo(repo, "import", "obsidian", str(work / "agents/other/memory"))
     assert refused.exit == 2
-    assert "is a memrepo repository" in refused.err
+    assert "belongs to a memrepo repository" in refused.err
 
 
 def test_a_log_that_shrank_retires_nothing_and_its_notes_remain(tmp_path: Path) -> None:

@@ -329,9 +329,9 @@ def _read(
     """
     if not os.path.lexists(where):
         raise NothingToImport(where, format_, "there is no such file or folder")
-    if where.is_dir() and (repository := repository_of(where)):
+    if where.is_dir() and repository_of(where):
         raise UsageError(
-            f"{where}: {repository} is a memrepo repository, which is never imported",
+            f"{where} belongs to a memrepo repository, which is never imported",
             fix="run `memrepo export jsonl` there, and import that file as jsonl",
         )
     wants = FORMATS[format_].wants

@@ -58,6 +58,7 @@ from memrepo.store.workspace import (
     UnreadFile,
     find_unread,
     holds_sources,
+    is_repository,
     read_workspace,
 )
 
@@ -237,6 +238,8 @@ def _misplaced(where: Path, workspace: Path | None, *, made: bool) -> Iterator[s
         )
     if workspace is not None and workspace.resolve() in where.resolve().parents:
         yield f"{where} is below the workspace: {_APART}"
+    elif workspace is not None and is_repository(workspace):
+        yield f"{workspace} is a memrepo repository: {_APART}"
 
 
 def _gaps(at: Work, unread: Unread, workspace: Path | None, ingested: Ingested) -> Iterator[str]:

@@ -26,7 +26,15 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.record import timetable, unhooked_problems
-from memrepo.actions.work import VerbResult, Work, driver_notices, option, outside, purge_notices
+from memrepo.actions.work import (
+    VerbResult,
+    Work,
+    config_data,
+    driver_notices,
+    option,
+    outside,
+    purge_notices,
+)
 from memrepo.assets import asset
 from memrepo.config import (
     DEFAULTS,
@@ -351,7 +359,7 @@ def config(work: Work, request: ConfigRequest) -> Configured:
 
 
 def _key_rows(work: Work) -> Iterator[KeyRow]:
-    path, text = work.tree.layout.config, _text(work)
+    path, text = work.tree.layout.config, config_data(work.store, work.tree).decode()
     for key in KEYS.values():
         line = line_of(text, key.name)
         section, _, name = key.name.rpartition(".")
@@ -381,9 +389,3 @@ def _key_rows(work: Work) -> Iterator[KeyRow]:
         doc="The agent workspace that sources/ mirrors in this clone.",
         set_in=f"`git config {settings.WORKSPACE} DIR`",
     )
-
-
-def _text(work: Work) -> str:
-    path = work.tree.layout.config
-    data = work.store.work.read(path)
-    return (work.tree.files[path] if data is None else data).decode()

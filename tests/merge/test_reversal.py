@@ -17,7 +17,7 @@ from memrepo.core.corrections import Correction, Side, contradiction_id, encode,
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, Link, Memory, references
 from memrepo.core.state import State, read_state
-from memrepo.merge.reversal import Reverted, revert_change, together
+from memrepo.merge.states import Reverted, revert_change, together
 
 A, B, C = IDS[:3]
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

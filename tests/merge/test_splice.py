@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.merge.reversal import own_words
+from memrepo.merge.states import own_words
 from memrepo.merge.versions import FileVersion, join_bytes, join_versions
 
 PATH = "memories/knowledge/2026-01/m-111111.md"

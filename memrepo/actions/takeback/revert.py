@@ -45,7 +45,7 @@ from memrepo.core.state import (
     traits_between,
 )
 from memrepo.merge import closure
-from memrepo.merge.reversal import LaterWork, Reverted, revert_change, together
+from memrepo.merge.states import LaterWork, Reverted, revert_change, together
 from memrepo.merge.tombstones import (
     lifted_changes,
     path_of,

@@ -354,7 +354,7 @@ def _next_to_pins(
         before = regex(r"[^\W_]+").findall(folded, max(0, value.start - _MAX_APART), value.start)
         if (
             value.end - value.start in lengths
-            and _looks(text, value, end, "pin", beside=False) >= 2
+            and _looks(text, value, end, "pin", is_adjacent=False) >= 2
             and _set("names").isdisjoint(before[-2:])
         ):
             yield value.start, value.end, "pin"
@@ -524,7 +524,7 @@ def _around(
             continue
         after = value.start >= at
         gap = (at, value.start) if after else (value.end, begin)
-        looks = _looks(text, value, end, sort, beside=not text[slice(*gap)].strip())
+        looks = _looks(text, value, end, sort, is_adjacent=not text[slice(*gap)].strip())
         needed = _needed(folded, gap, sort, after=after, looks=looks) if looks else 5
         if needed == 4 and after and _pattern("number_after").fullmatch(text, at, value.end):
             needed = 3
@@ -547,10 +547,10 @@ def _around(
                     yield phrase
 
 
-def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
+def _looks(text: str, at: _Value, end: int, sort: str, *, is_adjacent: bool) -> int:
     """Return how much a word looks like a value of a sort: 0 (not at all) to 4.
 
-    `beside` is true if it is right beside its label.
+    `is_adjacent` is true if nothing is between it and its label.
     """
     value = text[at.start : at.end]
     if sort in _DIGITS:
@@ -561,7 +561,7 @@ def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
             return 0
         ends = bool(
             _pattern("ends").match(text, at.end, end)
-            or (not beside and _pattern("goes_on").match(text, at.end, end))
+            or (not is_adjacent and _pattern("goes_on").match(text, at.end, end))
         )
         if sort == "lockbox" and not groups:
             is_pin = bool(ends and _pattern("pin").match(text, at.start, end))
@@ -913,7 +913,7 @@ def _below(
     yield 0, 0 if heading else at
 
 
-def _said(text: str, at: int, end: int) -> int:
+def _content_start(text: str, at: int, end: int) -> int:
     """Return where the text of a list item begins, after the name before it."""
     item = _pattern("item").match(text, at, end)
     at = item.end() if item else at
@@ -927,13 +927,13 @@ def _in_rows(
     """Yield the values in the lines under a label. Next to a value, others need not look as odd."""
     found = list[Span]()
     for at, stop, first in rows:
-        said = _said(text, at, stop)
+        content = _content_start(text, at, stop)
         if sort == "credentials":
             found += _around(text, folded, (at, at), stop, sort, _words(text, at, stop))
         if first:
-            found += _after(text, folded, said, said, stop, sort)
+            found += _after(text, folded, content, content, stop, sort)
         if sort == "password" and _pattern("phrased").search(label):
-            found += filter(None, [_phrase_at(text, said, stop, "phrase")])
+            found += filter(None, [_phrase_at(text, content, stop, "phrase")])
         groups = _pattern("grouped").finditer(text, at, stop)
         found += [match.span() for match in groups if _is_grouped(match[0])]
         found += _in_item(text, folded, at, stop, sort, first=first)
@@ -950,20 +950,20 @@ def _in_item(
 
     The only word of the first line under a heading need not look as odd, nor one next to others.
     """
-    said = _said(text, at, end)
+    content = _content_start(text, at, end)
     item = _pattern("item").match(text, at, end)
     at = item.end() if item else at
-    named = said > at
-    if named and not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at:said])):
+    named = content > at
+    if named and not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at:content])):
         return
-    value = _value_at(text, said, end)
+    value = _value_at(text, content, end)
     whole = value and (named or not text[value.end : end].strip("`*_ \t\r"))
     only = whole and not named and first and sort in _SPOKEN
     if (
         value
         and whole
         and (
-            _looks(text, value, end, sort, beside=True) >= (1 if sort == "pin" else 3)
+            _looks(text, value, end, sort, is_adjacent=True) >= (1 if sort == "pin" else 3)
             or (sort == "key" and named and _pattern("uuid").fullmatch(text, *value[:2]))
             or (only and _is_value(text, value, end, "password", "with"))
             or (is_next and named and _is_value(text, value, end, "password", "sign"))

@@ -449,6 +449,12 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return f"{line}, {details}" if details else line
 
 
+def span(lines: Sequence[int]) -> str:
+    """Format a line range as a path suffix: `:3`, `:3-5`, or an empty string for a whole file."""
+    first, last = lines
+    return f":{first}" + (f"-{last}" if last > first else "") if first else ""
+
+
 _TIME = r"\d{4}-\d\d-\d\dT\S+"
 
 

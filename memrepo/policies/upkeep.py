@@ -37,6 +37,7 @@ from memrepo.core.times import format_duration, format_time
 from memrepo.policies.ageing import (
     TIERS,
     Move,
+    decays,
     move_of,
     prunable,
     why_clean,
@@ -79,12 +80,7 @@ def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
                 pass
             case _:
                 assert_never(change)
-    return frozenset(i for i in lost if i in state.memories and is_claim(state.memories[i]))
-
-
-def is_claim(memory: Memory) -> bool:
-    """Return whether a memory is an active claim, including retired claims."""
-    return memory.status == "active" and memory.type not in ("note", "chunk")
+    return frozenset(i for i in lost if i in state.memories and decays(state.memories[i]))
 
 
 def interlock(state: State, changes: Iterable[Change], max_change_pct: float) -> str:
@@ -96,7 +92,7 @@ def interlock(state: State, changes: Iterable[Change], max_change_pct: float) ->
     lost = len(losses(state, changes))
     if lost <= FREE:  # usual case: no need to count all claims
         return ""
-    total = sum(is_claim(m) and m.standing != RETIRED for m in state.active)
+    total = sum(decays(m) and m.standing != RETIRED for m in state.active)
     if lost * 100 <= max_change_pct * total:
         return ""
     return f"it would remove {lost} of {total} claims from recall (more than {max_change_pct:g} %)"

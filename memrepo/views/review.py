@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from memrepo.core.ids import visible
-from memrepo.core.memory import Memory, Node, Source, bare, node_of
+from memrepo.core.memory import Memory, Node, Source, bare, node_of, span
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import KINDS, ChangeKind, Difference
@@ -276,7 +276,7 @@ def _sources(change: Change) -> Iterator[Line]:
     if change.kind == "added":
         return  # its heading names the file
     gone, new = (
-        dict.fromkeys(source_place(s) for s in sources)
+        dict.fromkeys(f"{s.resource}{span(s.lines)}" for s in sources)
         for sources in (change.lost_sources, change.new_sources)
     )
     # A line that was edited in place has the same location before and after.
@@ -285,14 +285,6 @@ def _sources(change: Change) -> Iterator[Line]:
     yield from map(_plain, places[:MAX_SOURCES])
     if (more := len(places) - MAX_SOURCES) > 0:
         yield _plain(f"and {counted(more, 'more source', 'more sources')}")
-
-
-def source_place(source: Source) -> str:
-    """Return the place of a source as text, such as `sources/MEMORY.md:3-5`."""
-    first, last = source.lines
-    if not first:
-        return source.resource
-    return f"{source.resource}:{first}" + (f"-{last}" if last > first else "")
 
 
 def _spelled(found: Difference, name: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import Work
 from memrepo.core.ids import normal_claim, visible
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import Memory, Source, span
 from memrepo.core.secrets import find_secrets, redact
 from memrepo.core.times import format_time
 from memrepo.read.notes import scan_notes
@@ -282,12 +282,6 @@ def _quote(source: Source, version: Version, place: Located, now: _Sources, line
         found=Now(resource=place.path, lines=place.lines) if moved else None,
         missing=text is None and place.outcome == "lost" and "://" not in source.resource,
     )
-
-
-def span(lines: Sequence[int]) -> str:
-    """Format a line range as a path suffix: `:3`, `:3-5`, or an empty string for a whole file."""
-    first, last = lines
-    return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
 def evidence_lines(found: Sequence[Quote]) -> list[str]:

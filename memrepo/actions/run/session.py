@@ -54,7 +54,7 @@ class SessionQuestion(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """The next question or, if none is left, the result of the run.
 
-    Secrets are looked for in each value of a question: as JSON, a word of secrecy can stand before
+    Secrets are looked for in each value of a question: as JSON, a word of secrecy can be before
     a harmless value.
     """
 

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from memrepo.actions.write.add import Added
 from memrepo.actions.write.commit import Unchanged, Written
 from memrepo.core.ids import visible
+from memrepo.core.memory import span
 from memrepo.core.messages import counted, cut, fold
 from memrepo.core.times import format_time
 from memrepo.faces.text import rows
@@ -308,8 +309,6 @@ def phrases_of(entry: MemoryCommit) -> Iterator[str]:
 
 def _value(value: object) -> str:
     """Format the value of a field on one short line."""
-    from memrepo.actions.recall.quotes import span
-
     if value in (None, []):
         return ""
     if isinstance(value, list):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.recall.search import LayeredResult, asked_of, group_by_wording
 from memrepo.core.ids import visible
+from memrepo.core.memory import span
 from memrepo.core.messages import counted, cut
 from memrepo.faces.text import rows
 from memrepo.text.sentences import excerpt
@@ -110,7 +111,7 @@ def hit_text(hit: Hit, asked: Collection[str], *, explain: bool = False, bold: b
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
         lines.append(f"  score: {' + '.join(parts)}")
     for source in hit.sources[:3]:
-        place = f"{source.resource}{_span(source.lines)}"
+        place = f"{source.resource}{span(source.lines)}"
         lines.append(f"  from {place}, {source.captured or 'undated'}")
     if len(hit.sources) > 3:
         lines.append(f"  and {len(hit.sources) - 3} more places")
@@ -135,13 +136,8 @@ def _passages(
         if context:
             lines.append(f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}")
         lines.append(f"  {_bold(text, asked) if bold else text}")
-        lines.append(f"  from {visible(one.resource)}{_span(one.lines)}{day}")
+        lines.append(f"  from {visible(one.resource)}{span(one.lines)}{day}")
     return ["\n".join(lines)] if found else []
-
-
-def _span(lines: tuple[int, int]) -> str:
-    first, last = lines
-    return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
 def show(request: showing.Request, result: showing.Result, colour: bool) -> str:

@@ -373,9 +373,11 @@ def _stems() -> tuple[Mapping[str, tuple[str, ...]], frozenset[str], frozenset[s
         if label[0] == "*" or _is_wide(label) or not joined.isalnum():
             inner.add(max((*parts, last), key=len))
             continue
-        heads[joined[:2]] = (*heads.get(joined[:2], ()), joined)
-        if parts and last not in labels:
-            whole.add(max(parts, key=len))
+        *others, longest = sorted((*parts, last), key=len)
+        for head in {joined, longest if longest == last else joined}:  # of a short word before
+            heads[head[:2]] = (*heads.get(head[:2], ()), head)
+        if others and last not in (*labels, longest):
+            whole.add(longest)
     return heads, frozenset(whole), frozenset(inner)
 
 

@@ -913,9 +913,9 @@ def _alarms(
     """
     arrived = {p.unit.text_hash for p in intake.placed}
     for text in texts:
-        if text.kind == "notes":
+        found = intake.revisions.get(text.resource, _UNCHANGED)
+        if text.kind == "notes" or not found.gone:
             continue  # logs are rotated
-        found = intake.revisions.get(text.resource, Revision())
         lost = found.gone - arrived - set(found.edited.values()) - reader.standing(text.resource)
         if not lost or (text.blob and not is_much(len(lost), found.before)):
             continue

@@ -34,6 +34,7 @@ from memrepo.core.secret_kinds import SWITCHED
 from memrepo.core.secrets import (
     clean_page,
     find_secrets,
+    has_clean_body,
     placeholder,
     redact,
     secret_fault,
@@ -339,6 +340,7 @@ def _redact_memory(memory: Memory) -> tuple[Memory, frozenset[str]]:
         kinds |= {secret.kind for text in texts for secret in find_secrets(text)}
     kinds |= {secret.kind for secret, _ in secrets_of(memory.path, encode(memory))}
     if not kinds:
+        has_clean_body(memory, searched=True)
         return memory, frozenset()
     folder = memory.path.rpartition("/")[0]  # file names contain words of the text
     clean = replace(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,9 @@ from memrepo import __version__
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import SWITCHED, Find, formed, labelled, tables
+
+if TYPE_CHECKING:
+    from memrepo.core.memory import Memory
 
 UNCHECKED = "unchecked"
 """The kind of a text on which a detector failed. It is treated as a secret."""
@@ -418,6 +421,15 @@ def know_clean(data: bytes) -> None:
     from hashlib import sha256
 
     clean_digests().add(sha256(data).digest())
+
+
+def has_clean_body(memory: Memory, *, searched: bool = False) -> bool:
+    """Return whether a memory's text is free of secrets. The answer is stored with the memory.
+
+    `searched` is true if its whole file has just been searched, without a find.
+    """
+    rule = f"clean body {rules_in_use()}"
+    return memory.once(rule, lambda: searched or not find_secrets(memory.body))
 
 
 def is_clean(data: bytes) -> bool:

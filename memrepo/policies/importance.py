@@ -24,12 +24,11 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.codec import encode
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Importance, Memory, without_chunks
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import is_clean, without_secrets
+from memrepo.core.secrets import has_clean_body, without_secrets
 from memrepo.policies.ageing import segments
 from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.text.dates import day_named
@@ -321,9 +320,8 @@ def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) ->
 
     def words(memory: Memory) -> list[Any]:
         def work_out() -> list[Any]:
-            text = f"{memory.title}\n{memory.body}"
-            is_known = is_clean(encode(memory))  # a run has just searched the file of a new one
-            return _words(text if is_known else without_secrets(text), lexicon)
+            body = memory.body if has_clean_body(memory) else without_secrets(memory.body)
+            return _words(f"{without_secrets(memory.title)}\n{body}", lexicon)
 
         return memory.once("topics", work_out)
 

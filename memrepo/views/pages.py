@@ -22,7 +22,7 @@ from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.layout import Layout, below, stamped
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import find_secrets, rules_in_use, without_secrets
+from memrepo.core.secrets import has_clean_body, without_secrets
 from memrepo.core.state import Change, Delete, State, Write
 from memrepo.policies.importance import Topic, lexicon, topics_of
 from memrepo.views.hot import escaped
@@ -206,9 +206,9 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
     for same in subjects.values():
         under = _under(same[0])
         if same[0].context or (under and len(same) > 1):
-            lines = [_line(state, memory, memory.body) for memory in same]
+            lines = [_line(state, memory) for memory in same]
             groups.append({"heading": _one_line(under), "lines": lines})
-    first = {"heading": "", "lines": [_line(state, memory, memory.body) for memory in alone]}
+    first = {"heading": "", "lines": [_line(state, memory) for memory in alone]}
     return [first, *groups] if alone else groups
 
 
@@ -268,11 +268,8 @@ def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
     return [*((tag, groups[tag]) for tag in named), ("Uncategorized", rest)]
 
 
-def _line(state: State, memory: Memory, text: str) -> Mapping[str, object]:
-    # The search for secrets takes half of the time, so its result is cached for stored texts.
-    rule = f"clean {'body' if text == memory.body else 'said'} {rules_in_use()}"
-    if not memory.once(rule, lambda: not find_secrets(text)):
-        text = without_secrets(text)
+def _line(state: State, memory: Memory) -> Mapping[str, object]:
+    text = memory.body if has_clean_body(memory) else without_secrets(memory.body)
     links = memory.links
     rivals = (state.memories.get(k.target) for k in links if k.type == "contradicts")
     return {

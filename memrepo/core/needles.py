@@ -38,17 +38,6 @@ _ESCAPED = regex(
 )
 
 
-class TooShort(UsageError):
-    """Raised when a value is too short, because it would also match within many unrelated words."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"the value has fewer than {LEAST} letters and digits: purging it could remove other"
-            " text too",
-            fix="give a longer value, such as one with the words around it",
-        )
-
-
 class Needle(msgspec.Struct, frozen=True, kw_only=True):
     """A value to find: the folded letters, and the letter counts after which a break is allowed."""
 
@@ -98,7 +87,7 @@ def fold(text: str) -> str:
 def needles_of(values: Iterable[str]) -> tuple[Needle, ...]:
     """Return needles that find each value in its script and as a slug.
 
-    They are ordered by length, longest first. Raise TooShort if a value has too few letters.
+    They are ordered by length, longest first. Raise UsageError if a value has too few letters.
     """
     found: dict[str, Needle] = {}
     for value in values:
@@ -106,7 +95,11 @@ def needles_of(values: Iterable[str]) -> tuple[Needle, ...]:
             needle = _needle(spelled)
             least = LEAST_WIDE if _WIDE.search(needle.letters) else LEAST
             if len(needle.letters) < least:
-                raise TooShort
+                raise UsageError(
+                    f"the value has fewer than {LEAST} letters and digits: purging it could remove"
+                    " other text too",
+                    fix="give a longer value, such as one with the words around it",
+                )
             found.setdefault(needle.letters, needle)
     return tuple(sorted(found.values(), key=lambda n: (-len(n.letters), n.letters)))
 

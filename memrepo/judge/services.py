@@ -27,7 +27,7 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
 from memrepo.judge.ask import Interrupted, Price, Reply
 from memrepo.judge.documents import tokens_of
@@ -496,18 +496,6 @@ _TAIL = 600
 _DEPTH = 5
 
 
-class CommandNotFound(MemrepoError):
-    """Raised when the judge's program is not found on the PATH."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, program: str) -> None:
-        super().__init__(
-            f"the judge's command is not on the PATH: {program}",
-            fix='install it, or set judge = "offline" below [run] in memrepo.toml',
-        )
-
-
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A program that answers questions. The class implements `judge.ask.Backend`.
 
@@ -526,7 +514,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if shutil.which(self.arguments[0]) is None:
-            raise CommandNotFound(self.arguments[0])
+            raise UsageError(
+                f"the judge's command is not on the PATH: {self.arguments[0]}",
+                fix='install it, or set judge = "offline" below [run] in memrepo.toml',
+            )
 
     @property
     def name(self) -> str:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.core.errors import UsageError
 from memrepo.core.ids import claim_id, slugify, text_hash
 from memrepo.core.layout import Layout, stamped, standing_of
 from memrepo.core.memory import Memory, Source
-from memrepo.core.needles import MARK, TooShort, find, needles_of
+from memrepo.core.needles import MARK, find, needles_of
 from memrepo.core.state import traits
 from memrepo.merge.purging import Edit, File, prepare
 
@@ -77,7 +78,7 @@ def test_other_scripts_and_numbers(value: str, text: str, found: bool) -> None:
 
 @pytest.mark.parametrize("value", ["", "ab", "a-b", "…", "田"])
 def test_a_value_of_too_few_letters_is_refused(value: str) -> None:
-    with pytest.raises(TooShort):
+    with pytest.raises(UsageError, match="fewer than"):
         needles_of([value])
 
 

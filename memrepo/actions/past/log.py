@@ -12,7 +12,7 @@ import msgspec
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
 from memrepo.actions.work import VerbResult, Work, option
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.manifest import read_manifests
 from memrepo.core.memory import Memory
@@ -148,24 +148,6 @@ _DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
 _SLUG = regex(rf"(?:.*[:/])?[^:/]*-([0-9a-f]{{{DIGITS}}})(?:\.md)?")
 
 
-class LeftTheTree(MemrepoError):
-    """Raised when a memory existed before but is missing or unreadable at the requested commit."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, id_: str, versions: Sequence[MemoryVersion]) -> None:
-        last = versions[0]
-        how = f"{last.entry.commit[:10]} ({last.entry.op}) removed it"
-        if last.unreadable:
-            how = f"{last.unreadable} cannot be read since {last.entry.commit[:10]}"
-        there = (v.entry.commit for v in versions if v.memory is not None and not v.unreadable)
-        super().__init__(
-            f"{id_} is no longer in the tree: {how}",
-            fix=f"`--at {next(there, '')[:10]}` shows it as it was before; "
-            f"`memrepo why {id_} --show history` lists its commits",
-        )
-
-
 class NoSuchRun(MemrepoError):
     """Raised when no run with the given id landed on the branch."""
 
@@ -227,7 +209,16 @@ def find_present(work: Work, state: State, word: str) -> Memory:
         gone = find_removed(work, word)
         if gone is None:
             raise
-    raise LeftTheTree(gone.id, gone.versions)
+    last = gone.versions[0]
+    how = f"{last.entry.commit[:10]} ({last.entry.op}) removed it"
+    if last.unreadable:
+        how = f"{last.unreadable} cannot be read since {last.entry.commit[:10]}"
+    there = (v.entry.commit for v in gone.versions if v.memory is not None and not v.unreadable)
+    raise UsageError(
+        f"{gone.id} is no longer in the tree: {how}",
+        fix=f"`--at {next(there, '')[:10]}` shows it as it was before; "
+        f"`memrepo why {gone.id} --show history` lists its commits",
+    )
 
 
 def past_of(work: Work, id_: str, path: str) -> Past:

@@ -375,7 +375,7 @@ class JudgeChoice(msgspec.Struct, frozen=True, kw_only=True):
 def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
     """Return where the model of a run is asked, or None if rules judge.
 
-    Raises UsageError or CommandNotFound. Modules are imported on demand, so the offline judge
+    Raises UsageError. Modules are imported on demand, so the offline judge
     loads no other.
     """
     name = kind_of(work, choice)

@@ -268,7 +268,7 @@ class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
 def undo(work: Work, request: UndoRequest) -> Result:
     """Revert the newest operation, following first parents.
 
-    Raises NotOurs if a commit by hand is newer.
+    Raises UsageError if a commit by hand is newer.
     """
     work.begin_write(dry_run=request.dry_run)
     target = last_operation(work)
@@ -289,35 +289,18 @@ class NothingToRevert(MemrepoError):
         super().__init__(why, fix=fix)
 
 
-class AlreadyReverted(MemrepoError):
-    """Raised when memrepo or git has already reverted the run."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, work: Work, run: str) -> None:
-        layout, there = work.tree.layout, newest_in_effect(work.landed())
-        removed = history.manifest_removals(work.store.repo, work.tree.commit, layout)
-        by = next((e for e in removed if run in map(history.run_of, e.paths)), None)
-        fix = "`git revert` the commit that removed it to restore it"
-        if by is not None:
-            program = "memrepo" if by.op == "revert" else "git"
-            fix = f"`{program} revert {by.commit[:10]}` restores it"
-        if there is not None:
-            fix += f"; `memrepo revert {there.landed}` reverts the run before it"
-        super().__init__(f"{run} is already reverted", fix=fix)
-
-
-class NotOurs(MemrepoError):
-    """Raised when the newest commit was made by hand, because memrepo does not revert those."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, hand: LogEntry) -> None:
-        commit = hand.commit[:10]
-        super().__init__(
-            f"the newest commit, {commit} ({visible(hand.subject)}), is a commit by hand",
-            fix=f"`git revert {commit}` undoes it; `memrepo log` lists the operations before it",
-        )
+def _already_reverted(work: Work, run: str) -> UsageError:
+    """Return the error for a run that memrepo or git has reverted, with the way to restore it."""
+    layout, there = work.tree.layout, newest_in_effect(work.landed())
+    removed = history.manifest_removals(work.store.repo, work.tree.commit, layout)
+    by = next((e for e in removed if run in map(history.run_of, e.paths)), None)
+    fix = "`git revert` the commit that removed it to restore it"
+    if by is not None:
+        program = "memrepo" if by.op == "revert" else "git"
+        fix = f"`{program} revert {by.commit[:10]}` restores it"
+    if there is not None:
+        fix += f"; `memrepo revert {there.landed}` reverts the run before it"
+    return UsageError(f"{run} is already reverted", fix=fix)
 
 
 def find_target(
@@ -330,7 +313,7 @@ def find_target(
     # Without a word, an older run than the newest is never chosen instead.
     entry, only = _named(work, word, runs) if word else (runs[0], frozenset[str]())
     if entry.landed and not entry.in_effect:
-        raise AlreadyReverted(work, entry.landed)
+        raise _already_reverted(work, entry.landed)
     if not work.store.is_ancestor(entry.commit, work.tree.commit):
         raise NothingToRevert(f"{word} is not an operation on this branch")
     if not entry.before or not entry.trailer("Op"):
@@ -403,7 +386,12 @@ def last_operation(work: Work) -> LogEntry:
         if entry.trailer("Op") and entry.trailer("Reason") != CLAIMED:
             return entry
         if entry.trailer("Op") or _concerns(work, entry):
-            raise NotOurs(entry)
+            commit = entry.commit[:10]
+            raise UsageError(
+                f"the newest commit, {commit} ({visible(entry.subject)}), is a commit by hand",
+                fix=f"`git revert {commit}` undoes it; `memrepo log` lists the operations before"
+                " it",
+            )
     raise NothingToRevert(
         "no memrepo operation to undo",
         fix="use `git revert` for your own commits",

@@ -17,7 +17,7 @@ import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
-from memrepo.text.dates import future_date, month_names, short_month_names, timespans
+from memrepo.text.dates import future_date, month_names, month_number, short_month_names, timespans
 from memrepo.text.words import bare, language_of, table
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
@@ -356,7 +356,7 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
             continue
         if not word[1:].islower() or text[match.start() - 1 : match.start()] in ("'", "’"):
             continue
-        if word.casefold() in short_month_names() or word in ("I", "OK"):
+        if word in ("I", "OK") or month_number(word, text):
             continue
         if not known.names(word, language):
             yield "a name", word
@@ -387,11 +387,12 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
     def named(match: re.Match[str]) -> str:
         first, before, name, after, year = match.groups()
         number = after if after and int(after) < 32 else ""
+        month = str(month_number(name, text, dated=bool(year)))
         is_short = name.casefold() not in month_names()
         bare_word = (name.islower() or is_short) and not year
-        if bare_word and (name in _VERBS or not (before or number)) and len(name) < _LONG_MONTH:
+        is_other = bare_word and (name in _VERBS or not (before or number))
+        if month == "0" or (is_other and len(name) < _LONG_MONTH):
             return match[0]
-        month = str(short_month_names()[name.casefold()])
         if first:
             take(match, year, month, first)
         took = take(match, year, month, before or number)
@@ -404,8 +405,6 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
 
 
 _VERBS = ("may", "mar", "march")
-_OTHER_WORDS = frozenset(("gen", "lip", "mag", "out", "set"))
-"""Short names of months that are common words of other languages."""
 _LONG_MONTH = 6
 MAX_SHORT_DAY = 4
 """Letters of the longest word that may be a short weekday or a name, such as `Sun`."""
@@ -413,8 +412,7 @@ MAX_SHORT_DAY = 4
 
 @cache
 def _named_date() -> re.Pattern[str]:
-    listed = short_month_names().keys() - _OTHER_WORDS
-    names = "|".join(sorted(listed, key=len, reverse=True))
+    names = "|".join(sorted(short_month_names(), key=len, reverse=True))
     first = r"(?:\b(\d{1,2})\s*(?:to|and|-|–|bis|und|au|al|y|e|tot)\s*)?"
     before = r"(?:\b(\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?)?"
     after = r"\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?(?!\d|:\d))?(?:,?\s+(?:de\s+)?(\d{4})\b)?"

@@ -25,6 +25,7 @@ from memrepo.text.words import (
     bare,
     entries,
     language_asked,
+    languages_in,
     small_words,
     tables,
 )
@@ -50,11 +51,41 @@ def _numbered(key: str) -> dict[str, int]:
 
 
 @cache
-def short_month_names() -> Mapping[str, int]:
-    """Return `month_names` plus short names, which count only next to a day."""
-    tables_of = (table.get("short_months", {}) for _, table in tables("dates"))
-    short = {w: int(n) for table in tables_of for n, words in table.items() for w in words.split()}
-    return short | dict(month_names())
+def _short_months() -> Mapping[str, Mapping[str, int]]:
+    """Map short names of months to their numbers by language. They count only next to a day."""
+    found: dict[str, dict[str, int]] = {}
+    for language, table in tables("dates"):
+        for number, names in table.get("short_months", {}).items():
+            for name in names.split():
+                found.setdefault(name, {})[language] = int(number)
+    return found
+
+
+@cache
+def short_month_names() -> frozenset[str]:
+    """Return the names and the short names of months in all languages."""
+    return frozenset((*_short_months(), *month_names()))
+
+
+def month_number(name: str, text: str, *, dated: bool = False) -> int:
+    """Return the number of a month, or 0 if a word of a text is no name of one.
+
+    A short name counts in a text of its language (`3 lug`, not `3 lug nuts for the van`). If the
+    language cannot be told, it counts next to a year, with `dated`.
+    """
+    name = name.casefold()
+    if number := month_names().get(name, 0):
+        return number
+    own = _short_months().get(name, {})
+    spoken = languages_in(text.casefold().replace(name, " ")) if own else frozenset()
+    known = own.keys() & spoken if spoken or not dated else own.keys()
+    return max((own[language] for language in known), default=0)
+
+
+def _month_of(match: re.Match[str], *, dated: bool = True) -> str:
+    """Return the number of the month of a date, `0` if its word is no name of a month there."""
+    month = match["month"]
+    return month if month.isdigit() else str(month_number(month, match.string, dated=dated))
 
 
 _YEAR = r"(?:del?[ \t])?(?P<year>[12]\d{3})(?!\d)"
@@ -329,9 +360,7 @@ def _dates(text: str) -> Iterator[tuple[int, int, str]]:
         return
     for form in _forms():
         for match in form.finditer(text):
-            month = match["month"].lower()
-            day = _calendar(match["year"], str(short_month_names().get(month, month)), match["day"])
-            if day:
+            if day := _calendar(match["year"], _month_of(match), match["day"]):
                 yield match.start(), match.end(), day
 
 
@@ -341,8 +370,7 @@ def _months_with_year(text: str) -> Iterator[tuple[int, int, str]]:
         return
     for form in _month_forms():
         for match in form.finditer(text):
-            month = match["month"].lower()
-            if day := _calendar(match["year"], str(short_month_names().get(month, month)), "1"):
+            if day := _calendar(match["year"], _month_of(match), "1"):
                 yield match.start(), match.end(), day
 
 
@@ -356,7 +384,7 @@ def _yearless(text: str, near: str) -> Iterator[tuple[int, int, str]]:
     found = [match for form in _yearless_forms() for match in form.finditer(text)]
     if len({match.span("day") for match in found}) == 1:
         match, day_near = found[0], date.fromisoformat(near)
-        month = str(short_month_names().get(match["month"].lower(), match["month"]))
+        month = _month_of(match, dated=False)
         years = (str(day_near.year + n) for n in (-1, 0, 1))
         days = (_calendar(year, month, match["day"]) for year in years)
         least = (day_near - PASSED).isoformat()

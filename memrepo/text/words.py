@@ -297,6 +297,13 @@ def language_of(found: Iterable[str], text: str, sure: int = SURE) -> str:
     return next(language for language in LANGUAGES if votes[language] == best)
 
 
+def languages_in(text: str) -> frozenset[str]:
+    """Return the languages of which a text has the most function words, or none."""
+    votes = _votes(words(text), text)
+    most = max(votes.values(), default=0)
+    return frozenset(language for language, count in votes.items() if count == most > 0)
+
+
 def _votes(found: Iterable[str], text: str) -> Counter[str]:
     """Count the function words of each language in a text. A rare letter counts as two words."""
     known = _by_word()

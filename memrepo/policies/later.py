@@ -12,6 +12,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import TypeVar
@@ -22,7 +23,7 @@ from memrepo.core.memory import Memory
 from memrepo.policies.change import are_apart, change_of
 from memrepo.policies.phrases import Reading, read
 from memrepo.policies.standing import changed_at, contradicts, newer_of
-from memrepo.text.dates import find_date, is_time_heading, without_dates
+from memrepo.text.dates import find_date, is_time_heading, opening_date, without_dates
 from memrepo.text.sentences import sentences
 from memrepo.text.words import (
     ENGLISH,
@@ -30,7 +31,6 @@ from memrepo.text.words import (
     entries,
     fold,
     index_terms,
-    is_spaceless,
     stems,
     terms,
     words,
@@ -59,6 +59,13 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
     path: str = ""
 
 
+class TermWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """The weights of the terms that a question asks for, and of those that few blocks contain."""
+
+    asked: Mapping[str, float]
+    telling: Mapping[str, float]
+
+
 class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a hit says about a question. `unnamed` are words for the person or the agent."""
 
@@ -74,11 +81,20 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def lines(self) -> list[str]:
-        """Return the lines of the hit that contain a term of the question, or all if none does."""
+        """Return the lines of the hit that contain most terms of the question, or all if none."""
         every = [line for line in self.hit.text.splitlines()[:MAX_LINES] if line.strip()]
-        forms = {form for term, others in self.asked.items() for form in (term, *others)}
-        found = [line for line in every if not forms.isdisjoint(index_terms(line).terms)]
-        return [line for line in found if not line.startswith("#")] or every
+        counts = {line: len(self._asked_in(line)) for line in every if not line.startswith("#")}
+        most = max(counts.values(), default=0)
+        return [line for line, count in counts.items() if count == most > 0] or every
+
+    def _asked_in(self, text: str) -> frozenset[str]:
+        held = frozenset(index_terms(text).terms)
+        return frozenset(term for term, forms in self.asked.items() if not held.isdisjoint(forms))
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """Return the terms of the question that these lines contain."""
+        return self._asked_in("\n".join(self.lines))
 
     @cached_property
     def own(self) -> Terms:
@@ -92,28 +108,28 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self._terms(parts[-1]) if parts else {}
 
     @cached_property
-    def names(self) -> frozenset[str]:
-        """Return the names in these lines, and rare words of scripts without capitals."""
-        found = words(" ".join(name for line in self.lines for name in read(line).names))
-        return frozenset((*found, *stems(found), *filter(is_spaceless, self.own)))
+    def names(self) -> list[frozenset[str]]:
+        """Return the words of each name in these lines."""
+        found = (frozenset(words(name)) for line in self.lines for name in read(line).names)
+        return [name for name in found if name]
 
     @property
     def every(self) -> Terms:
         """Return all telling terms."""
         return {**self.head, **self.asked, **self.own}
 
-    def weights(self, holders: Mapping[str, int], size: int) -> dict[str, float]:
-        """Return the weights of the terms that few blocks contain.
-
-        `holders` counts the blocks that contain each term, of `size` blocks.
-        """
-        most = max(MAX_HOLDERS, size // MAX_SHARE)
+    def weights(self, holders: Mapping[str, int], size: int) -> TermWeights:
+        """Return the weights of the terms, by the number of blocks of `size` with each of them."""
         counts = {
-            term: max((holders.get(form, 0) for form in forms), default=0)
+            term: max(1, *(holders.get(form, 0) for form in forms))
             for term, forms in self.every.items()
         }
-        few = {term: max(count, 1) for term, count in counts.items() if count <= most}
-        return {term: math.log(1 + max(size, 50) / count) for term, count in few.items()}
+        every = {term: math.log(1 + max(size, 50) / count) for term, count in counts.items()}
+        most = max(MAX_HOLDERS, size // MAX_SHARE)
+        return TermWeights(
+            asked={term: every[term] for term in self.asked},
+            telling={term: weight for term, weight in every.items() if counts[term] <= most},
+        )
 
     def forms(self, found: Collection[str]) -> frozenset[str]:
         """Return terms of the topic with their other forms."""
@@ -141,40 +157,42 @@ def _times(languages: Sequence[str]) -> frozenset[str]:
 
 
 def later_line(
-    topic: Topic, newer: Sequence[Text], weights: Mapping[str, float]
-) -> tuple[Text, str] | None:
-    """Return the latest line about the same as a hit, with its text, or None.
+    topic: Topic, newer: Sequence[Text], weights: TermWeights, today: str = "9999"
+) -> tuple[Text, str, str] | None:
+    """Return the latest line about the same as a hit, with its text and its day, or None.
 
-    `weights` has the distinctive terms (`Topic.weights`). A line has one of them, unless it
-    belongs to the next dated state of the hit. No line of the hit itself is later.
+    A line has a telling term, unless it belongs to the next dated state of the hit. No line of the
+    hit itself is later. A line may begin with its own day. One after `today` is yet to come.
     """
-    starts = {re.escape(form[:_START]) for form in topic.forms(weights)}
+    starts = {re.escape(form[:_START]) for form in topic.forms(weights.telling)}
     telling = re.compile("|".join(sorted(starts)) or "(?!)")
     own = {tuple(words(line)) for line in topic.hit.text.splitlines()}
-    found: list[tuple[float, Text, str]] = []
+    found: list[tuple[float, Text, str, str]] = []
     for text in newer:
         is_next = _is_next_state(topic.hit, text)
         is_apart = are_apart(topic.hit.context, text.context)
         is_same = text.path == topic.hit.path and is_time_heading(text.context.split(" › ")[-1])
         for line in text.text.splitlines()[:MAX_LINES]:
-            if line.startswith((">", "#")) or tuple(words(line)) in own:
+            day = opening_date(line)[0] or text.day
+            is_later = topic.hit.day < day <= today
+            if not is_later or line.startswith((">", "#")) or tuple(words(line)) in own:
                 continue
             score = 0.0
             if telling.search(fold(line)):
                 score = _score(topic, line, weights, is_near=is_same or is_next, is_apart=is_apart)
-                score = score or _rekeyed(topic, line, weights, is_apart=is_apart)
+                score = score or _rekeyed(topic, line, weights.telling, is_apart=is_apart)
             if score or (is_next and any(map(str.isalnum, line))):
-                found.append((score, text, line))
-    best = max((score for score, _, _ in found), default=0.0)
+                found.append((score, text, line, day))
+    best = max((score for score, *_ in found), default=0.0)
     near = [one for one in found if one[0] >= _NEAR * best]
     if not near:
         return None
-    _, text, line = max(near, key=lambda one: (one[1].day, one[0]))
-    return text, line
+    _, text, line, day = max(near, key=lambda one: (one[3], one[0]))
+    return text, line, day
 
 
 def _score(
-    topic: Topic, line: str, weights: Mapping[str, float], *, is_near: bool, is_apart: bool
+    topic: Topic, line: str, weights: TermWeights, *, is_near: bool, is_apart: bool
 ) -> float:
     """Return the weight of the telling words that a line shares with a hit, or 0 if too few.
 
@@ -182,6 +200,7 @@ def _score(
     name two things. So is a name or the hit's heading before or in what the line says is new.
     Questions, plans and quotes say nothing, and neither does a line that only repeats the hit.
     """
+    telling = weights.telling
     readings = [(line[a:b], read(line[a:b])) for a, b in sentences(line)]
     stated = [(text, reading) for text, reading in readings if not reading.is_open]
     held, fresh = set[str](), set[str]()
@@ -190,36 +209,39 @@ def _score(
         fresh |= held if reading.is_news else set()  # news is about what was named up to it
 
     def in_line(found: Terms) -> set[str]:
-        return {t for t, forms in found.items() if t in weights and not held.isdisjoint(forms)}
+        return {t for t, forms in found.items() if t in telling and not held.isdisjoint(forms)}
 
     own, asked, head = in_line(topic.own), in_line(topic.asked), in_line(topic.head)
     shared = own | asked | head
     if len(own) == len(topic.own) and not fresh:
         return 0.0
-    names = {term for term in own if not topic.names.isdisjoint(topic.own[term])}
-    is_news = any(not fresh.isdisjoint(topic.every[term]) for term in names | head)
-    is_about = _is_about(topic, held, weights) and (not is_apart or bool(names or head))
+    named = frozenset[str]().union(*(name for name in topic.names if name <= held))
+    names = {term for term in own if not named.isdisjoint(topic.own[term])}
+    subject = names | (head if head == topic.head.keys() else set())
+    is_news = any(not fresh.isdisjoint(topic.every[term]) for term in subject)
+    found = {term for term, forms in topic.asked.items() if not held.isdisjoint(forms)}
+    is_fresh = any(not fresh.isdisjoint(topic.asked[term]) for term in asked)
+    is_about = _is_about(topic, found, weights.asked) and (not is_apart or bool(names or head))
     is_enough = (
         (bool(topic.question) and is_about and len(own) > 1 and bool(names or asked))
-        or bool(is_about and asked and own | head and len(shared) > (not asked & own))
+        or bool(is_about and asked and own | head and (len(shared | found) > 1 or is_fresh))
         or is_news
         or (is_near and bool(shared))
         or any(_is_replaced(topic, reading) for _, reading in stated)
     )
-    return sum(weights[term] for term in shared) if is_enough else 0.0
+    return sum(telling[term] for term in shared) if is_enough else 0.0
 
 
-def _is_about(topic: Topic, held: Collection[str], weights: Mapping[str, float]) -> bool:
+def _is_about(topic: Topic, found: AbstractSet[str], weights: Mapping[str, float]) -> bool:
     """Return whether a line has half of what a question and a hit have in common, by weight.
 
     Two hosts run the same program, but a question about one is not answered by the other. So a line
     that names what question and heading name is enough.
     """
-    found = {term for term in topic.asked if not topic.asked[term].isdisjoint(held)}
     if topic.head and topic.head.keys() <= found:
         return True
-    common = [term for term in topic.asked if term in topic.own and term in weights]
-    return 2 * sum(weights[t] for t in common if t in found) >= sum(weights[t] for t in common)
+    common = topic.common
+    return 2 * sum(weights[t] for t in common & found) >= sum(weights[t] for t in common) > 0
 
 
 def _is_replaced(topic: Topic, new: Reading) -> bool:

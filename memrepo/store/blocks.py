@@ -28,7 +28,7 @@ from memrepo.core.times import parse_time
 from memrepo.policies.questions import SELF, cues_of, of_self, role_of
 from memrepo.store.database import get_meta, insert_memories, set_meta
 from memrepo.store.tree import Snapshot
-from memrepo.text.dates import date_of_path
+from memrepo.text.dates import date_of_path, opening_date
 from memrepo.text.sentences import Paragraph, cut, paragraphs
 from memrepo.text.words import date_words, index_terms, words
 
@@ -518,6 +518,7 @@ def _source_block(
     first, last = one.lines
     here = [unit for unit in units if unit.lines[0] <= last and first <= unit.lines[1]]
     stated = next((unit.captured[:10] for unit in here if unit.captured), "")
+    stated = max([stated, *(opening_date(line)[0] for line in one.text.splitlines() if stated)])
     day = stated or text.committed
     context = _context(text, one.headings, here[0] if here else None)
     above = index_terms(each_word_once(context)).terms

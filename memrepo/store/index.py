@@ -37,7 +37,7 @@ from memrepo.store.database import NAME, open_database, query, remove
 from memrepo.text.words import asked_terms, date_words, index_terms
 
 if TYPE_CHECKING:
-    from memrepo.policies.later import Topic
+    from memrepo.policies.later import TermWeights, Topic
     from memrepo.store.vectors import Embedder
 
 PAST = "past.sqlite3"
@@ -179,19 +179,20 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         return self.together(lambda: self._within(only, ranked))
 
-    def newer(self, topic: Topic, only: Filter) -> tuple[list[Block], dict[str, float]]:
-        """Return later blocks about the same as a hit, and its telling terms with their weights.
+    def newer(self, topic: Topic, only: Filter) -> tuple[list[Block], TermWeights]:
+        """Return later blocks about the same as a dated hit, and the weights of its terms.
 
         These have a telling term or are of the same source. Archives and conflict copies are left
         out.
         """
 
-        def later(queries: Queries) -> tuple[list[Block], dict[str, float]]:
+        def later(queries: Queries) -> tuple[list[Block], TermWeights]:
             holders, hit = queries.holders(topic.forms(topic.every)), topic.hit
             weights = topic.weights(holders, queries.size())
-            return queries.newer(hit.day, hit.path, topic.forms(weights) & holders.keys()), weights
+            telling = topic.forms(weights.telling) & holders.keys()
+            return queries.newer(hit.day, hit.path, telling), weights
 
-        return self._within(only, later) if topic.hit.day else ([], {})
+        return self._within(only, later)
 
     def people(self) -> frozenset[str]:
         """Return the words of the names of the people and agents that have a profile."""

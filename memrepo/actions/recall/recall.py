@@ -21,7 +21,15 @@ from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, re
 from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces
 from memrepo.policies.phrases import read
 from memrepo.policies.questions import KINDS
-from memrepo.policies.ranking import Block, Found, Held, Moment, sureness, with_replaced
+from memrepo.policies.ranking import (
+    Block,
+    Found,
+    Held,
+    Moment,
+    newest_first,
+    sureness,
+    with_replaced,
+)
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_of_session, is_retired, trust_of
 from memrepo.store import vectors
@@ -141,8 +149,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a query: memories and source passages, best first."""
 
     hits: list[Hit]
-    passages: list[tuple[int, Found]]
-    """Each passage, with the number of hits ranked before it."""
+    passages: list[tuple[int, Found, Later | None]]
+    """Each passage, with the number of hits ranked before it, and the later line about the same."""
     languages: list[str]
     """The languages of the indexed texts."""
     memories: Mapping[str, Memory]
@@ -152,7 +160,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     def answers(self) -> bool:
         """Return whether any hit or passage answers the query."""
         return any(hit.answers for hit in self.hits) or any(
-            p.held.answers for _, p in self.passages
+            p.held.answers for _, p, _ in self.passages
         )
 
 
@@ -333,27 +341,42 @@ class Recall:
         newer: NewerTexts,
         about: frozenset[str],
     ) -> Answer:
-        """Return hits, each with what came after it, and passages, of which newer states first."""
+        """Return hits and passages, newer states first, each with what came after it."""
+        memories = {memory.id: memory for memory in best}
         found = {match.block.id: match for match in answer.matches}
+        passages = [one for one in answer.found if not one.block.id]
+        texts = [_text_of(one.block) for one in passages]
+        waiting = iter(newer_first(passages, texts, about, lambda *_: False))
+        hits = iter(found[memory.id] for memory in best)
+        every = [next(hits if one.block.id else waiting, None) for one in answer.found]
+        lowered = {memory.id for memory in best if _is_lowered(memory)}
+        shown = newest_first(
+            [one for one in [*every, *hits] if one is not None],
+            about,
+            lambda one: one.block.id not in lowered,
+        )
+        later: dict[int, Later] = {}
+        for place, one in enumerate(shown):
+            memory = memories.get(one.block.id)
+            is_compared = place < MAX_COMPARED and one.held.answers
+            if is_compared or (memory and memory.standing == "stale"):
+                after = newer.later(one.block, memory)
+                later |= {one.block.number: after} if after else {}
         others_of = self._contesting(best)
-        later: dict[str, Later] = {}
-        for place, memory in enumerate(best):
-            if place < MAX_COMPARED or memory.standing == "stale":
-                after = newer.later(found[memory.id].block, memory)
-                later |= {memory.id: after[1]} if after else {}
-        places = [
-            sum(bool(other.block.id) for other in answer.found[:place])
-            for place, one in enumerate(answer.found)
-            if not one.block.id
-        ]
-        found_passages = [one for one in answer.found if not one.block.id]
-        texts = [_text_of(one.block) for one in found_passages]
-        found_passages = newer_first(found_passages, texts, about, lambda *_: False)
+        placed = []
+        for place, one in enumerate(shown):
+            if not one.block.id:
+                before = sum(bool(other.block.id) for other in shown[:place])
+                placed.append((before, one, later.get(one.block.number)))
         return Answer(
-            hits=[self.hit(m, others_of.get, found[m.id], later.get(m.id)) for m in best],
-            passages=[*zip(places, found_passages, strict=True)],
+            hits=[
+                self.hit(memories[one.block.id], others_of.get, one, later.get(one.block.number))
+                for one in shown
+                if one.block.id
+            ],
+            passages=placed,
             languages=answer.languages,
-            memories={memory.id: memory for memory in best},
+            memories=memories,
         )
 
     def of_kind(self, kind: str, limit: int) -> list[Hit]:
@@ -561,12 +584,14 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
     languages: Collection[str]
     today: str
 
-    def later(self, block: Block, memory: Memory | None = None) -> tuple[Block, Later] | None:
-        """Return the latest line about the same as a hit, with its block, or None.
+    def later(self, block: Block, memory: Memory | None = None) -> Later | None:
+        """Return the latest line about the same as a hit, or None.
 
         For a hit that is no memory, the line is of a source.
         """
         hit = _text_of(block)
+        if not hit.day:
+            return None
         if memory is not None:
             hit = replace(hit, text=memory.body)
         topic = Topic(
@@ -575,20 +600,19 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
         blocks, weights = self.index.newer(topic, self.only)
         texts = {
             _text_of(one): one
-            for one in blocks
-            # A later day is a date that its text names, and no day on which it was written.
-            if one.day <= self.today and (not one.id or (memory and one.id != memory.id))
+            for one in sorted(blocks, key=lambda block: not block.id)  # a memory before its source
+            if not one.id or (memory and one.id != memory.id)
             if not self._is_of_import(one)
         }
-        best = later_line(topic, [*texts], weights)
+        best = later_line(topic, [*texts], weights, self.today)
         if best is None:
             return None
-        text, line = best
+        text, line, day = best
         newer = texts[text]
         number = newer.lines[0] + text.text.splitlines().index(line)
         place = newer.id or f"{newer.path}:{number}"
         shown = cut(without_secrets(line.strip()), MAX_LATER)
-        return newer, Later(place=place, text=shown, captured=newer.day)
+        return Later(place=place, text=shown, captured=day)
 
     def _is_of_import(self, block: Block) -> bool:
         """Return whether only the day of the import is known of a memory: it may be far older."""
@@ -608,8 +632,7 @@ def later_than(work: Work, index: Index, memory: Memory, now: datetime) -> Later
         languages=index.languages(),
         today=local_day(now, work.config.zone),
     )
-    found = newer.later(block, memory)
-    return found[1] if found else None
+    return newer.later(block, memory)
 
 
 def _memory_text(memory: Memory) -> Text:

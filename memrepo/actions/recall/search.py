@@ -15,6 +15,7 @@ from memrepo.actions.recall.recall import (
     RECALL_STATUSES,
     Answer,
     Hit,
+    Later,
     Recall,
     by_words_alone,
     index_of,
@@ -105,6 +106,8 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     captured: str
     after: int
     """Number of hits ranked before it."""
+    later: Later | None = None
+    """The latest newer statement about the same."""
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
@@ -204,12 +207,13 @@ def asked_of(request: Request) -> tuple[str, ...]:
 
 
 def _passages(
-    found_passages: Sequence[tuple[int, Found]], request: Request, spent: int
+    found_passages: Sequence[tuple[int, Found, Later | None]], request: Request, spent: int
 ) -> list[Passage]:
     """Return as many source passages as fit into `max_tokens`."""
     asked = asked_of(request)
     found: list[Passage] = []
-    for after, one in ((after, match.block) for after, match in found_passages):
+    for after, match, later in found_passages:
+        one = match.block
         text = excerpt(one.text, asked, EXCERPT)
         spent += token_count(text)
         if request.max_tokens is not None and spent > request.max_tokens:
@@ -224,6 +228,7 @@ def _passages(
                 truncated=text != one.text,
                 captured=one.day,
                 after=after,
+                later=later,
             )
         )
     return found

@@ -136,6 +136,7 @@ def _passages(
         if context:
             lines.append(f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}")
         lines.append(f"  {_bold(text, asked) if bold else text}")
+        lines += [f"  later: {later_text(one.later)}"] if one.later else []
         lines.append(f"  from {visible(one.resource)}{span(one.lines)}{day}")
     return ["\n".join(lines)] if found else []
 

@@ -31,6 +31,8 @@ from memrepo.text.words import (
     entries,
     fold,
     index_terms,
+    is_spaceless,
+    patterns,
     stems,
     terms,
     words,
@@ -206,7 +208,8 @@ def _score(
     held, fresh = set[str](), set[str]()
     for text, reading in stated:
         held |= {*index_terms(text).terms, *words(text)}
-        fresh |= held if reading.is_news else set()  # news is about what was named up to it
+        if reading.is_news or patterns().sentences["decision"].search(text):
+            fresh |= held  # news is about what was named up to it
 
     def in_line(found: Terms) -> set[str]:
         return {t for t, forms in found.items() if t in telling and not held.isdisjoint(forms)}
@@ -220,11 +223,14 @@ def _score(
     subject = names | (head if head == topic.head.keys() else set())
     is_news = any(not fresh.isdisjoint(topic.every[term]) for term in subject)
     found = {term for term, forms in topic.asked.items() if not held.isdisjoint(forms)}
-    is_fresh = any(not fresh.isdisjoint(topic.asked[term]) for term in asked)
+    is_fresh = any(
+        not fresh.isdisjoint(topic.asked[term]) for term in asked if not is_spaceless(term)
+    )
     is_about = _is_about(topic, found, weights.asked) and (not is_apart or bool(names or head))
     is_enough = (
         (bool(topic.question) and is_about and len(own) > 1 and bool(names or asked))
-        or bool(is_about and asked and own | head and (len(shared | found) > 1 or is_fresh))
+        or bool(is_about and asked and own | head and len(shared | found) > 1)
+        or (is_fresh and not is_apart)
         or is_news
         or (is_near and bool(shared))
         or any(_is_replaced(topic, reading) for _, reading in stated)

@@ -96,9 +96,19 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
     )
 
 
+_UNDATED = ("", "commit")
+"""What a day is taken from if the text does not name it."""
+
+
 def _end_of(candidate: Candidate) -> str:
-    """Return the day until which a statement says that it is true, if that day is to come."""
-    dated = (s.captured[:10] for s in candidate.sources if s.captured_from not in ("", "commit"))
+    """Return the day until which a statement says that it is true, if that day is to come.
+
+    An undated line was stated on the day of its edit. Elsewhere `until Friday` may be every week.
+    """
+    is_edit = any(place.former for place in candidate.placed)
+    dated = (
+        s.captured[:10] for s in candidate.sources if is_edit or s.captured_from not in _UNDATED
+    )
     day = date_until(candidate.text, max(dated, default=""), candidate.captured[:10])
     return day if day > candidate.captured[:10] else ""
 

@@ -257,6 +257,9 @@ def test_a_statement_that_names_its_end_leaves_recall_after_it(tmp_path: Path) -
     assert [h["text"] for h in nights.hits("Hana on leave", day="2026-04-25")] == [longer]
     nights.night(DAYS[2], "Hana is on leave and her desk is free.")
     assert nights.hits("Hana on leave", day="2026-06-09")
+    nights.night(DAYS[3], "Hana is on leave until Friday and her desk is free.")  # edited that day
+    assert nights.hits("Hana on leave", day=DAYS[3])
+    assert nights.hits("Hana on leave", day="2026-06-09") == []
 
 
 def test_a_change_that_a_log_states_is_shown_below_what_it_changes(tmp_path: Path) -> None:

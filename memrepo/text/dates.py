@@ -70,8 +70,8 @@ def short_month_names() -> frozenset[str]:
 def month_number(name: str, text: str, *, dated: bool = False) -> int:
     """Return the number of a month, or 0 if a word of a text is no name of one.
 
-    A short name counts in a text of its language (`3 lug`, not `3 lug nuts for the van`). If the
-    language cannot be told, it counts next to a year, with `dated`.
+    A short name counts in a text of its language (`3 lug`, not `3 lug nuts for the van`). In a
+    text of no known language it counts next to a year, with `dated`.
     """
     name = name.casefold()
     if number := month_names().get(name, 0):

@@ -300,6 +300,22 @@ def test_a_newer_page_without_a_date_is_shown_as_later(repo: Path) -> None:
     assert hit["later"]["text"] == "letter_day: Wednesday"
 
 
+def test_a_list_of_dated_lines_is_of_the_newest_and_a_passage_shows_what_came_after(
+    repo: Path,
+) -> None:
+    oven = "# Oven\n\n- 2026-01-04: the oven is fired with gas\n- 2026-01-09: the oven gets a lid\n"
+    place(repo, "memory/oven.md", oven)
+    done(repo, "ingest")
+    (passage,) = found(repo, "what is the oven fired with")
+    assert (passage["captured"], passage["later"]) == ("2026-01-09", None)
+    place(repo, "memory/2026-02-20.md", "# 2026-02-20\n\nThe oven is fired with wood now.\n")
+    done(repo, "ingest", now=NEXT_DAY)
+    every = found(repo, "what is the oven fired with gas", now=NEXT_DAY)
+    assert [one["later"] and one["later"]["captured"] for one in every] == ["2026-02-20", None]
+    shown = memrepo(repo, "search", "oven", "fired", "gas", now=NEXT_DAY, as_json=False).out
+    assert "later: 2026-02-20 The oven is fired with wood now." in shown
+
+
 def test_a_day_to_come_makes_no_text_later(repo: Path) -> None:
     """A date in a line is the day it names; what stands beside it was not written then."""
     place(repo, "memory/2026-02-20.md", "# 2026-02-20\n\n- The ferry pass lies in the tin box.\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.later import Text, Topic, later_line, newer_first
+from memrepo.policies.later import Text, Topic, later_line, newer_first, rival_line
 
 OLD = (
     "- Devon drives the children at eight.\n- Our wiki runs on Quartz-2.\n- Soup is on Mondays.\n"
@@ -20,6 +20,12 @@ CASES = [
     ("which host runs the wiki", "Bought hooks for the hall.", False),
     ("which host runs the wiki", "Our wiki runs on Quartz-2.", False),
     ("is Ines fond of soup", "Ines has moved to a new desk now.", False),
+    ("does Devon drive the children at eight", "The children go by bus from now on.", True),
+    ("does Devon drive the children at eight", "The children had soup.", False),
+    ("what is for lunch", "Ruth took the children to Flint, Quartz-2 and Devon.", False),
+    ("which host runs the wiki", "- 2026-04-30: The wiki moved off Quartz-2.", False),
+    ("which host runs the wiki", "- 2027-04-30: The wiki moved off Quartz-2.", False),
+    ("which host runs the wiki", "- 2026-05-03: The wiki moved off Quartz-2.", True),
     ("which host runs the wiki", "* The wiki moved from Flint to Quartz-2.", False),  # said already
 ]
 
@@ -31,7 +37,7 @@ def text(words: str, day: str, context: str = "memory", path: str = "log.md") ->
 def shown(hit: Text, question: str, *newer: Text, usual: tuple[str, ...] = ()) -> str:
     topic = Topic(hit=hit, question=question, unnamed=("ines",), languages=("english",))
     holders = {term: 90 if term in usual else 2 for term in topic.forms(topic.every)}
-    found = later_line(topic, newer, topic.weights(holders, 400))
+    found = later_line(topic, newer, topic.weights(holders, 400), "2026-12-31")
     return found[1] if found else ""
 
 
@@ -147,6 +153,23 @@ def test_of_two_states_of_one_thing_the_newer_comes_first(
     texts = [text(*FIRST), text(*newer)]
     found = newer_first([0, 1], texts, frozenset(asked), lambda *_: False)
     assert found == ([1, 0] if is_first else [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("other", "is_shown"),
+    [
+        (("- Van size: 15", "", "TOOLS › Fleet", "tools.md"), True),
+        (("- Van size: 12", "", "TOOLS › Fleet", "tools.md"), False),
+        (("- Van size: 15", "", "TOOLS › Yard", "tools.md"), False),
+        (("- Van size: 15", "", "TOOLS › Fleet"), False),  # of one file, the lines are a list
+        (("- Van size: 15", "2026-05-01", "TOOLS › Fleet", "tools.md"), False),  # it is later
+        (("- Tyre size: 15", "", "TOOLS › Fleet", "tools.md"), False),
+    ],
+)
+def test_another_value_in_another_file_is_shown(other: tuple[str, ...], is_shown: bool) -> None:
+    hit = text("- Van size: 12\n- Drivers: 9", "2026-03-01", "Memory › Fleet")
+    found = rival_line(hit, [hit, text(*other)], frozenset(("van",)))
+    assert (found[1] if found else "") == other[0] * is_shown
 
 
 @pytest.mark.parametrize(

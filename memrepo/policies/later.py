@@ -279,9 +279,14 @@ def rival_line(hit: Text, others: Sequence[Text], asked: frozenset[str]) -> tupl
         if other.path == hit.path or (hit.day != other.day and hit.day and other.day):
             continue
         for line in other.text.splitlines()[:MAX_LINES]:
-            if not asked.isdisjoint(terms(line)) and any(
-                has_other_value(read(own), read(line), hit.context, other.context)
-                for own in hit.text.splitlines()[:MAX_LINES]
+            is_field = ":" in line or "：" in line
+            if (
+                is_field
+                and not asked.isdisjoint(terms(line))
+                and any(
+                    has_other_value(read(own), read(line), hit.context, other.context)
+                    for own in hit.text.splitlines()[:MAX_LINES]
+                )
             ):
                 return other, line
     return None

@@ -90,12 +90,10 @@ def all_waiting(work: Work) -> list[Waiting]:
     return [w for w in _branches(work) if not _is_decided(work, w)]
 
 
-def put_decided_away(work: Work) -> list[str]:
-    """Delete branches of already decided runs that a crash left behind, and return the run ids."""
-    decided = [w for w in _branches(work) if _is_decided(work, w)]
-    for waiting in decided:
+def put_decided_away(work: Work) -> None:
+    """Delete branches of already decided runs that a crash left behind."""
+    for waiting in [w for w in _branches(work) if _is_decided(work, w)]:
         put_away(work, waiting)
-    return [waiting.run for waiting in decided]
 
 
 def _is_decided(work: Work, waiting: Waiting) -> bool:

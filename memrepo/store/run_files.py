@@ -26,8 +26,8 @@ _LOCK_WAIT_S = 2.0
 
 def append_event(
     folder: Path, day: date, record: Mapping[str, object], *, within: Path | None
-) -> Path:
-    """Append an event to its day's log, `memory-log-YYYY-MM-DD.jsonl`, and return the log's path.
+) -> None:
+    """Append an event to its day's log, `memory-log-YYYY-MM-DD.jsonl`.
 
     `within` is the work tree if the folder is inside it. In that case no symlink is followed.
     """
@@ -48,7 +48,6 @@ def append_event(
             remaining = remaining[os.write(descriptor, remaining) :]
     finally:
         os.close(descriptor)
-    return path
 
 
 def write_file(path: Path, text: str, *, within: Path | None, draft_in: Path | None = None) -> None:

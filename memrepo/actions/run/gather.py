@@ -185,23 +185,20 @@ CLAIMED = "the author of a commit by hand, for the header"
 """Reason of the commit that records who edited memories. No command reverts it."""
 
 
-def claim_edits(first: Work) -> str:
-    """Commit the attributions of manual edits since the last run.
-
-    Return the commit, or an empty string.
-    """
-    return retried(first.store, lambda: _claim_edits(first))
+def claim_edits(first: Work) -> None:
+    """Commit the attributions of manual edits since the last run."""
+    retried(first.store, lambda: _claim_edits(first))
 
 
-def _claim_edits(first: Work) -> str:
+def _claim_edits(first: Work) -> None:
     at = first.refreshed()
     last = next(iter(at.landed()), None)
     if last is not None and last.commit == at.tree.commit:
-        return ""
+        return
     state = at.tree.state()
     updates = _attributions(at, state, f"{last.commit}..HEAD" if last else "HEAD")
     if not updates:
-        return ""
+        return
     step = Step(
         op="edit",
         what=f"Record who edited {counted(len(updates), 'memory', 'memories')} by hand",
@@ -210,7 +207,7 @@ def _claim_edits(first: Work) -> str:
     )
     base, context, now = at.tree.commit, at.context(), first.call.now
     landing = prepare(at.store, state, base, (step,), context, now, author=at.author)
-    return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
+    at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 
 def _attributions(at: Work, state: State, revisions: str) -> list[Update]:

@@ -14,7 +14,6 @@ from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN
-from memrepo.core.manifest import read_manifests
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
@@ -94,7 +93,7 @@ def do(work: Work, request: Request) -> Result | Runs:
 
 def _runs(work: Work, most: int) -> Runs:
     """List runs from their manifests, which every clone contains."""
-    manifests, problems = read_manifests(work.tree.files, work.tree.layout)
+    manifests, problems = work.tree.manifests
     found = (
         LandedRun(
             **{name: getattr(m, name) for name in ("run", "now", "mode", "judge", "profile")},

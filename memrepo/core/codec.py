@@ -741,6 +741,8 @@ def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]
                 )
                 problems.append(replace(warning, severity="warning"))
             continue
+        if entry.value == "":
+            continue  # editors keep the key of a property without a value
         try:
             value = field.read(entry.value)
         except ValueMismatch as bad:
@@ -750,7 +752,7 @@ def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]
             continue
         if value != field.default:
             fields[entry.key] = value
-    has_type = any(entry.key == "type" for entry in header.entries)
+    has_type = any(entry.key == "type" and entry.value for entry in header.entries)
     if not has_type and not header.problems:  # a broken block may be that of the type
         found, fix = "found no type, expected one", "add a line such as type: fact"
         problems.append(_problem(path, "frontmatter-missing-type", found, fix, key="type"))

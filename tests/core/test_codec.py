@@ -280,6 +280,13 @@ def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
             "type: fact\nverified: [human:me, human:you]\n",
             id="a second stamp makes a list",
         ),
+        pytest.param(
+            "type: fact\ntags:\naliases:\nverified:\ncreated:\n",
+            {"tags": ("a",)},
+            "body",
+            "type: fact\ntags: [a]\naliases:\nverified:\ncreated:\n",
+            id="a property without a value is none",
+        ),
     ],
 )
 def test_an_edit_of_the_header(
@@ -375,7 +382,7 @@ REFUSED = [
         "x",
     ),
     ("frontmatter-value", "---\ntype: thing\n---\n", 2, 7, "type"),
-    ("frontmatter-value", HEAD + "tags:\n---\n", 3, 6, "tags"),
+    ("frontmatter-missing-type", "---\ntype:\n---\n", 1, 1, "type"),
     ("frontmatter-value", HEAD + "pinned: yes\n---\n", 3, 9, "pinned"),
     ("frontmatter-value", HEAD + "confidence: 1.5\n---\n", 3, 13, "confidence"),
     ("frontmatter-value", HEAD + "created: 2026-02-30\n---\n", 3, 10, "created"),

@@ -371,6 +371,8 @@ _LONG = 6
 """This many matching words are sufficient for a long question, such as a whole prompt."""
 _SMALLEST = 50
 """The minimum corpus size for rarities. In a smaller corpus every word would look common."""
+_RARE = 0.9
+"""Words with at least this share of the weight of the rarest one are as rare: counts are chance."""
 _FAINT = 0.2
 """The weight of a word that only names a kind of answer, such as `name` and `number`."""
 
@@ -424,25 +426,46 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _weights(self) -> dict[str, float]:
-        """Return the weight of each term: the fewer blocks contain it, the higher."""
-        found = {}
+        """Return the weight of each term: the fewer blocks contain it, the higher.
+
+        A pair of characters that no block contains counts if no other pair has its characters.
+        """
+        faint, found = self.question.faint, dict[str, float]()
+        pairs = [term for term in self.question.terms if is_spaceless(term)]
+        known = frozenset("".join(filter(self._count, pairs)))
         for term in self.question.terms:
             held = self._count(term)
-            if term not in self.question.timed and (held or not is_spaceless(term)):
+            is_torn = not held and (term in faint or not known.isdisjoint(term))
+            if term not in self.question.timed and not (is_torn and is_spaceless(term)):
                 weight = math.log(1 + max(self.size, _SMALLEST) / max(held, 0.5))
-                found[term] = weight * (_FAINT if term in self.question.faint else 1.0)
+                found[term] = weight * (_FAINT if term in faint else 1.0)
         return found
 
-    def held(self, text: Collection[str], words: float) -> Held:
+    @cached_property
+    def _shares(self) -> dict[str, float]:
+        """Return the weights, of which pairs of characters that overlap, as one word, have one."""
+        found, word = dict(self._weights), list[str]()
+        for term in self._weights:
+            goes_on = word and is_spaceless(term) and word[-1][-1] == term[0]
+            word = [*(word if goes_on else ()), term] if term not in self.question.faint else []
+            found |= {part: self._weights[part] / len(word) for part in word}
+        return found
+
+    def held(self, own: Sequence[Collection[str]], text: Collection[str], words: float) -> Held:
         """Return what a text contains of the question, by its terms and the score of its words.
 
+        `own` are the terms of each statement of the hit, without the lines around it that are in
+        `text`: one statement must hold most of the rarest words.
         The more phrasings a question has, the likelier a text contains enough of one by chance. So
         its score must grow with them, unless the text has nearly all words of one.
         """
         question = self.question
-        mine = {t for t, forms in question.terms.items() if any(f in text for f in (t, *forms))}
+        mine, *alone = (
+            {t for t, forms in question.terms.items() if any(f in terms for f in (t, *forms))}
+            for terms in (text, *own)
+        )
         phrasings = ([t for t in one if t in self._weights] for one in question.phrasings)
-        every = [self._held(phrasing, mine) for phrasing in phrasings if phrasing]
+        every = [self._held(phrasing, mine, alone) for phrasing in phrasings if phrasing]
         best = max(every, key=lambda one: (one.answers, one.share), default=Held())
         count = min(len(question.phrasings), _PHRASINGS)
         bar = _BAR * count * math.log(1 + self.size)
@@ -451,15 +474,20 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return best
         return Held(min(best.share, _UNSURE), best.answers and words >= bar, best.count)
 
-    def _held(self, phrasing: Sequence[str], held: Collection[str]) -> Held:
-        weights = self._weights
+    def _held(
+        self, phrasing: Sequence[str], held: Collection[str], alone: Sequence[Collection[str]]
+    ) -> Held:
+        weights, shares = self._weights, self._shares
         count = min(len(phrasing), _LONG)
-        every = sum(weights[term] for term in phrasing) * count / len(phrasing)
+        every = sum(shares[term] for term in phrasing) * count / len(phrasing)
         mine = [term for term in phrasing if term in held]
-        share = min(1.0, sum(weights[term] for term in mine) / every)
-        known = (weights[term] for term in phrasing if self._count(term))
-        rarest = max(known, default=math.inf)
-        decides = len(phrasing) > _LONG or any(weights[term] >= rarest for term in mine)
+        share = min(1.0, sum(shares[term] for term in mine) / every)
+        known = {term: weights[term] for term in phrasing if self._count(term)}
+        least = _RARE * max(known.values(), default=math.inf)
+        rarest = [term for term, weight in known.items() if weight >= least]
+        most = max(sum(term in one for term in rarest) for one in alone)
+        has_most = 2 * most > len(rarest)
+        decides = len(phrasing) > _LONG or has_most
         return Held(share, decides and share >= ENOUGH, len(mine))
 
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
 from memrepo.core.layout import PROFILES
+from memrepo.core.patterns import regex
 from memrepo.policies.questions import Question, question_of
 from memrepo.policies.ranking import (
     ALIKE,
@@ -70,6 +71,7 @@ def no_model() -> None:
     """Return None, meaning that no embedding model is available. Default for `Index.model`."""
 
 
+_ITEM = regex(r"\n(?=[ \t>]*(?:[-*+]|\d{1,3}[.)])[ \t])")
 FEW_BLOCKS, SHARE_OF_LANGUAGE = 3, 0.02
 """A language counts from this many blocks of it, or from this share of all."""
 
@@ -358,10 +360,11 @@ def _found(
     for one in best:
         block = one.block
         terms = queries.terms_of(block)
+        own = queries.terms_by_item(block) if block.is_record or not block.id else [terms]
         around, beside = nearby.get(block.number, (None, ""))
         if around is not None:
-            terms |= queries.terms_of(around)
-        held = corpus.held(terms, max(block.words, one.around.words if one.around else 0.0))
+            terms = terms | queries.terms_of(around)
+        held = corpus.held(own, terms, max(block.words, one.around.words if one.around else 0.0))
         if likeness.get(block.number, 0.0) >= ALIKE:
             held = Held(max(held.share, ENOUGH), True)
         is_source = not block.id
@@ -541,6 +544,16 @@ class Queries:
     def load(self, number: int) -> Block | None:
         """Return the block with a number, or None if it is outside the limits of the search."""
         return next(iter(self._select("m.number = CAST(? AS INTEGER)", [str(number)])), None)
+
+    def terms_by_item(self, block: Block) -> list[set[str]]:
+        """Return the terms of each item of a list, with those of the headings above it.
+
+        What stands next to each other in a log or a source is not about one thing.
+        """
+        (head,) = self.base.execute(
+            "SELECT head FROM block WHERE number = ?", (block.number,)
+        ).fetchone()
+        return [{*head.split(), *index_terms(item).terms} for item in _ITEM.split(block.text)]
 
     def terms_of(self, block: Block) -> set[str]:
         """Return the terms of a block, with those of its headings."""

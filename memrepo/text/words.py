@@ -36,7 +36,7 @@ ENGLISH = "english"
 LANGUAGES = (
     *"english german french spanish italian portuguese dutch swedish danish norwegian".split(),
     *"finnish polish czech hungarian romanian turkish indonesian vietnamese russian".split(),
-    *"ukrainian greek arabic hindi tamil armenian chinese japanese korean".split(),
+    *"ukrainian greek arabic hindi tamil armenian japanese chinese korean".split(),
 )
 """All languages with a file. A text that fits several languages has the first of them."""
 _SECTION = regex(r"(?m)^\[(\w+)")
@@ -460,9 +460,11 @@ def index_terms(text: str) -> IndexTerms:
     """
     found = words(text)
     distinct = {*found}
-    language = language_of(distinct, text, max(SURE, len(distinct) // MAX_PER_FUNCTION_WORD))
-    written = found if language == ENGLISH else _accented(text)
-    return IndexTerms([*stems(written, language), *_alternatives(text)], language)
+    spaced = sum(not is_spaceless(word) for word in distinct)
+    language = language_of(distinct, text, max(SURE, spaced // MAX_PER_FUNCTION_WORD))
+    rules = language if 2 * spaced > len(distinct) else ENGLISH  # only names are left to stem
+    written = found if rules == ENGLISH else _accented(text)
+    return IndexTerms([*stems(written, rules), *_alternatives(text)], language)
 
 
 def _alternatives(text: str) -> list[str]:

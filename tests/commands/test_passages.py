@@ -142,6 +142,39 @@ def test_a_word_is_stemmed_by_all_languages_of_the_repository(
     assert f"- {line}" in texts(repo, asked)
 
 
+@pytest.mark.parametrize(
+    ("question", "exit_"),
+    [
+        ("cuánto cuesta el alquiler", 0),
+        ("cuánto cuesta la harina", 1),
+        ("小李的生日", 0),
+        ("老王的生日", 1),
+        ("服务器的密码", 1),
+        ("服务器为什么重启", 0),
+    ],
+)
+def test_only_a_statement_with_most_of_the_rarest_words_answers(
+    repo: Path, question: str, exit_: int
+) -> None:
+    """What stands next to it, in the same list or log, is about another thing."""
+    place(
+        repo,
+        "oficina.md",
+        "# Panadería\n\n- El horno grande cuesta 4.500 euros.\n- La harina es de Osuna.\n"
+        "- El alquiler cuesta 900 euros al mes.\n- Falta revisar los sacos de harina.\n",
+    )
+    place(
+        repo,
+        "memory/2026-03-01.md",
+        "# 日志\n\n- 今天和老王讨论了合同，他下周签字。\n- 小李的生日是三月五日。\n"
+        "- 服务器昨晚重启了两次，原因是内存不足。\n- 老王的电话换了。\n- 生日聚会在外滩。\n",
+    )
+    done(repo, "ingest", now=LATER)
+    answer_ = memrepo(repo, "search", question)
+    assert answer_.exit == exit_
+    assert not exit_ or "Chinese" in "".join(answer_.data["suggestions"])
+
+
 def test_a_later_statement_about_the_same_is_shown_below_a_hit(repo: Path) -> None:
     old = "# Host\n\n- 2026-01-05: The staging host Kestrel runs Debian 11.\n"
     place(repo, "memory/host.md", old)

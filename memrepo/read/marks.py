@@ -61,11 +61,14 @@ _QUOTES = "\"'`“‘«„「"
 _PRINTED = regex(
     r"""[ \t>]*(?:[\w-]+[ ]{2,})?mem-[0-9a-f]{16}(?:[ ]{2}|[ ]\(|,|[ ]*$)  # a hit, a decision
       | .*[(,;]\ ?mem-[0-9a-f]{16}\)[ ]*$                                  # a line of a session
+      | [ \t>]*(?:-[ ])?\d{4}-\d\d-\d\d[ ]\d\d:\d\d[ ]{2}[0-9a-f]{10}[ ]{2}  # a commit in the log
+      | [ \t>|*/\\]*(?:[0-9a-f]{7,40}[ ])?memrepo[ ]run:[ ]                   # and in git's
       | [ \t>]*(?:-[ ]id:[ ]|run[ ])?\d{8}T\d{6}Z-[0-9a-f]{8}(?:-\w+)?(?::|[ ]|$)  # a run
     """,
     re.VERBOSE,
 )
 
+_LOGGED = regex(r"\d\d:\d\d  [0-9a-f]{10}  |memrepo run: ")
 _SHOWN = regex(r"mem-[0-9a-f]{16}[ ]{2}[a-z]+, [a-z]+, [a-z]+$")
 """The first line of what `show` and `why` print: a text, then fields in columns."""
 _FIELD_NAME = regex(r"(?=.{14} \S)[a-z][a-z ]*: +\S")
@@ -240,7 +243,8 @@ def printed_lines(lines: Sequence[str]) -> set[int]:
     its end, or else a blank line, and so do short gaps between printed blocks.
     """
     text = "\n".join(lines)
-    if not any(mark in text for mark in ("mem-", FENCE, NOTICE, "Z-", _ANSWER, *RECALL_TAGS)):
+    marks = ("mem-", FENCE, NOTICE, "Z-", _ANSWER, *RECALL_TAGS)
+    if not any(mark in text for mark in marks) and not _LOGGED.search(text):
         return set()
     found: set[int] = set()
     number, last = 0, -2 - MAX_GAP

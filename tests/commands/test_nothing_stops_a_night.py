@@ -112,10 +112,14 @@ def test_a_forgotten_statement_is_left_out_of_new_notes(repo: Path, notes: Path)
     assert "per month" not in note.body
 
 
+@pytest.mark.parametrize("words", [["session", "show"], ["session", "snippet"], ["log"], ["git"]])
 def test_a_log_that_only_repeats_what_memrepo_printed_makes_no_note(
-    repo: Path, notes: Path
+    repo: Path, notes: Path, words: list[str]
 ) -> None:
-    printed = memrepo(repo, "session", "show", now=LATER, as_json=False).out
+    if words == ["git"]:
+        printed = git(repo, "log", "--graph", "--format=%an: %s", "--author=memrepo run")
+    else:
+        printed = memrepo(repo, *words, now=LATER, as_json=False).out
     log = notes / "memory" / f"{DAY}.md"
     log.write_text(f"# Day\n\n## Session start\n\nLoaded from memory:\n\n{printed}")
     done(repo, "run", now=NEXT_DAY)

@@ -28,6 +28,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import slugify
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
+from memrepo.read.marks import marked
 from memrepo.store import crontab
 from memrepo.store.errors import NotARepository
 
@@ -50,7 +51,7 @@ def cron_prompt(work: Work, mode: RunMode) -> AgentPrompt:
 
 def agent_snippet(work: Work) -> AgentPrompt:
     """Return the section about memory for an agent's own instructions."""
-    return _filled(work, "agent-snippet.md")
+    return AgentPrompt(prompt=marked("snippet", _filled(work, "agent-snippet.md").prompt))
 
 
 def _filled(work: Work, name: str) -> AgentPrompt:

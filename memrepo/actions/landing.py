@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from memrepo.actions.work import Work
 from memrepo.core.codec import decode, encode
 from memrepo.core.errors import Exit, MemrepoError, Problem
-from memrepo.core.ids import visible
+from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
 from memrepo.core.memory import Memory, differing
 from memrepo.core.messages import MAX_STEPS, Context, message
@@ -306,7 +306,8 @@ def redact_steps(steps: Iterable[Step]) -> tuple[list[Step], list[Problem]]:
     """Replace what looks like a secret in the changes of a run, and return a warning for each.
 
     Sources are redacted when they are read. Texts may look like a secret only next to each other,
-    in a file of a memory or below its heading. Otherwise every run would be refused.
+    in a file of a memory or below its heading. Otherwise every run would be refused. Invisible
+    characters are left out.
     """
     found, problems = list[Step](), list[Problem]()
     for step in steps:
@@ -314,14 +315,14 @@ def redact_steps(steps: Iterable[Step]) -> tuple[list[Step], list[Problem]]:
         for change in step.changes:
             match change:
                 case Create(memory=memory):
-                    clean, kinds = _redact_memory(memory)
-                    changes.append(replace(change, memory=clean) if kinds else change)
+                    clean, kinds = _redact_memory(_without_deceptive(memory))
+                    changes.append(replace(change, memory=clean))
                     problems += [_redacted(clean.path, kinds)] if kinds else []
-                case Update(fields=fields, body=body) if secret_fault(
-                    *_strings(fields), body or ""
-                ):
-                    fields = {key: _redact_value(value) for key, value in fields.items()}
-                    body = body and without_secrets(body)
+                case Update(fields=fields, body=body):
+                    if secret_fault(*_strings(fields), body or ""):
+                        fields = {key: _redact_value(value) for key, value in fields.items()}
+                        body = body and without_secrets(body)
+                    body = body and strip_deceptive(body)
                     changes.append(replace(change, fields=fields, body=body))
                 case Write(path=path, data=data):
                     changes.append(replace(change, data=clean_page(path, data)))
@@ -329,6 +330,15 @@ def redact_steps(steps: Iterable[Step]) -> tuple[list[Step], list[Problem]]:
                     changes.append(change)
         found.append(replace(step, changes=tuple(changes)))
     return found, problems
+
+
+def _without_deceptive(memory: Memory) -> Memory:
+    texts = {key: value for key, value in memory.fields.items() if isinstance(value, str)}
+    body = memory.body.lstrip("\ufeff")
+    if body == memory.body and not any(map(find_deceptive, (body, *texts.values()))):
+        return memory
+    fields = {key: strip_deceptive(value) for key, value in texts.items()}
+    return memory.with_fields(fields, strip_deceptive(body))
 
 
 def _redact_memory(memory: Memory) -> tuple[Memory, frozenset[str]]:

@@ -18,7 +18,14 @@ from msgspec.structs import replace
 
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Problem
-from memrepo.core.ids import as_tag, claim_id, normalise, note_id, text_hash
+from memrepo.core.ids import (
+    as_tag,
+    claim_id,
+    normalise,
+    note_id,
+    strip_deceptive,
+    text_hash,
+)
 from memrepo.core.judge import Profile
 from memrepo.core.layout import Layout
 from memrepo.core.memory import (
@@ -257,11 +264,11 @@ class _Import(msgspec.Struct):
         return rest
 
     def _clean(self, memory: Memory, record: ImportRecord) -> Memory:
-        """Replace the secrets in a memory by placeholders, as in a snapshot."""
+        """Replace the secrets in a memory by placeholders, and remove invisible characters."""
         kinds: set[str] = set()
 
         def clean(text: str) -> str:
-            shown, secrets = redact(text)
+            shown, secrets = redact(strip_deceptive(text))
             kinds.update(s.kind for s in secrets)
             return shown
 
@@ -273,11 +280,10 @@ class _Import(msgspec.Struct):
                     fields[name] = clean(text)
                 case tuple() as texts:
                     fields[name] = tuple(dict.fromkeys(map(clean, texts)))
-        if not kinds:
-            return memory
-        message = f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder"
-        where = replace(record, key="")
-        self._warn(where, "import-secret", message, fix="remove the secret there too")
+        if kinds:
+            message = f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder"
+            where = replace(record, key="")
+            self._warn(where, "import-secret", message, fix="remove the secret there too")
         return memory.with_fields(fields, body)
 
     def _refuse(self, record: ImportRecord, why: str) -> None:

@@ -168,14 +168,27 @@ def test_what_an_owners_pattern_matches_is_a_secret_everywhere(repo: Path, notes
     assert "the id [redacted:own-pattern] since" in (repo / "sources/MEMORY.md").read_text()
 
 
-def test_hidden_characters_reach_neither_a_judge_nor_an_export(repo: Path, tmp_path: Path) -> None:
+def test_hidden_characters_reach_no_memory_no_judge_and_no_export(
+    repo: Path, notes: Path, tmp_path: Path
+) -> None:
     from memrepo.judge.questions import fence
 
     hidden = "".join(map(chr, (0x200B, 0x202E, 0xE0041, 0xE0042, 0x2066)))
     flag = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
     text = f"The kiln{hidden} cools {flag} for two days."
     assert not set(hidden) & set(fence(text))
-    done(repo, "add", text, now=LATER)
+    id_ = done(repo, "add", text, now=LATER)["id"]
+    log = f"# Day\n\n## Ki{hidden}el\n\n- \ufeffMia never{hidden} sails in May.\n"
+    (notes / "memory" / f"{DAY}.md").write_text(log, "utf-8")
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "Jan.md").write_text(f"Jan likes{hidden} tea.\n", "utf-8")
+    done(repo, "import", "obsidian", tmp_path / "vault", now=LATER)
+    done(repo, "run", now=NEXT_DAY)
+    assert len(memories(repo)) == 6
+    assert "nothing found" in memrepo(repo, "check", "--all", as_json=False).out
+    place = next(path for path in repo.glob("memories/**/*.md") if id_ in path.read_text("utf-8"))
+    place.write_text(place.read_text("utf-8").replace("kiln", f"kiln{hidden}"), "utf-8")
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
     for form in ("jsonl", "artifacts"):
         done(repo, "export", form, tmp_path / form, now=LATER)
         written = "".join(p.read_text("utf-8") for p in (tmp_path / form).rglob("*.*"))

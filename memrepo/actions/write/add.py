@@ -18,7 +18,7 @@ from memrepo.actions.write.commit import Unchanged, Written, clean_text, unchang
 from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants
 from memrepo.core.errors import UsageError
-from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
+from memrepo.core.ids import as_tag, manual_id, normalise, strip_deceptive, text_hash
 from memrepo.core.memory import (
     BY_NAME,
     LAYERS,
@@ -149,7 +149,7 @@ class Drafts:
             captured=captured or local_day(now, work.config.zone),
         )
         given = {key: value for key, value in fields.items() if value not in (None, "", (), False)}
-        return Memory.of(path, given, body=entry.text)
+        return Memory.of(path, given, body=strip_deceptive(entry.text))
 
     def _sources(self, source: Source | None) -> tuple[Source, ...]:
         """Return the evidence as the value of a memory field."""

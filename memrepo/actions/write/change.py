@@ -28,7 +28,7 @@ from memrepo.actions.write.commit import (
 )
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.ids import normalise, text_hash, visible
+from memrepo.core.ids import normalise, strip_deceptive, text_hash, visible
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, FIELDS, Hot, Memory, Stamp
 from memrepo.core.messages import counted, cut, subject_of
 from memrepo.core.secrets import without_secrets
@@ -211,7 +211,7 @@ def _change(work: Work, request: OneRequest, decide: Decide) -> Written | Unchan
 
 def _update(memory: Memory, op: Op, reason: str, fields: Fields, body: str | None = None) -> Step:
     """Return a step that sets fields of a memory, and its text if one is given."""
-    change = Update(id=memory.id, fields=fields, body=body)
+    change = Update(id=memory.id, fields=fields, body=body and strip_deceptive(body))
     return Step(op=op, reason=reason, changes=(change,))
 
 

@@ -9,7 +9,6 @@ commit. Another clone with the old history is refused: it is cloned again.
 
 from __future__ import annotations
 
-import ast
 import secrets
 import shutil
 from collections import Counter, defaultdict
@@ -205,41 +204,30 @@ def _own_words() -> frozenset[str]:
     return frozenset(map(fold, own))
 
 
-_GAP = regex(r"\{+[^{}]*\}+|\n")
-"""What divides a text of the program into parts that are written as they are."""
-_QUOTED = regex(r"[\"']([^\"'\n]+)[\"']")
+_NO_TEXT = regex(r'"""[^"]*(?:"(?!"")[^"]*)*"""|(?m:^[ \t]*#.*$)|"\s*\n\s*f?"(?!")')
+"""What is no text in a module: docstrings, comments, and the line breaks within a text."""
+_GAP = regex(r"""\{+[^{}"'\n]*\}+|\\n|[{}\n"]|(?<!\w)'|'(?!\w)""")
+"""What divides a file of the program into texts that are written as they are."""
 
 
 def _own_texts(needles: Sequence[Needle]) -> list[str]:
-    """Return memrepo's names, and the fixed parts of its sentences and pages, that hold a value."""
+    """Return memrepo's names, and the fixed parts of its sentences and pages, that hold a value.
+
+    What is cut from the program's files and is none of these does no harm: nothing contains it.
+    """
     package, templates = Path(views.__file__).parents[1], asset("templates")
     shipped = [path for kind in ("repo", "views") for path in (templates / kind).iterdir()]
-    tables = [path for path in package.rglob("*.toml") if path.parent.name != "languages"]
-    names = [path.name for path in shipped]
-    texts = [*names]
-
-    def may_hold(text: str) -> bool:  # much faster than `find`
-        plain = text.lower()
-        return any(all(word in plain for word in needle.words) for needle in needles)
-
-    def held(text: str) -> bool:
-        return may_hold(text) and bool(find(text, needles))
-
-    for path in (*shipped, *package.rglob("*.py")):
-        source = path.read_text("utf-8")
-        if may_hold(source):
-            texts += _literals(ast.parse(source)) if path.suffix == ".py" else [source]
-    texts += [word for path in tables for word in _QUOTED.findall(path.read_text("utf-8"))]
-    parts = {part.strip() for text in texts for part in _GAP.split(text) if held(part)}
-    return sorted(part for part in parts if " " in part or part in names)
-
-
-def _literals(tree: ast.Module) -> Iterator[str]:
-    """Yield the texts of a module that are no docstrings."""
-    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
-            yield node.value
+    names = {path.name for path in shipped}
+    files = [path for kind in ("*.py", "*.toml") for path in package.rglob(kind)]
+    parts = set(names)
+    for path in (*shipped, *(path for path in files if path.parent.name != "languages")):
+        text = path.read_text("utf-8")
+        plain = text.lower()  # much faster than `find`
+        if any(all(word in plain for word in needle.words) for needle in needles):
+            text = _NO_TEXT.sub("", text) if path.suffix == ".py" else text
+            parts.update(map(str.strip, _GAP.split(text)))
+    texts = (part for part in parts if part in names or len(WORD.findall(part)) > 1)
+    return sorted(text for text in texts if find(text, needles))
 
 
 # -- where the value is ------------------------------------------------------------------------

@@ -81,25 +81,18 @@ def entries(section: str, key: str, own: Sequence[str] = LANGUAGES) -> tuple[str
     return tuple(entry for one in lists for entry in one)
 
 
-MAX_PARTS = 8
-"""A pattern of all entries is compiled when this many patterns of some entries have been."""
-
-
 class WordPattern:
     """A pattern of many entries, which searches a text only if it has the longest word of one.
 
-    Looking up the words of a text takes a fraction of the time of a search for all entries. To
-    compile all entries takes longer than a short command, so the first texts are searched for those
-    entries whose longest word they have.
+    Looking up the words of a text takes a fraction of the time of a search, and the pattern is
+    compiled when a text has one of them.
     """
 
     def __init__(self, found: Sequence[str], *, start: bool = False, end: bool = False) -> None:
         wide = "|".join(re.escape(entry) for entry in found if _IS_WIDE.search(entry))
         self._wide = regex(wide or r"(?!)")
-        self._by_start = _by_telling_word(entry for entry in found if not _IS_WIDE.search(entry))
-        self._starts = None if self._by_start is None else frozenset(self._by_start)
+        self._starts = _telling_words(entry for entry in found if not _IS_WIDE.search(entry))
         self._given = found, start, end
-        self._parts: dict[tuple[str, ...], re.Pattern[str]] = {}
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -107,21 +100,11 @@ class WordPattern:
         return pattern(found, start=start, end=end)
 
     def _pattern_for(self, text: str) -> re.Pattern[str] | None:
-        """Return a pattern that matches in a text what that of all entries matches, if any."""
-        if not text.isascii() and self._wide.search(text):
+        """Return the pattern if a text may match it."""
+        is_wide = not text.isascii() and self._wide.search(text)
+        if is_wide or self._starts is None or not self._starts.isdisjoint(_starts_of(text)):
             return self._pattern
-        if self._by_start is None or self._starts is None:
-            return self._pattern
-        words = _starts_of(text)
-        if self._starts.isdisjoint(words):
-            return None
-        some = tuple(sorted({e for word in self._starts & words for e in self._by_start[word]}))
-        if some not in self._parts:
-            if len(self._parts) >= MAX_PARTS:
-                return self._pattern
-            _, start, end = self._given
-            self._parts[some] = pattern(some, start=start, end=end)
-        return self._parts[some]
+        return None
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match in a text, or None."""
@@ -139,22 +122,20 @@ class WordPattern:
         return found.fullmatch(text) if found else None
 
 
-def _by_telling_word(found: Iterable[str]) -> Mapping[str, list[str]] | None:
-    """Map how a word begins in every text with an entry to its entries, or None if unknown.
+def _telling_words(found: Iterable[str]) -> frozenset[str] | None:
+    """Return how a word begins in every text with one of the entries, or None if unknown.
 
     A whole word ends in a blank.
     """
-    starts: dict[str, list[str]] = {}
-    for entry in found:
-        for one in {entry, _without_accents(entry)}:
-            needed = (part.split("/") for part in one.lower().split(" ") if part[-1:] != "?")
-            cut = ([_FIRST_OF.findall(word)[0] for word in part] for part in needed)
-            firsts = max(cut, key=lambda part: min(len(first) for first, _ in part), default=())
-            if not (firsts and all(first for first, _ in firsts)):
-                return None
-            for first, after in firsts:
-                starts.setdefault(first if after else f"{first} ", []).append(entry)
-    return starts
+    starts: set[str] = set()
+    for one in {form.lower() for entry in found for form in (entry, _without_accents(entry))}:
+        needed = (part.split("/") for part in one.split(" ") if part[-1:] != "?")
+        cut = ([_FIRST_OF.findall(word)[0] for word in part] for part in needed)
+        firsts = max(cut, key=lambda part: min(len(first) for first, _ in part), default=())
+        if not (firsts and all(first for first, _ in firsts)):
+            return None
+        starts |= {first if after else f"{first} " for first, after in firsts}
+    return frozenset(starts)
 
 
 _FIRST = regex(r"\w+")

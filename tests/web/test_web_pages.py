@@ -304,7 +304,21 @@ def test_marked_memories_have_one_word_and_the_buttons_say_what_they_do(
     assert "Nothing left." in seen
     answer = post(client, deed="accept", run="removals", back="morning")
     assert said(answer.text).startswith("Archived: search no longer finds them.")
+    assert "for removal; none is marked any more." in text(answer.text)
     assert {memories(repo)[one].status for one in marked} == {"archived"}
+
+
+def test_notes_on_the_page_of_the_agent_are_shown_without_their_ids(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    repo = begun(tmp_path, "# Lamps\n")
+    (tmp_path / "ws/memory").mkdir(exist_ok=True)
+    log = "# 2026-03-01\n\n## 09:14 Lamps\n\nThe red lamp went to the repair shop.\n"
+    (tmp_path / "ws/memory/2026-03-01.md").write_text(log, encoding="utf-8")
+    done(repo, "run", now=MORNING)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    (line,) = re.findall(r"note 09:14 Lamps \([^)]*\):", seen)
+    assert "mem-" not in line
 
 
 def test_one_memory_shows_evidence_reasons_history_and_neighbours(

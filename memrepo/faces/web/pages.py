@@ -220,6 +220,7 @@ def _warnings(found: status.Result, problems: Sequence[Problem]) -> Iterator[tup
 
 
 _OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")
+_NOTE_ID = regex(r"(?m)^(note .*), mem-[0-9a-f]{16}\):$")
 
 
 def _first_page(work: Work) -> Shown:
@@ -231,7 +232,7 @@ def _first_page(work: Work) -> Shown:
             (name.capitalize(), [(rendered_line(condensed(m)), m.id) for m in mine])
             for name, mine in sections(hot, short=work.config.hot.composed)
         ],
-        "others": rendered("\n".join(others)),
+        "others": rendered(_NOTE_ID.sub(r"\1):", "\n".join(others))),
         "lines": len(hot),
         "most": work.config.hot.budget,
         "tokens": packed.tokens,

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
-from memrepo.checks.rules import Scene, Wants, folded, place, report
+from memrepo.checks.rules import DIGITS, Scene, Wants, folded, place, report
 from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Problem
 from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
@@ -70,9 +70,9 @@ def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memo
         type_=memory.type,
         taken=taken,
     )
-    digits = id_.removeprefix("mem-")[:6]
-    stem = memory.path.removesuffix(".md")
-    path = memory.path if stem.endswith(f"-{digits}") else f"{stem}-{digits}.md"
+    path, digits = memory.path, _right_digits(memory) or ("" if memory.id else id_[4:10])
+    if digits:
+        path = f"{path.removesuffix('.md')}-{digits}.md"
     given = {"id": id_, "created": memory.created or now}
     if not memory.id and "origin" not in memory.fields:
         given["origin"] = "manual"
@@ -92,15 +92,23 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
             key="id",
             fix="delete one of the two files, or remove the id of this one",
         )
-    digits = memory.id.removeprefix("mem-")[:6]
-    if not memory.slug.endswith(f"-{digits}"):
+    if digits := _right_digits(memory):
         yield report(
             "memory-file-name",
             memory.path,
-            f"found a file name that does not end in -{digits}.md, the first digits of the id",
+            f"found a file name that ends in other digits than -{digits}.md, the id's first",
             key="id",
             fix=f"rename the file so that it ends in -{digits}.md",
         )
+
+
+def _right_digits(memory: Memory) -> str:
+    """Return the first digits of a memory's id if its file name ends in those of another id.
+
+    Files are found by these digits. A name without any is one that a person chose.
+    """
+    named, digits = DIGITS.search(memory.path), memory.id[4:10]
+    return digits if named and named[1] != digits else ""
 
 
 def _place(memory: Memory) -> Iterator[Problem]:

@@ -153,7 +153,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found = defaultdict[str, list[str]](list)
         for path in self.layout.memory_files(paths) if self.layout else ():
             if path not in self.gone:
-                found[match[1] if (match := _DIGITS.search(path)) else ""].append(path)
+                found[match[1] if (match := DIGITS.search(path)) else ""].append(path)
         return found
 
     @cached_property
@@ -161,7 +161,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return {id: memory} of unchecked memories whose ids checked memories use or refer to."""
         named = {id_ for m in self.memories for id_ in (m.id, *references(m))} - {""}
         digits = sorted({*map(_digits, named)})
-        paths = (path for six in digits for path in self._by_digits.get(six, ()))
+        paths = (path for six in ("", *digits) for path in self._by_digits.get(six, ()))
         rest = [path for path in paths if path not in self.files]
         found = (codec.decode(path, self.around[path])[0] for path in rest)
         return {memory.id: memory for memory in found if memory is not None and memory.id in named}
@@ -203,7 +203,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {p: d for p, d in sorted(self.files.items()) if self.area(p) == area}
 
 
-_DIGITS = regex(r"-([0-9a-f]{6})\.md$")
+DIGITS = regex(r"-([0-9a-f]{6})\.md$")
+"""What ends the name of a memory's file, unless a person renamed it."""
 
 
 def _digits(id_: str) -> str:

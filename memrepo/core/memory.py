@@ -759,6 +759,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.path.rsplit("/", 1)[-1].removesuffix(".md")
 
     @property
+    def names(self) -> tuple[str, str]:
+        """Return the slug, and the slug without the digits of the id that may end it."""
+        return self.slug, self.slug.removesuffix(f"-{self.id[4:10]}")
+
+    @property
     def label(self) -> str:
         """Return the file name without `.md`. Shorten a long name, except the id's digits."""
         slug = self.slug

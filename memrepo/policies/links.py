@@ -85,9 +85,8 @@ class Names:
         for memory in sorted(memories, key=lambda memory: (memory.first, memory.id)):
             for note in dict.fromkeys(map(_note_name, memory.files)):
                 self._of_note[note].append(memory.id)
-            slug = memory.slug
-            names = {memory.id, memory.path, slug, slug[:-7], *map(slugify, memory.aliases)}
-            names |= {f"{memory.layer}:{name}" for name in (slug, slug[:-7])}
+            names = {memory.id, memory.path, *memory.names, *map(slugify, memory.aliases)}
+            names |= {f"{memory.layer}:{name}" for name in memory.names}
             for name in names:
                 self._ids[name].add(memory.id)
 

@@ -372,11 +372,16 @@ def trace(
 ) -> tuple[MemoryVersion, ...]:
     """Return a memory's versions in a head's history. Children come before parents.
 
-    A memory's files are those named for its id, and `path`, such as its path at `head`. Commits
-    that only changed another memory with a similar id are omitted.
+    A memory's files are those named for its id, and `path`, such as its path at `head`. If a person
+    renamed it, they are all files that had its id. Commits that only changed another memory with a
+    similar id are omitted.
     """
-    patterns = [_pattern(layout, id_[4 : 4 + DIGITS])]
-    patterns += [f":(top,literal){path}"] if path else []
+    digits = id_[4 : 4 + DIGITS]
+    patterns = [_pattern(layout, digits)]
+    if not path.endswith(f"-{digits}.md"):
+        named = commits_touching(repo, head, [f":(top){layout.area('memories')}"], f"-Sid: {id_}")
+        found = dict.fromkeys([path, *(p for entry in named for p in entry.paths)])
+        patterns += [f":(top,literal){p}" for p in found if p]
     touched = commits_touching(repo, head, patterns)
     paths = {p for entry in touched for p in entry.paths if layout.is_memory(p)}
     return _versions(repo, touched, sorted(paths), id_)

@@ -140,8 +140,9 @@ EXAMPLES: Mapping[str, Example] = {
         bad=one(), around={f"{KNOWLEDGE}/barn-aaaaaa.md": memory()}, good=one(path=OTHER, id_=B)
     ),
     "memory-file-name": Example(
-        bad=one("created: 2026-01-01T00:00:00Z", path=f"{KNOWLEDGE}/shed.md"),
-        fixed=one("created: 2026-01-01T00:00:00Z", path=NAME),
+        bad=one("created: 2026-01-01T00:00:00Z", path=f"{KNOWLEDGE}/shed-bbbbbb.md"),
+        good=one(path=f"{KNOWLEDGE}/The shed.md"),
+        fixed=one("created: 2026-01-01T00:00:00Z", path=f"{KNOWLEDGE}/shed-bbbbbb-aaaaaa.md"),
     ),
     "memory-layer": Example(bad=one(path="memories/notes/2026-01/01/shed-aaaaaa.md")),
     "memory-decay-class": Example(

@@ -170,7 +170,15 @@ def test_properties_are_flat_an_alias_is_a_name_and_a_renamed_file_keeps_its_nam
     git(repo, "commit", "-qm", "in the vault")
     done(repo, "run", now=LATER)
     found = memories(repo)
-    assert found[kiln].path.endswith(f"/The kiln-{kiln[4:10]}.md")  # its words, and the digits
+    assert found[kiln].path.endswith("/The kiln.md")
     assert found[kiln].aliases == ("Ofen",)
     (baked,) = (m.id for m in found.values() if "Bread" in m.body)
     assert [row["id"] for row in done(repo, "related", baked)["related"]] == [kiln]
+    assert done(repo, "show", "The kiln")["memory"]["id"] == kiln
+    assert_sound(repo)
+    git(repo, "mv", found[kiln].path, found[kiln].path.replace("The kiln", "Kiln"))
+    git(repo, "commit", "-qm", "another name")
+    git(repo, "rm", "-q", str(new.with_name("Kiln.md")))
+    git(repo, "commit", "-qm", "the kiln is gone")
+    history = done(repo, "why", kiln, "--show", "history")["entries"]
+    assert [e["change"] for e in history[:4]] == ["removed", "moved", "changed", "moved"], history

@@ -48,7 +48,7 @@ def told(repo: Path, *argv: str) -> set[tuple[str, str]]:
         (reword("type: fact", "type: fact\nconfidence: 0.9"), "field-by-hand"),
         (reword("id: mem-", "id: mem-0"), "frontmatter-value"),
         (reword("type: fact", "type: facct"), "frontmatter-value"),
-        (lambda path: path.rename(path.with_name("other.md")) and None, "memory-file-name"),
+        (lambda path: path.rename(path.with_name("other-123456.md")) and None, "memory-file-name"),
     ],
 )
 def test_status_and_run_say_what_no_hook_saw(

@@ -250,7 +250,7 @@ def find_removed(work: Work, word: str) -> Past | None:
     known = {id_: path for id_, path in known.items() if ID_PATTERN.fullmatch(id_)}
     if len(known) > 1:
         raise Ambiguous(word, sorted(known))
-    past = next((past_of(work, id_, path) for id_, path in known.items()), None)
+    past = next((past_of(work, id_, "") for id_ in known), None)
     # A trailer does not prove that the memory existed: anybody can write one.
     return past if past is not None and any(v.memory for v in past.versions) else None
 

@@ -62,7 +62,7 @@ def find(state: State, word: str) -> Memory:
         for memory in state.memories.values()
         if (digits and memory.id.startswith(f"mem-{digits}"))
         or memory.path == word
-        or (slug in (memory.slug, memory.slug[:-7]) and layer in ("", memory.layer))
+        or (slug in memory.names and layer in ("", memory.layer))
         or word in memory.aliases
     ]
     if len(found) == 1:
@@ -70,7 +70,7 @@ def find(state: State, word: str) -> Memory:
     if found:
         raise Ambiguous(word, sorted(m.id for m in found))
     names = {m.id[: max(len(word), 10)]: m.id for m in state.memories.values()}
-    names |= {name: name for m in state.memories.values() for name in (m.slug[:-7], m.slug)}
+    names |= {name: name for m in state.memories.values() for name in m.names}
     import difflib  # only a wrong id needs it
 
     near = difflib.get_close_matches(word, names, n=1)

@@ -156,7 +156,7 @@ def the_dispute(state: State, word: str) -> Conflict:
 
 
 def _is_named(memory: Memory, start: str, word: str) -> bool:
-    return memory.id.startswith(f"mem-{start}") or word in (memory.slug, memory.path)
+    return memory.id.startswith(f"mem-{start}") or word in (*memory.names, memory.path)
 
 
 def _dispute(work: Work, conflict: Conflict) -> Dispute:
@@ -265,7 +265,7 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
     def _winner(self, word: str) -> Memory:
         first, second = self.conflict.first, self.conflict.second
         start = word.removeprefix("mem-")
-        fits = [m for m in (first, second) if _is_named(m, start, word) or word == m.slug[:-7]]
+        fits = [m for m in (first, second) if _is_named(m, start, word)]
         if len(fits) != 1:
             raise UsageError(
                 f"{word!r} is neither {first.id} nor {second.id}",

@@ -32,7 +32,7 @@ _QUOTED = regex(
 )
 _SENTENCE_END = frozenset(".!?:;\n。！？：•·→")
 _NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f]\d+)*")
-_AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
+_AFTER = regex(rf"[ \t\u00a0\u202f-]?(?:([^\W\d_{_WIDE}]+|[{_WIDE}]+|°[cCfF]|%|[€$£¥₹]))?")
 _ISO = regex(r"(?<![A-Za-z\d])(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d|(?!T\d)[A-Za-z])")
 _DOTTED = regex(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/]|\.\d)")
 _SHORT = regex(r"(?<![\w./-])(\d{1,2})([./-])(\d{1,2})(\.?)(?![\w/-]|\.\d)")

@@ -187,8 +187,11 @@ def shelf_question(
     names: Sequence[str],
     today: str,
     refused: Sequence[tuple[Change, Sequence[str]]] = (),
+    hidden: int = 0,
 ) -> Question:
     """Return the question that arranges the shelf. `new` are the ids of new memories.
+
+    `hidden` counts the memories that do not fit into the question.
 
     `today` is an ISO date. Memories that end soon, and those from files that each session loads,
     are listed by their ids. `refused` are changes of the first answer that are asked for once more,
@@ -206,6 +209,8 @@ def shelf_question(
             id_ for id_, m in memories.items() if m.sources and all(map(_is_loaded, m.sources))
         ],
     }
+    if hidden:
+        listed["not shown"] = [str(hidden)]
     lists = (f"{name}: {', '.join(ids)}" for name, ids in listed.items() if ids)
     data = fence("\n".join((*_named(names), f"today: {today}", *lists, *again, *rows)))
     return Question(kind="shelf", data=data, items=len(refused) or len(memories) // 2)

@@ -44,7 +44,8 @@ def test_what_same_adds_to_a_memory_of_the_same_night_is_kept(
     service.default = Act(answer=answer)
     found = memrepo(repo, "run", "--judge", "anthropic", now="2026-03-01T09:00:00Z")
     assert found.exit == 0, found
-    assert [m.body.strip() for m in memories(repo).values() if not m.is_note] == [text]
+    (grown,) = (m for m in memories(repo).values() if not m.is_note)
+    assert (grown.body.strip(), grown.subject) == (text, "Ana")
     assert_sound(repo)
 
 

@@ -15,7 +15,9 @@ from serving import Act, Service, checked, good, shown
 from workspaces import write
 
 from memrepo.actions.run import decide, settle, shelf
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, Source
+from memrepo.judge.documents import tokens_of
+from memrepo.judge.questions import memory_row, shelf_question
 
 FIRST, SECOND, THIRD = (f"2026-03-0{n}T09:00:00Z" for n in (1, 2, 3))
 LINES = (
@@ -365,6 +367,26 @@ def test_a_later_pass_sees_what_is_new_similar_or_on_the_page(
     texts = set(ids_of(asked[-1]))
     assert texts >= {ANA, CASH, *new}
     assert HOLM not in texts
+
+
+def test_a_full_question_shows_what_a_page_is_made_of() -> None:
+    rows = [("fact", "2026-03-02"), ("episode", "2026-03-01"), ("constraint", "2025-01-01")]
+    made = [
+        Memory(
+            id=f"mem-{n:016}",
+            path=f"memories/knowledge/{n}.md",
+            type=kind,
+            body=f"Berth {n} is let.",
+            sources=(Source(resource="sources/a.md", lines=(1, 1), captured=day),),
+        )
+        for n, (kind, day) in enumerate(rows)
+    ]
+    size = tokens_of(memory_row("m999", made[0])) + 2
+    shown = shelf._fitting(made, {m.id for m in made}, 2 * size)
+    assert [m.type for m in shown] == ["constraint", "fact"]
+    assert (
+        "not shown: 1" in shelf_question({"m1": made[2]}, frozenset(), (), "2026-03-03", (), 1).data
+    )
 
 
 def test_a_change_that_fails_is_left_out_and_named(

@@ -461,6 +461,7 @@ def _end_after_edit(old: Memory, one: Statement) -> dict[str, object]:
 def _extend_memory(known: Known, id_: str, one: Statement) -> bool:
     """Give a memory the longer text of a statement. Return whether that is possible."""
     old = known.current(id_)
+    one = msgspec.structs.replace(one, subject=one.subject or old.subject)
     grown = _reworded(known, old, one, merge_sources(old.sources, one.sources))
     if is_by_person(old) or storage_fault(grown):
         return False

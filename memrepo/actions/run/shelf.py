@@ -46,6 +46,8 @@ MAX_PAGE = 30
 """Maximum lines of the first page that a model chooses."""
 NEWS = ("constraint", "preference", "decision", "commitment")
 """Types of memories that are on the page from their first night."""
+_LASTING = frozenset((*NEWS, "identity", "relationship", "open_question", "aspiration"))
+"""Types of memories that a question about the shelf shows first."""
 _FIGURE = regex(r"\d+(?:[.,:-]\d+)*")
 
 
@@ -71,8 +73,9 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     wanted = _concerned(memories, new, today) if last else memories
     shown = short_ids(_fitting(wanted, new, plan.config.judge.context))
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
+    hidden = len(wanted) - len(shown)
     try:
-        answer = desk.ask(shelf_question(shown, fresh, answers.names, today))
+        answer = desk.ask(shelf_question(shown, fresh, answers.names, today, (), hidden))
         given, proposed = _propose(known, desk, answer.items, shown, answers, today)
         confirmed = _confirm(proposed, shown, desk)
     except BadReply:
@@ -112,8 +115,12 @@ def _concerned(memories: Sequence[Memory], new: set[str], today: str) -> list[Me
 
 
 def _fitting(memories: Sequence[Memory], new: set[str], limit: int) -> list[Memory]:
-    """Return the memories to show: the new ones first, as many as fit into one question."""
-    ordered = sorted(memories, key=lambda m: (m.id not in new, m.body))
+    """Return the memories to show: the new ones first, as many as fit into one question.
+
+    What a page is made of goes before what happened, and of the rest the newest.
+    """
+    dated = sorted(sorted(memories, key=lambda m: m.body), key=lambda m: m.captured, reverse=True)
+    ordered = sorted(dated, key=lambda m: (m.id not in new, m.type not in _LASTING))
     found, size = [], 0
     for memory in ordered:
         size += tokens_of(memory_row("m999", memory)) + 1

@@ -198,6 +198,7 @@ def compose(
     page.has_room = True
     page.add(found, min(budget, FEW), least=-9.0)
     page.add(rest, budget, least=MIN_SCORE)
+    page.add((one for one in found if one.line.part == "rule"), budget, least=-MIN_SCORE)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
 

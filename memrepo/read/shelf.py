@@ -282,6 +282,8 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     )
     is_passing = bool(_PASSING & set(signs)) or is_in(section, "unsettled_sections")
     if not is_kept and is_passing:
+        if file_kind == "day log" and _stated(unit, signs) == "decision":
+            return "decision"  # what was decided outlasts the day
         return "constraint" if not is_in(file_kind, "loose") and _is_loud(unit) else FACT
     is_loose = is_in(file_kind, "loose") and file_kind != "day log"
     stated = "" if is_loose else _stated(unit, signs)

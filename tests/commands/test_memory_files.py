@@ -131,6 +131,22 @@ def test_a_wording_by_hand_is_not_said_again_by_the_line_that_it_came_from(repo:
     ]
 
 
+def test_a_memory_deleted_by_hand_is_not_made_again(repo: Path) -> None:
+    path = path_of(repo, "north window")
+    git(repo, "rm", "-q", str(path))
+    git(repo, "commit", "-qm", "no more of this")
+    said = memrepo(repo, "run", now=LATER, as_json=False).err
+    assert "1 memory was deleted by hand: no run adds it again" in said
+    (stone,) = (repo / "tombstones").iterdir()
+    done(repo, "run", "--mode", "reconciliation", now=NEXT_DAY)
+    assert not any("north window" in m.body for m in memories(repo).values() if not m.is_note)
+    assert_sound(repo)
+    done(repo, "reject", stone.stem, "--undo")
+    memrepo(repo, "run", "--mode", "reconciliation", now=NEXT_DAY)
+    done(repo, "accept")
+    assert path_of(repo, "north window") == path
+
+
 def test_a_wrong_source_is_told_with_its_line(repo: Path) -> None:
     path = path_of(repo, "kiln")
     (place,) = (s.spell() for m in memories(repo).values() for s in m.sources if "kiln" in m.body)

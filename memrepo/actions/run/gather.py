@@ -30,12 +30,27 @@ from memrepo.core.judge import Statement
 from memrepo.core.manifest import LOGIC_VERSION, Manifest, Receipt
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, Memory, Stamp, of_types
 from memrepo.core.messages import counted
-from memrepo.core.state import EMPTY, State, Step, Update, apply_steps, traits_between
+from memrepo.core.state import (
+    EMPTY,
+    State,
+    Step,
+    Update,
+    Write,
+    apply_steps,
+    traits,
+    traits_between,
+)
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE
 from memrepo.merge.statements import leave_out, statements, text_key
-from memrepo.merge.tombstones import path_of, tombstones_in
+from memrepo.merge.tombstones import (
+    Tombstone,
+    path_of,
+    tombstone_bytes,
+    tombstone_of_changes,
+    tombstones_in,
+)
 from memrepo.policies.ageing import SKILLS, Nomination, nominated
 from memrepo.policies.rules import RunMode
 from memrepo.read.choice import NOTHING, Candidate, ShelfChoice, candidates_of, choose, shelf_size
@@ -55,7 +70,7 @@ from memrepo.read.notes import PlacedNote
 from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.store import history
 from memrepo.store.git import Git
-from memrepo.store.history import changes, hand_commits
+from memrepo.store.history import LogEntry, changes, hand_commits
 from memrepo.store.ledger import Ledger
 from memrepo.text.dates import DateBasis
 
@@ -181,12 +196,14 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
 
 # -- what people did --------------------------------------------------------------------------
 
+_Row = tuple[str, str, str, str]
+"""A commit, a path, and its old and new blob."""
 CLAIMED = "the author of a commit by hand, for the header"
 """Reason of the commit that records who edited memories. No command reverts it."""
 
 
 def claim_edits(first: Work) -> None:
-    """Commit the attributions of manual edits since the last run."""
+    """Commit who edited memories by hand since the last run, and which were deleted."""
     retried(first.store, lambda: _claim_edits(first))
 
 
@@ -196,28 +213,83 @@ def _claim_edits(first: Work) -> None:
     if last is not None and last.commit == at.tree.commit:
         return
     state = at.tree.state()
-    updates = _attributions(at, state, f"{last.commit}..HEAD" if last else "HEAD")
-    if not updates:
+    revisions = f"{last.commit}..HEAD" if last else "HEAD"
+    hands = {hand.commit: hand for hand in hand_commits(at.store.repo, revisions)}
+    rows = {
+        commit: [*group]
+        for commit, group in groupby(changes(at.store.repo, hands), key=lambda row: row[0])
+    }
+    updates = _attributions(at, state, hands, rows)
+    gone = [*_deletions(at, state, hands, rows)]
+    if not (updates or gone):
         return
+    edited = counted(len(updates), "memory", "memories")
     step = Step(
         op="edit",
-        what=f"Record who edited {counted(len(updates), 'memory', 'memories')} by hand",
+        what=f"Record who edited {edited} by hand" if updates else "Record deletions by hand",
         reason=CLAIMED,
-        changes=tuple(updates),
+        changes=(
+            *updates,
+            *(Write(path=path_of(state.layout, g.key), data=tombstone_bytes(g)) for g in gone),
+        ),
     )
+    first.store.notices += (_told_deletion(state, stone) for stone in gone)
     base, context, now = at.tree.commit, at.context(), first.call.now
     landing = prepare(at.store, state, base, (step,), context, now, author=at.author)
     at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 
-def _attributions(at: Work, state: State, revisions: str) -> list[Update]:
+def _deletions(
+    at: Work, state: State, hands: Mapping[str, LogEntry], rows: Mapping[str, Sequence[_Row]]
+) -> Iterator[Tombstone]:
+    """Yield a record of the memories that a person deleted in each commit, so that none returns.
+
+    What `git revert` of a run deletes is decided by the missing manifest (`decided_in`).
+    """
+    runs = at.tree.layout.area("runs")
+    for commit, group in rows.items():
+        paths = {path for _, path, _, after in group if not after}
+        if not at.config.is_person(hands[commit].email) or any(
+            path.startswith(runs) for path in paths
+        ):
+            continue
+        olds = [_decoded(at.store.repo, path, old) for _, path, old, _ in group if path in paths]
+        gone = {id_: m for old in olds for id_, m in old.items() if id_ not in state.memories}
+        stated = {id_: memory for id_, memory in gone.items() if memory.sources}
+        if stated:
+            yield tombstone_of_changes(
+                f"Deleted by hand in {commit[:10]}",
+                traits_between({}, stated).union(
+                    *(traits(m.with_fields({}, ""), m) for m in stated.values())
+                ),
+                stated.values(),
+                reason=hands[commit].subject,
+                by=f"human:{hands[commit].email}",
+                at=hands[commit].when,
+            )
+
+
+def _told_deletion(state: State, stone: Tombstone) -> Problem:
+    count = stone.statement.count("\n- ")
+    what = counted(count, "memory was", "memories were")
+    return Problem(
+        path=path_of(state.layout, stone.key),
+        rule="deleted-by-hand",
+        severity="warning",
+        message=f"{what} deleted by hand: no run adds {'it' if count == 1 else 'them'} again",
+        fix=f"`memrepo reject {stone.key} --undo` if one may return after all",
+    )
+
+
+def _attributions(
+    at: Work, state: State, hands: Mapping[str, LogEntry], rows: Mapping[str, Sequence[_Row]]
+) -> list[Update]:
     """Return updates for memories that still have a text edited by hand, naming the last editor.
 
     Memories that repeat a rejected statement are skipped. Moved or swapped files are no edits.
     """
     git, found = at.store.repo, dict[str, Update]()
-    hands = {hand.commit: hand for hand in hand_commits(git, revisions)}
-    for commit, group in groupby(changes(git, hands), key=lambda change: change[0]):
+    for commit, group in rows.items():
         olds, edits = dict[str, Memory](), dict[str, Memory]()
         for _, path, before, after in group:
             if at.tree.layout.is_memory(path):

@@ -417,8 +417,8 @@ class Known:
                 path=memory.path if memory else first,
                 rule=REVERTED,
                 severity="warning",
-                message=f"{op} {first}{more}: the same change was reverted or discarded before,"
-                " so it is left out",
+                message=f"{op} {first}{more}: a person deleted, reverted or discarded the same"
+                " before, so it is left out",
                 fix=f"if it is right after all, {how.format(id=first)}",
             )
 

@@ -699,6 +699,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.origin == "manual" and not self.sources
 
     @property
+    def is_wanted(self) -> bool:
+        """Whether it belongs on the first page because somebody said so: stored or pinned."""
+        return self.is_stored or (self.pinned and not self.is_note)
+
+    @property
     def is_note(self) -> bool:
         """Return whether the memory is a note. Notes have tiers, others have decay classes."""
         return self.type == "note"

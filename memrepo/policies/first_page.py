@@ -1,6 +1,6 @@
 """Compose the first page, which an agent reads at the beginning of a session.
 
-First come memories that a person or an agent stored by hand, then rules and due promises, the
+First come memories that a person or an agent stored or pinned, then rules and due promises, the
 person and the agent, current projects with their newest state, and the rest. The page depends only
 on the memories, their use and the time. Each run composes it again, and `session start` shows the
 same page. `policies.hotcache` turns the page into steps.
@@ -68,7 +68,7 @@ ROOM: Mapping[Part, int] = {
 """The parts of the page in order, with the lines of each that are chosen before any rest."""
 PARTS: tuple[Part, ...] = ("stored", *ROOM)
 MAX_STORED = 0.5
-"""The share of the budget that memories stored by hand have before all others."""
+"""The share of the budget that memories stored or pinned have before all others."""
 CROWDED, MOST = 0.2, 2
 """How far each candidate of a part moves the next back where parts compete for the rest of the
 page, and how many times its room a part may have. Facts may have the rest."""
@@ -543,7 +543,7 @@ def gives_name(memory: Memory) -> bool:
 def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[str]) -> Part:
     if kind in _NEVER or section in _OVER or _EMPTY & signs:
         return ""
-    if len(memory.body) > WHOLE_LENGTH and not (memory.is_stored or is_head(memory)):
+    if len(memory.body) > WHOLE_LENGTH and not (memory.is_wanted or is_head(memory)):
         return ""
     heading = memory.context.rpartition(SEPARATOR)[2]
     is_state = kind == "memory" and (
@@ -559,11 +559,11 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
     is_aside = text.startswith("(") and text.endswith(")")
     if is_aside or not any(map(has_content, text.split("\n"))):
         return ""
-    if text.endswith((":", "：")) and "\n" not in text and not memory.is_stored:
+    if text.endswith((":", "：")) and "\n" not in text and not memory.is_wanted:
         return ""  # what it introduces is code, which the page does not show
     if without_secrets(memory.body) != memory.body:
         return ""
-    if "[[" in memory.body and not memory.is_stored and any(find_directives(memory.body)):
+    if "[[" in memory.body and not memory.is_wanted and any(find_directives(memory.body)):
         return ""  # it asks for something that a person decides
     is_fact = memory.type in ("identity", "relationship", "fact") or gives_name(memory)
     if _is_of(memory, PERSONS) and (is_fact or memory.type == "constraint"):
@@ -579,7 +579,7 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
     is_news = kind == "day log" and _EMPHASIS.search(memory.body) is not None
     passing = not is_news and (section in _PASSED or bool(signs & {"done", "now"}))
     match memory.type:
-        case _ if memory.is_stored:
+        case _ if memory.is_wanted:
             return "stored"
         case "identity" | "relationship" if kind in ("memory", "profile") or not memory.sources:
             return "person"

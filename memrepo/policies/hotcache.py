@@ -205,7 +205,7 @@ def _by_content(
     judged = sorted(filter(place_of, claims), key=place_of)
     if judged:  # of the others, only what the model did not see may be on the page
         at = max(map(_since, judged))
-        claims = [m for m in claims if m.is_stored or (m.created or now).timestamp() > at]
+        claims = [m for m in claims if m.is_wanted or (m.created or now).timestamp() > at]
         claims = [m for m in claims if not place_of(m)]
     lines = list(compose(claims, accesses, now, room))
     stored = sum(line.part == "stored" for line in lines)
@@ -306,7 +306,7 @@ def session_page(
         ids = {memory.id for memory in shown}
         rest = (m for m in hot if m.id not in ids and not why_over(m, accesses, now, decay))
         return (*shown, *rest)
-    new = [m for m in memories if m.is_stored and m.hot is None]
+    new = [m for m in memories if m.is_wanted and m.hot is None]
     found = [*new[: max(0, rules.budget - len(hot))], *hot]
     return tuple(m for m in found if may_be_hot(m, accesses, now, decay))
 

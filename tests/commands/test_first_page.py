@@ -419,3 +419,25 @@ def test_the_newest_state_is_on_the_page_and_an_older_one_leaves_it(tmp_path: Pa
     done(repo, "run", now=NEXT_DAY)
     assert "The shop page takes orders." in page(repo)
     assert "The shop page is offline." not in page(repo)
+
+
+def test_a_pinned_memory_and_rules_of_a_plain_page_come_while_there_is_room(tmp_path: Path) -> None:
+    files = {
+        "About me.md": "# About me\n\n- Never schedule meetings for me on Thursday.\n",
+        "Rooms/Cellar.md": "# Cellar\n\n- The cellar key hangs behind the blue door.\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "vault" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    many = "".join(f"- Shelf {n} of the attic holds box number {n}7.\n" for n in range(12))
+    (tmp_path / "vault" / "Attic.md").write_text(f"# Attic\n\n{many}", encoding="utf-8")
+    done(tmp_path, "init", "repo", "--from", tmp_path / "vault")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    assert any("on Thursday" in line for line in lines(repo))
+    shelf = next(m for m in memories(repo).values() if m.id not in page(repo) and not m.is_note)
+    done(repo, "pin", shelf.id)
+    assert shelf.id in session(repo) or shelf.body.strip() in session(repo)
+    done(repo, "run", now=NEXT_DAY)
+    assert shelf.id in page(repo)

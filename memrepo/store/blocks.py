@@ -207,7 +207,9 @@ def _memory_rows(
         )
         title, role = memory.title, role_of(subject, memory.body)
         context = memory.context
-        head = (title, context or memory.subject, *memory.tags)
+        name = memory.names[1]  # a made name has the words of the text
+        given = name if name == memory.slug or " " in name else ""
+        head = (title, context or memory.subject, given, *memory.aliases, *memory.tags)
         hashes = [s.text_hash for s in memory.sources]
         for part, one in enumerate(paragraphs(memory.body)):
             above = index_terms(each_word_once(" ".join((*head, *one.headings)))).terms

@@ -176,7 +176,7 @@ def test_properties_are_flat_an_alias_is_a_name_and_a_renamed_file_keeps_its_nam
         assert "{" not in header
         assert yaml.safe_load(header.removeprefix("---"))["id"] == memory.id
     old = repo / memories(repo)[kiln].path
-    new = old.with_name("The kiln.md")
+    new = old.with_name("The stove.md")
     text = old.read_text(encoding="utf-8").replace("type: fact\n", "type: fact\naliases: [Ofen]\n")
     old.unlink()
     new.write_text(text, encoding="utf-8")
@@ -186,15 +186,17 @@ def test_properties_are_flat_an_alias_is_a_name_and_a_renamed_file_keeps_its_nam
     git(repo, "commit", "-qm", "in the vault")
     done(repo, "run", now=LATER)
     found = memories(repo)
-    assert found[kiln].path.endswith("/The kiln.md")
+    assert found[kiln].path.endswith("/The stove.md")
     assert found[kiln].aliases == ("Ofen",)
     (baked,) = (m.id for m in found.values() if "Bread" in m.body)
     assert [row["id"] for row in done(repo, "related", baked)["related"]] == [kiln]
-    assert done(repo, "show", "The kiln")["memory"]["id"] == kiln
+    assert done(repo, "show", "The stove")["memory"]["id"] == kiln
+    for word in ("Ofen", "stove"):
+        assert kiln in [hit["id"] for hit in done(repo, "search", word)["hits"]]
     assert_sound(repo)
-    git(repo, "mv", found[kiln].path, found[kiln].path.replace("The kiln", "Kiln"))
+    git(repo, "mv", found[kiln].path, found[kiln].path.replace("The stove", "Stove"))
     git(repo, "commit", "-qm", "another name")
-    git(repo, "rm", "-q", str(new.with_name("Kiln.md")))
+    git(repo, "rm", "-q", str(new.with_name("Stove.md")))
     git(repo, "commit", "-qm", "the kiln is gone")
     history = done(repo, "why", kiln, "--show", "history")["entries"]
     assert [e["change"] for e in history[:4]] == ["removed", "moved", "changed", "changed"], history

@@ -92,6 +92,19 @@ def query(path: Path, answer: Callable[[Path | str], T]) -> T:
         return answer(":memory:")
 
 
+def damage_of(path: Path) -> str:
+    """Return what is wrong with an index file, or "" if nothing is, or if there is none."""
+    if not path.exists():
+        return ""
+    try:
+        with closing(connect(path, WAIT_S)) as base:
+            found = str(base.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        is_other = getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNREACHABLE
+        found = "ok" if is_other else str(error)
+    return "" if found == "ok" else found.splitlines()[-1]
+
+
 def remove(path: Path) -> None:
     """Delete an SQLite database with its -wal, -shm and -journal files."""
     for tail in ("", "-wal", "-shm", "-journal"):

@@ -400,9 +400,13 @@ def refuse_other_root(repo: Repo) -> None:
     """Raise NotARepository if another branch contains a memory repository.
 
     Call this if HEAD contains no memory repository. A new one would start a second root commit and
-    hide the existing history.
+    hide the existing history. So it would if the branch has lost its commit: raise StoreError.
     """
     where, head, branch = repo.top, repo.head, repo.branch
+    log = repo.common_dir / "logs" / branch
+    if not head and log.is_file() and (lines := log.read_text("utf-8", "replace").splitlines()):
+        file, commit = repo.common_dir / branch, lines[-1].split(" ")[1]
+        raise StoreError("damaged-branch", where=where, branch=branch, file=file, commit=commit)
     unborn = f"the branch {branch.removeprefix('refs/heads/')} has no commit, but "
     refs = (*repo.refs_below("refs/heads/"), *repo.refs_below("refs/remotes/"))
     names = [f"{ref}:{prefix}{CONFIG_NAME}" for prefix in ("", ADOPTED_PREFIX) for ref in refs]

@@ -78,10 +78,9 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
         if request.fix:
             scene, fixed = repair_files(checked, work.call.now, staged=request.staged)
         found = (*checked.early, *checks.find_problems(scene))
-    if request.staged:  # before a commit, a misspelt key is an error
-        found = tuple(
-            replace(p, severity="error") if p.rule == "frontmatter-near-key" else p for p in found
-        )
+    # An error before a commit: a misspelt key. One in the tree: a page changed by hand.
+    strict = "frontmatter-near-key" if request.staged else "" if request.files else "page-edited"
+    found = tuple(replace(p, severity="error") if p.rule == strict else p for p in found)
     if not (request.files or request.staged):
         from memrepo.actions.check.commits import find_damage
 

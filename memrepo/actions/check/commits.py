@@ -27,6 +27,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.manifest import Manifest, read_manifest
 from memrepo.merge import closure
 from memrepo.store import errors, history, settings
+from memrepo.store.database import NAME, damage_of
 from memrepo.store.git import Git
 from memrepo.store.history import (
     GIT_REVERTS,
@@ -255,6 +256,8 @@ def find_damage(work: Work) -> tuple[Problem, ...]:
         Ledger(work.store).accesses()
     except MemrepoError as error:
         found.append(errors.problem("ledger-damaged", ".git/memrepo", cause=error.message))
+    if cause := damage_of(work.store.folder / NAME):
+        found.append(errors.problem("index-damaged", ".git/memrepo", cause=cause))
     return tuple(found)
 
 

@@ -30,9 +30,9 @@ from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.layout import AREAS
 from memrepo.core.messages import counted
 from memrepo.store import settings
+from memrepo.store.database import damage_of
 from memrepo.store.errors import Missing
 from memrepo.store.git import git_version, object_problems
-from memrepo.store.index import Filter
 from memrepo.store.repo import load_journal, obstacle
 from memrepo.store.settings import driver_state, install_drivers, is_adopted
 
@@ -181,8 +181,14 @@ def _unstaged_files(work: Work) -> list[str]:
 
 
 def _index(work: Work, fix: bool) -> CheckFinding:
-    index_of(work).count(["memory"], Filter())
-    return _finding("", "up to date with HEAD")
+    index = index_of(work)
+    damage = damage_of(index.folder / index.name)
+    if damage and not fix:  # a question would build it again, without a word
+        message = f"the search index is damaged: {damage}; the next search builds it again"
+        return _finding(f"{message}, or --fix now", "")
+    index.follow()
+    built = f"the search index was damaged: {damage}; built again"
+    return _finding("", built if damage else "up to date with HEAD", fixed=bool(damage))
 
 
 def _hook(work: Work, fix: bool) -> CheckFinding:
@@ -258,7 +264,8 @@ def _rules(work: Work, fix: bool) -> CheckFinding:
 
 
 def _damage(work: Work, fix: bool) -> CheckFinding:
-    found = tuple(p for p in find_damage(work) if p.rule != "page-lost")  # `pages` restores them
+    others = ("page-lost", "index-damaged")  # `pages` and `index` report these
+    found = tuple(p for p in find_damage(work) if p.rule not in others)
     return _listed(found, "no record is lost, no copy forged, no object replaced")
 
 

@@ -135,8 +135,19 @@ def rules_at(root: Path, rules: SourceRules) -> SourceRules:
 
     A folder with an agent's profile is its workspace, even if it has a `package.json` too.
     """
+    rules = msgspec.structs.replace(rules, deny=(*rules.deny, *template_folders(root)))
     is_agents = any(os.path.lexists(root / name) for name in PROFILES)
     return rules if is_agents else _rules_in(root, rules, is_root=True)
+
+
+def template_folders(vault: Path) -> tuple[str, ...]:
+    """Return the folder that Obsidian's settings name as that of the vault's templates, if any."""
+    place = vault / ".obsidian" / "templates.json"
+    try:
+        found = msgspec.json.decode(place.read_bytes(), type=dict[str, object]).get("folder")
+    except (OSError, msgspec.DecodeError):
+        return ()
+    return (f"{found.strip('/')}/",) if isinstance(found, str) and found.strip("/ .") else ()
 
 
 def _rules_in(folder: Path, rules: SourceRules, *, is_root: bool = False) -> SourceRules:

@@ -109,6 +109,20 @@ def test_a_secret_is_replaced_and_named(repo: Path, tmp_path: Path) -> None:
     assert done(repo, "import", "obsidian", vault, now=LATER)["commit"] == ""
 
 
+def test_the_templates_of_a_vault_are_left_out_and_named(repo: Path, tmp_path: Path) -> None:
+    note = b"- The lamp always hangs in the hall.\n"
+    names = ("People/Ada.md", "Forms/Person.md", "Templates/Day.md")
+    settings = {".obsidian/templates.json": b'{"folder": "Forms"}'}
+    vault = workspaces.write(tmp_path / "v", {**dict.fromkeys(names, note), **settings})
+    answer = done(repo, "import", "obsidian", vault)
+    assert [path for _, path, *_ in rules(answer)] == ["Templates/", "Forms/"]
+    assert answer["imported"] == 1
+    told = memrepo(tmp_path, "init", "read", "--from", vault, as_json=False).out
+    assert "  Forms/ (" in told
+    assert "  Templates/ (" in told
+    assert not (tmp_path / "read" / "sources" / "Forms").exists()
+
+
 def test_a_path_with_nothing_of_the_format_is_a_usage_error(repo: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for path, said in (("empty", "found no file"), ("missing", "no such file or folder")):

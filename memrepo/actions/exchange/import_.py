@@ -33,8 +33,9 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.standing import RETIRED
 from memrepo.policies.upkeep import interlock
 from memrepo.read.intake import is_much
+from memrepo.read.sources import matches
 from memrepo.store.git import scratch
-from memrepo.store.workspace import read_folder, repository_of
+from memrepo.store.workspace import read_folder, repository_of, template_folders
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"
 """The paths of markdown files outside of hidden folders."""
@@ -337,10 +338,25 @@ def _read(
     wants = FORMATS[format_].wants
     read = _read_databases if FORMATS[format_].is_database else read_folder
     files, unread = read(where, wants)
+    if format_ == "obsidian" and where.is_dir():
+        for folder in ("**/Templates/", "**/templates/", *template_folders(where)):
+            apart = [name for name in files if matches(name, folder)]
+            files = {name: data for name, data in files.items() if name not in apart}
+            unread += [_templates(apart)] if apart else []
     if not files and not is_known and (not unread or not where.is_dir()):
         found = unread[0].message if unread else f"found no file that an import of {format_} reads"
         raise NothingToImport(where, format_, found)
     return files, unread
+
+
+def _templates(names: Sequence[str]) -> Problem:
+    return Problem(
+        path=f"{names[0].rpartition('/')[0]}/",
+        rule="templates-passed-over",
+        severity="warning",
+        message=f"{counted(len(names), 'template was', 'templates were')} left out",
+        fix="to import them too, name their folder",
+    )
 
 
 def _read_databases(

@@ -59,6 +59,8 @@ _DAYS_OF_UNIT = {"hour": 1 / 24, "day": 1, "week": 7}
 _SHOWN = 60
 _STEM = 4
 """Minimum letters of the part that two forms of a word share."""
+_ENDINGS = frozenset("en et er ene a n t s ens ets".split())
+"""Endings that Scandinavian languages put behind a hyphen: `CRM-en`, `USP-er`."""
 _INFLECTING = frozenset(("russian", "polish", "czech", "finnish", "hungarian", "turkish"))
 _ALL_NOUNS = frozenset(("german",))
 Day = tuple[int, int, int]
@@ -210,10 +212,25 @@ class _ParsedGrounds:
         after = rf"(?![^\W_{_WIDE}])" if found[-1].isalnum() else ""
         return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
 
-    def stems(self, word: str) -> bool:
-        """Return whether the grounds have a longer word with another ending."""
-        stem = bare(normalise(word))[:-2]
-        return len(stem) >= _STEM and any(known.startswith(stem) for known in self.words)
+    def inflects(self, literal: str) -> bool:
+        """Return whether the grounds have the words of a literal, of which each may end otherwise.
+
+        It is a word in capitals, or a compound that ends in lower case: no name of a machine does.
+        """
+        words = literal.split("-")
+        is_compound = len(words) > 1 and words[-1].islower()
+        if not "".join(words).isalpha() or not (is_compound or literal.isupper()):
+            return False
+        if is_compound and words[-1] in _ENDINGS:
+            words.pop()
+        return all(map(self._has_form, words))
+
+    def _has_form(self, word: str) -> bool:
+        folded = bare(normalise(word))
+        stem = folded[:-2]
+        return folded in self.words or (
+            len(stem) >= _STEM and any(known.startswith(stem) for known in self.words)
+        )
 
     def names(self, word: str, language: str) -> bool:
         """Return whether a word is a name that occurs in the grounds.
@@ -273,8 +290,8 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for literal in _literals(text):
         rest = rest.replace(literal, " ", 1)
         if not (known.holds(literal) or f" {loose(literal)} " in f" {known.loose} "):
-            if literal.isalpha() and literal.isupper() and known.stems(literal):
-                continue  # a stressed word in another form: REQUIRED, REQUIRES
+            if known.inflects(literal):
+                continue  # REQUIRED as REQUIRES, AI-assistent as AI-assistenten
             yield "a name or identifier", literal
     days, undated = _read_dates(rest)
     is_listed = languages_of(text) <= frozenset(_table("languages")["listed"].split())

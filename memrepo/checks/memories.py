@@ -30,8 +30,9 @@ from memrepo.core.secrets import find_secrets
 
 def find_unreadable(scene: Scene) -> Iterator[Problem]:
     """Decode every memory file, and check memrepo's other files for conflict markers."""
-    for _, problems in scene.decoded.values():
-        yield from problems
+    for path, (_, problems) in scene.decoded.items():
+        is_emptied = not scene.files[path].strip() and scene.before.get(path, b"").strip()
+        yield from (replace(p, severity="error") if is_emptied else p for p in problems)
     for path, data in scene.files.items():
         if scene.is_memory(path) or scene.area(path) in ("", "sources"):
             continue

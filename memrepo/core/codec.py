@@ -579,7 +579,14 @@ class CodecError(MemrepoError):
 
 
 def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
-    """Decode a memory file. Return None as the memory if any problem is an error. Never raises."""
+    """Decode a memory file. Return None as the memory if any problem is an error. Never raises.
+
+    An empty file is one that somebody has not written yet: no memory, and no error.
+    """
+    if not data.strip():
+        found, fix = "found an empty file, which is no memory yet", "write its text, or delete it"
+        problem = _problem(path, "frontmatter-missing", found, fix, 0, 0)
+        return None, (replace(problem, severity="warning"),)
     try:
         return _decode(path, data)[2:]
     except CodecError as error:

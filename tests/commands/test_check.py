@@ -134,8 +134,14 @@ def test_a_note_without_a_header_is_given_one_of_its_folder(small_repo: Path) ->
         assert len(text.split("---\n")[1].splitlines()) == 4
     empty = small_repo / "memories/knowledge/empty.md"
     empty.write_text("\n")
-    assert memrepo(small_repo, "check", "--fix", empty).exit == 1
+    (told,) = done(small_repo, "check", "--fix", empty)["problems"]
+    assert (told["severity"], told["fix"]) == ("warning", "write its text, or delete it")
     assert empty.read_text() == "\n"
+    git(small_repo, "add", "-A")
+    git(small_repo, "commit", "-qm", "one note is not written yet")
+    (small_repo / "memories" / layer / fixed.rpartition("/")[2]).write_text("")
+    git(small_repo, "add", "-A")
+    assert commit(small_repo).returncode == 1  # it was a memory
 
 
 def test_a_staged_misspelt_key_is_refused_and_a_machine_field_is_put_back(tmp_path: Path) -> None:

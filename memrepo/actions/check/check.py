@@ -185,7 +185,7 @@ def _fix_references(scene: Scene, wholes: Mapping[str, Memory]) -> dict[str, Mem
 def _headed(data: bytes, path: str) -> bytes:
     """Return the content of a note, adding a header if there is none."""
     _, problems = codec.decode(path, data)
-    if [p.rule for p in problems] != ["frontmatter-missing"] or not data.strip():
+    if [p.rule for p in problems if p.severity == "error"] != ["frontmatter-missing"]:
         return data
     layer = path.rpartition("memories/")[2].partition("/")[0]
     type_ = next((t for t, of in LAYER_OF_TYPE.items() if of == layer), "fact")

@@ -541,7 +541,8 @@ def gives_name(memory: Memory) -> bool:
 
 
 def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[str]) -> Part:
-    if kind in _NEVER or section in _OVER or _EMPTY & signs:
+    is_out = (kind in _NEVER or section in _OVER) and not memory.is_wanted
+    if is_out or _EMPTY & signs:
         return ""
     if len(memory.body) > WHOLE_LENGTH and not (memory.is_wanted or is_head(memory)):
         return ""

@@ -195,6 +195,8 @@ def _section(memory: Memory, *, stored: bool) -> str:
     part = part_of(memory)
     if part == "stored" and not stored:
         return memory.layer
+    if part == "stored" and memory.origin == "promotion":
+        part = ""  # nobody stored it: its type says where
     if part == "person" and not is_about_person(memory):
         return memory.layer if memory.layer in _ORDER[:2] else "user"
     return _SECTIONS.get(part) or _SECTIONS_OF_TYPES.get(memory.type) or memory.layer

@@ -127,6 +127,10 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     assert "The spare key lies on the shelf." in git(laptop, *command)
     told = memrepo(desk, "sync", now=LATER, as_json=False).err
     assert "another clone joined its changes with yours" in told
+    command = ["diff", *told.split("`git diff ")[1].split("`")[0].split(" ")]
+    shown = git(desk, *command)
+    assert "+The spare key lies on the shelf." in shown
+    assert "-The spare key hangs by the door." in shown
     converge(laptop, desk, now=LATER)
 
 

@@ -277,8 +277,31 @@ def test_a_row_promoted(repo: Path) -> None:
     done(repo, "run", now=at(3 * DAY + HOUR))
     assert note(repo).promoted
     (made,) = (m for m in memories(repo).values() if m.origin == "promotion")
-    assert made.id in (repo / "MEMORY.md").read_text().partition("## Stored")[2]
+    page = (repo / "MEMORY.md").read_text()
+    assert made.id in page.partition("## Knowledge")[2]
+    assert "## Stored" not in page  # nobody did
     assert nominated(repo, 4 * DAY, 4 * DAY + HOUR, 4 * DAY + 2 * HOUR, now=5 * DAY) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "heading"),
+    [
+        ("Invoices", "Never send invoices before the tenth.", "Rules"),
+        ("Ines", "Ines prefers mails over calls.", "Preferences"),
+        ("Berth", "We decided to move the boat to Larvik in spring.", "Decisions"),
+        ("Wiki backup", "The wiki's backup runs at 03:40, onto the second disk.", "Knowledge"),
+    ],
+)
+def test_what_is_looked_for_often_is_below_the_heading_of_its_kind(
+    repo: Path, title: str, text: str, heading: str
+) -> None:
+    id_ = done(repo, "add", text, "--type", "note", "--title", title)["id"]
+    for n in (1, 2, 3):
+        done(repo, "show", id_, now=at(n * DAY))
+    done(repo, "run", now=at(3 * DAY + HOUR))
+    (made,) = (m for m in memories(repo).values() if m.origin == "promotion")
+    below = (repo / "MEMORY.md").read_text().partition(f"## {heading}\n")[2]
+    assert made.id in below.partition("\n## ")[0]
 
 
 # -- skills ----------------------------------------------------------------------------------------

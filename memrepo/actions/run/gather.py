@@ -66,7 +66,9 @@ from memrepo.read.intake import (
     relocate,
     take_in,
 )
+from memrepo.read.kinds import signs_of
 from memrepo.read.notes import PlacedNote
+from memrepo.read.shelf import type_of
 from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.store import history
 from memrepo.store.git import Git
@@ -138,23 +140,25 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
         captured, basis = day, _BASES["file"]
         if last is not None:
             captured, basis = last.captured, _BASES.get(last.captured_from, "")
+        unit = Unit(
+            resource=note.path,
+            kind="section",
+            text=text,
+            lines=self.lines,
+            headings=tuple(filter(None, (note.title,))),
+            captured=captured if basis else "",
+            captured_from=basis,
+            text_hash=text_hash(text),
+            hash=f"un-{words[:16]}",
+        )
+        is_how_to = self.nomination.destination == SKILLS
         return Placed(
-            unit=Unit(
-                resource=note.path,
-                kind="section",
-                text=text,
-                lines=self.lines,
-                headings=tuple(filter(None, (note.title,))),
-                captured=captured if basis else "",
-                captured_from=basis,
-                text_hash=text_hash(text),
-                hash=f"un-{words[:16]}",
-            ),
+            unit=unit,
             resource=note.path,
             blob=self.blob,
             committed=day,
             retrieved=self.nomination.record,
-            hint="method" if self.nomination.destination == SKILLS else "",
+            hint="method" if is_how_to else type_of(unit, "day log", "", signs_of(unit)),
         )
 
 

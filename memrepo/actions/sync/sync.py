@@ -7,6 +7,7 @@ is the same in every clone.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Annotated
@@ -209,7 +210,8 @@ def _reported(at: Work, head: str, tip: str) -> Iterator[Problem]:
         commit, *lines = row.split("\n")
         for line in lines:
             if line.startswith("- "):
-                yield problem("sync-elsewhere", commit, commit=commit, what=line[2:])
+                path = shlex.quote(line[2:].partition(": ")[0])
+                yield problem("sync-elsewhere", commit, commit=commit, what=line[2:], file=path)
 
 
 # -- the merge of two histories ------------------------------------------------------------------

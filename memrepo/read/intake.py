@@ -47,6 +47,7 @@ from memrepo.read.kinds import (
     other_agents,
     path_kind,
     read_owners,
+    title_of,
 )
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.shelf import RankedUnit, rank_file
@@ -727,14 +728,7 @@ def relocate(state: State, moves: Mapping[str, str]) -> tuple[Step, ...]:
     """Return a step that updates the sources of memories to new paths, or no step."""
     former = {old: now for now, old in moves.items()}
     changes = tuple(
-        Update(
-            id=memory.id,
-            fields={
-                "sources": tuple(
-                    replace(s, resource=former.get(s.resource, s.resource)) for s in memory.sources
-                )
-            },
-        )
+        Update(id=memory.id, fields=_relocated(memory, former))
         for memory in (state.memories.values() if moves else ())
         if any(s.resource in former for s in memory.sources)
     )
@@ -742,6 +736,17 @@ def relocate(state: State, moves: Mapping[str, str]) -> tuple[Step, ...]:
         return ()
     reason = f"moved or renamed: {', '.join(sorted(former)[:NAMED])}"
     return (Step(op="confirm", reason=reason, changes=changes),)
+
+
+def _relocated(memory: Memory, former: Mapping[str, str]) -> dict[str, object]:
+    """Return the fields that say where a memory is from, with the new paths and names of files."""
+    sources = [replace(s, resource=former.get(s.resource, s.resource)) for s in memory.sources]
+    named = {title_of(s.resource): title_of(former.get(s.resource, "")) for s in memory.sources}
+    parts = [named.get(part) or part for part in memory.context.split(_BETWEEN)]
+    return {"sources": tuple(sources), "context": _BETWEEN.join(parts) or None}
+
+
+_BETWEEN = " › "
 
 
 def take_in(

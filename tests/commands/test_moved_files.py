@@ -90,6 +90,15 @@ def test_a_renamed_file_that_was_edited_loses_and_gains_only_the_edited_lines(re
     assert "sources/memory/team.md" in places(repo)
 
 
+def test_the_context_follows_a_file_that_is_renamed_with_its_heading(repo: Path) -> None:
+    move(repo, ("memory/people.md", "memory/Mill folk.md"))
+    file = workspace(repo) / "memory" / "Mill folk.md"
+    file.write_text(PEOPLE.replace("# People", "# Mill folk"))
+    done(repo, "run", now=NEXT_DAY)
+    (nora,) = (m for m in memories(repo).values() if "glazier" in m.body)
+    assert (nora.first[0], nora.context) == ("sources/memory/Mill folk.md", "Mill folk")
+
+
 def test_the_revert_of_a_run_that_followed_a_move_is_followed_again(repo: Path) -> None:
     before = said(repo)
     move(repo, ("memory/people.md", "memory/team.md"))

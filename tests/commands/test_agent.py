@@ -258,6 +258,24 @@ def test_what_a_bound_session_leaves_is_of_its_scope(
     assert [p.read_text() for p in repo.glob("views/scopes/project-sensor-*/*.md")] == pages != []
 
 
+def test_install_says_whose_rules_a_second_project_sees_and_how_to_keep_them_apart(
+    tmp_path: Path,
+) -> None:
+    for name in ("shop", "blog"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "CLAUDE.md").write_text(f"# Rules\n\n- Always test the {name}.\n")
+    done(tmp_path, "init", "mem", "--from", "shop")
+    assert "seen here too" not in str(install(tmp_path / "mem", "claude-code", tmp_path / "shop"))
+    told = " ".join(install(tmp_path / "mem", "claude-code", tmp_path / "blog")["next"])
+    assert f"read in {tmp_path / 'shop'} is seen here too" in told
+    command = told.split("`memrepo init ")[1].split("`")[0]
+    done(tmp_path, "init", *shlex.split(command))
+    done(tmp_path / "blog-memory", "run")
+    assert [m.body for m in memories(tmp_path / "blog-memory").values()] == [
+        "Always test the blog."
+    ]
+
+
 def test_a_session_end_imports_no_repository(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,7 @@ from memrepo.core.ids import slugify
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.read.marks import marked
-from memrepo.store import crontab
+from memrepo.store import crontab, settings
 from memrepo.store.errors import NotARepository
 
 
@@ -283,8 +283,13 @@ def is_hook(group: object) -> bool:
     )
 
 
-def next_steps(host: str, into: Path, program: Sequence[str], scope: str) -> Iterator[str]:
-    """Yield the steps that the user must take after the installation."""
+def next_steps(
+    host: str, into: Path, program: Sequence[str], scope: str, workspace: Path | None
+) -> Iterator[str]:
+    """Yield the steps that the user must take after the installation.
+
+    `workspace` is what runs read. What they find there has no scope.
+    """
     if program[0] == "memrepo" and shutil.which("memrepo") is None:
         here = shlex.quote(crontab.program()[0])
         yield f"put memrepo on the PATH, as with: ln -s {here} ~/.local/bin/memrepo"
@@ -305,6 +310,12 @@ def next_steps(host: str, into: Path, program: Sequence[str], scope: str) -> Ite
             f"what is stored there has the scope {scope}, and other projects do not see it"
             f" (`--scope {NO_SCOPE}` shares it)"
         )
+        if workspace and not into.is_relative_to(workspace):
+            own = shlex.join(["memrepo", "init", f"{into}-memory", "--from", str(into)])
+            yield (
+                f"what runs read in {workspace} is seen here too, and CLAUDE.md of this project is"
+                f" not read; a memory of this project alone: `{own}`, and install that one"
+            )
 
 
 Does: TypeAlias = Literal["unchanged", "made", "edited", "removed"]
@@ -382,7 +393,8 @@ def do(work: Work, request: Request) -> Result:
     if not request.dry_run:
         for part, before, after in edits:
             _write(part.path, before, after, within=into)
-    steps = next_steps(request.host, into, program_for(request.host, into, root), scope)
+    read = None if out else settings.workspace(work.store.repo)
+    steps = next_steps(request.host, into, program_for(request.host, into, root), scope, read)
     return Result(
         files=tuple(
             EditedFile(path=str(part.path), does=_does(before, after))

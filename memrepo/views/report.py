@@ -30,8 +30,8 @@ def counts_in_words(counts: Mapping[str, int]) -> list[str]:
 def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
     """Return the counts of a run as (count, phrase) pairs for separate lines."""
     every = {**counts}
-    if every.get("candidates") == every.get("units"):
-        every.pop("candidates", None)  # all are new, which another line need not say
+    if every.get("units", 0) <= every.get("candidates", 0):
+        every.pop("candidates", None)  # all are new, or are notes: there is no "of them"
     return [
         (every[key], counted_as(every[key], words).partition(" ")[2])
         for key, (_, words) in COUNTS.items()

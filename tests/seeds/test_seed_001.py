@@ -274,7 +274,8 @@ def test_a_row_report(repo: Path, tmp_path: Path) -> None:
 @row("what is looked for often becomes a memory by itself, and is not nominated again", "default")
 def test_a_row_promoted(repo: Path) -> None:
     nominated(repo, DAY, 2 * DAY, 3 * DAY, now=3 * DAY)
-    done(repo, "run", now=at(3 * DAY + HOUR))
+    told = memrepo(repo, "run", now=at(3 * DAY + HOUR), as_json=False).out
+    assert "of them" not in told, "a nominated note is of no statements read"
     assert note(repo).promoted
     (made,) = (m for m in memories(repo).values() if m.origin == "promotion")
     page = (repo / "MEMORY.md").read_text()

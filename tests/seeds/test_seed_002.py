@@ -646,10 +646,7 @@ def test_a_row_lost_page(repo: Path) -> None:
     git(repo, "rm", "-q", "MEMORY.md")
     git(repo, "commit", "-qm", "Lose the page", "--no-verify")
     run(repo, HOUR)
-    found = bullets(repo)
-    assert {word: found[word]["text"] for word in ("keel", "boiler")} == {
-        word: FACTS[word][0] for word in ("keel", "boiler")
-    }
+    assert (repo / "MEMORY.md").read_text() == page
 
 
 @row("the page is private: a shared session is not shown it", "default")

@@ -36,6 +36,7 @@ FAMILIES = {
     "ticks": "`",
     "names": "Bo aka ",
     "days": "2026-01-01 ",
+    "months": "am 3. Okt 2026 in Okt 2026 ",
     "quotes": "> ",
     "hidden": "e\u200b\u0301",
     "rows": "|a|b|\n|-|-|\n",

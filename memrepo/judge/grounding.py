@@ -404,7 +404,7 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
     def named(match: re.Match[str]) -> str:
         first, before, name, after, year = match.groups()
         number = after if after and int(after) < 32 else ""
-        month = str(month_number(name, text, dated=bool(year)))
+        month = str(month_number(name, text, day=before or number, year=year))
         is_short = name.casefold() not in month_names()
         bare_word = (name.islower() or is_short) and not year
         is_other = bare_word and (name in _VERBS or not (before or number))

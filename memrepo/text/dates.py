@@ -67,25 +67,33 @@ def short_month_names() -> frozenset[str]:
     return frozenset((*_short_months(), *month_names()))
 
 
-def month_number(name: str, text: str, *, dated: bool = False) -> int:
+def month_number(name: str, text: str, *, day: str = "", year: str = "") -> int:
     """Return the number of a month, or 0 if a word of a text is no name of one.
 
     A short name counts in a text of its language (`3 lug`, not `3 lug nuts for the van`). In a
-    text of no known language it counts next to a year, with `dated`.
+    text of no known language it counts next to a year, and in every text in a date with day and
+    year.
     """
     name = name.casefold()
-    if number := month_names().get(name, 0):
-        return number
-    own = _short_months().get(name, {})
-    spoken = languages_in(text.casefold().replace(name, " ")) if own else frozenset()
-    known = own.keys() & spoken if spoken or not dated else own.keys()
-    return max((own[language] for language in known), default=0)
+    own = {} if name in month_names() else _short_months().get(name, {})
+    spoken = _spoken(text) if own and not (day and year) else frozenset()
+    known = own.keys() & spoken if spoken or not year else own.keys()
+    return max((own[language] for language in known), default=month_names().get(name, 0))
 
 
-def _month_of(match: re.Match[str], *, dated: bool = True) -> str:
+@lru_cache(maxsize=8)  # asked for each month of a text
+def _spoken(text: str) -> frozenset[str]:
+    """Return the languages of a text, whose short names of months are no words of them."""
+    plain = text.casefold()
+    return languages_in(_WORDS.sub(lambda m: "" if m[0] in _short_months() else m[0], plain))
+
+
+def _month_of(match: re.Match[str]) -> str:
     """Return the number of the month of a date, `0` if its word is no name of a month there."""
-    month = match["month"]
-    return month if month.isdigit() else str(month_number(month, match.string, dated=dated))
+    found = match.groupdict(default="")
+    if (month := found.pop("month")).isdigit():
+        return month
+    return str(month_number(month, match.string, **found))
 
 
 _YEAR = r"(?:del?[ \t])?(?P<year>[12]\d{3})(?!\d)"
@@ -384,7 +392,7 @@ def _yearless(text: str, near: str) -> Iterator[tuple[int, int, str]]:
     found = [match for form in _yearless_forms() for match in form.finditer(text)]
     if len({match.span("day") for match in found}) == 1:
         match, day_near = found[0], date.fromisoformat(near)
-        month = _month_of(match, dated=False)
+        month = _month_of(match)
         years = (str(day_near.year + n) for n in (-1, 0, 1))
         days = (_calendar(year, month, match["day"]) for year in years)
         least = (day_near - PASSED).isoformat()

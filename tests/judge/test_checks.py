@@ -581,6 +581,7 @@ def test_a_text_may_be_a_little_longer_than_a_model_was_told() -> None:
         ("Regatta am 3. Okt.", "Die Regatta ist am 3. Oktober.", ""),
         ("Regatta am 3. Okt.", "Die Regatta ist am 13. Oktober.", "date"),
         ("La regata es el 3 dic", "La regata es el 3 de diciembre.", ""),
+        ("Ends: 31. Dez 2026, says the lease", "The lease ends on 31 December 2026.", ""),
         ("Ab Oktober 85 Euro Miete", "Ab Oktober 2026 kostet die Miete 85 Euro.", ""),
         ("3 out of 14 oars broke", "Of 14 oars, 3 broke.", ""),
         ("Thuyền trưởng: Holt", "Thuyền trưởng của tàu tên là Holt.", ""),  # "ten" is no number

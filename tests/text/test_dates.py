@@ -47,7 +47,8 @@ from memrepo.text.dates import (
         ("8 May 2023 and 2022-01-01", "2023-05-08"),
         ("3 lug 2026", "2026-07-03"),
         ("Consegna per il 3 lug 2026", "2026-07-03"),
-        ("The 3 AVR 2026 boards are here", ""),
+        ("The lease of the flat in Berlin ends 31. Dez 2026", "2026-12-31"),
+        ("12 Okt 2026: Kick-off with the team", "2026-10-12"),
     ],
 )
 def test_only_certain_dates_are_read(text: str, day: str) -> None:

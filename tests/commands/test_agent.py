@@ -373,16 +373,23 @@ def test_a_session_or_a_folder_is_left_out_by_one_key(
     assert (hook(repo, monkeypatch, "SessionStart", **other) == {}) == (key == "*")
 
 
+@pytest.mark.parametrize("named", ["{}/diary", "../diary"])
 @pytest.mark.parametrize(
     ("inside", "said"), [("", {}), ("2026", {}), (None, {"cwd": "diary/2026"})]
 )
 def test_every_hook_leaves_out_a_private_folder(
-    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str | None, said: Any
+    repo: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    inside: str | None,
+    said: Any,
+    named: str,
 ) -> None:
     (tmp_path / "real" / "2026").mkdir(parents=True)
     (tmp_path / "diary").symlink_to(tmp_path / "real")
     config = (repo / "memrepo.toml").read_text(encoding="utf-8")
-    private = json.dumps([str(tmp_path / "diary")])
+    assert repo.parent == tmp_path
+    private = json.dumps([named.format(tmp_path)])
     (repo / "memrepo.toml").write_text(f"{config}\n[agents]\nprivate = {private}\n")
     monkeypatch.chdir(tmp_path if inside is None else tmp_path / "diary" / inside)
     for event in ("prompt", "end"):

@@ -145,8 +145,6 @@ def _value_of(form: Form, text: str, match: re.Match[str]) -> Iterator[Find]:
     value, at = match[number], match.start(number)
     if form.kind in ("password", "token") and not (match.lastgroup or "").startswith("words"):
         value = value.rstrip("`'\").,;")
-    elif form.kind == "iban":
-        value = _iban_in(value)
     elif not (form.lines or match.lastgroup or form.kind in _WHOLE) and (
         rest := _pattern("rest").match(text, at + len(value))
     ):
@@ -162,7 +160,7 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
         case "card":
             return is_card(value)
         case "iban":
-            return bool(value)
+            return _is_iban(value)
         case "seed-phrase":
             found = regex(r"[^\W\d_]+").findall(value)
             is_prose = group == "alone" and not _set("prose").isdisjoint(found)
@@ -305,7 +303,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
     read_to = table_to = 0
     below: list[Find] = []
     for start, end in _labelled_lines(folded):
-        last, columns, words, found = ("", 0), 0, None, list[Find]()
+        last, columns, words = ("", 0), 0, None
         if start >= table_to and (rows := _rows_below(text, start, end)):
             columns, table_to = _MAX_COLUMNS, rows[1]
         for label in _pattern("label").finditer(folded, start, end):
@@ -330,34 +328,17 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
                     *_around(text, folded, label.span(), end, read, words),
                 ]
                 kind = _KINDS.get(read, "token")
-                found += ((*spot, kind) for spot in spots if read == sort or spot[0] >= label.end())
+                yield from (
+                    (*spot, kind) for spot in spots if read == sort or spot[0] > label.end()
+                )
             if columns:
                 columns -= 1
                 spots = [*_column(text, start, end, label.start(), sort, table_to)]
-                found += ((*spot, _KINDS.get(sort, "token")) for spot in spots)
-        yield from found
-        if words and not columns:
-            yield from _next_to_pins(text, folded, end, found, words)
+                yield from ((*spot, _KINDS.get(sort, "token")) for spot in spots)
         if last[0] in _LISTED and start >= read_to:
             *spots, (_, read_to) = _below(text, folded, start, end, *last)
             below += ((*spot, _KINDS.get(last[0], "token")) for spot in spots)
     yield from below
-
-
-def _next_to_pins(
-    text: str, folded: str, end: int, found: Sequence[Find], words: Sequence[_Value]
-) -> Iterator[Find]:
-    """Yield the numbers in a line that have as many digits as a code in it, and no other name."""
-    pins = [text[start:stop] for start, stop, kind in found if kind == "pin"]
-    lengths = {len(pin) for pin in pins if pin.isdigit()}
-    for value in words if lengths else ():
-        before = regex(r"[^\W_]+").findall(folded, max(0, value.start - _MAX_APART), value.start)
-        if (
-            value.end - value.start in lengths
-            and _looks(text, value, end, "pin", is_adjacent=False) >= 2
-            and _set("names").isdisjoint(before[-2:])
-        ):
-            yield value.start, value.end, "pin"
 
 
 @cache
@@ -470,8 +451,7 @@ def _after(
         return
     stated = _pattern("stated").match(folded, at, end)
     how = "bare" if stated is None else "sign" if stated["sign"] else "word"
-    is_wide = regex(r"[\u3001-\uffef](?=[A-Za-z0-9])").match(folded, at - 1, end)
-    begins = stated or is_wide or _pattern("bare").match(folded, at, end)
+    begins = stated or _pattern("bare").match(folded, at, end)
     row = stated and "|" in stated[0]
     if begins is None or (
         row and (not _is_row(text, at) or "/" in text[max(0, at - 60) : at].rpartition(" ")[2])
@@ -484,17 +464,13 @@ def _after(
         or (sort == "pin" and _pattern("for_lock").search(folded, *near))
     ):
         how = "with"
-    label = "phrase" if begins[0] == "=" else folded[begin:at]
+    label = "phrase" if begins[0] == "=" else folded[max(0, at - 12) : at]
     if (
         sort == "password"
         and how != "bare"
         and (phrase := _phrase_at(text, begins.end(), end, label))
     ):
         yield phrase
-        return
-    groups = _pattern("grouped").match(text, begins.end(), end) if how == "sign" else None
-    if sort in ("password", "key") and groups and regex(r"[\d -]+").fullmatch(groups[0]):
-        yield groups.span()
         return
     value = _value_at(text, begins.end(), end, equals=how == "sign" and begins[0] == "=")
     if sort == "pin" and how == "bare" and folded[at - 1] == "s":
@@ -526,33 +502,28 @@ def _around(
             continue
         after = value.start >= at
         gap = (at, value.start) if after else (value.end, begin)
-        looks = _looks(text, value, end, sort, is_adjacent=not text[slice(*gap)].strip())
+        looks = _looks(text, value, end, sort, beside=not text[slice(*gap)].strip())
         needed = _needed(folded, gap, sort, after=after, looks=looks) if looks else 5
         if needed == 4 and after and _pattern("number_after").fullmatch(text, at, value.end):
             needed = 3
         if looks >= needed:
             sure.append(value[:2])
-        elif sort in ("password", *_DIGITS) and looks == 2 and needed == 3 and after:
+        elif sort == "password" and looks == 2 and needed == 3 and after:
             maybe.append(value[:2])
     yield from sure + (maybe if sure else [])  # `from X to Y`
     if sort == "password":
         named = "phrase" if _pattern("phrased").search(folded, begin, at) else ""
-        line = text.rfind("\n", 0, begin) + 1
-        near = max(line, begin - 2 * _MAX_APART), min(end, at + 2 * _MAX_APART)
-        for quote in regex(r"[\"'“„‘](?=\w)|«").finditer(text, *near):
-            if phrase := _phrase_at(text, quote.start(), end, named):
-                if phrase[1] < begin:
-                    link = _pattern("behind").match(folded, phrase[1] + 1, begin)
-                else:
-                    link = _pattern("linked").search(folded, at, quote.start())
-                if link or (named and phrase[0] > at):
-                    yield phrase
+        for quote in regex(r"[\"'“„«‘](?=\w)").finditer(text, at, min(end, at + 2 * _MAX_APART)):
+            if (named or _pattern("linked").search(folded, at, quote.start())) and (
+                phrase := _phrase_at(text, quote.start(), end, named)
+            ):
+                yield phrase
 
 
-def _looks(text: str, at: _Value, end: int, sort: str, *, is_adjacent: bool) -> int:
+def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
     """Return how much a word looks like a value of a sort: 0 (not at all) to 4.
 
-    `is_adjacent` is true if nothing is between it and its label.
+    `beside` is true if it is right beside its label.
     """
     value = text[at.start : at.end]
     if sort in _DIGITS:
@@ -563,11 +534,10 @@ def _looks(text: str, at: _Value, end: int, sort: str, *, is_adjacent: bool) -> 
             return 0
         ends = bool(
             _pattern("ends").match(text, at.end, end)
-            or (not is_adjacent and _pattern("goes_on").match(text, at.end, end))
+            or (not beside and _pattern("goes_on").match(text, at.end, end))
         )
         if sort == "lockbox" and not groups:
-            is_pin = bool(ends and _pattern("pin").match(text, at.start, end))
-            return (2 + (value[-1] in "#*")) * is_pin
+            return 2 * bool(ends and _pattern("pin").match(text, at.start, end))
         if groups or not value[-1].isdigit() or _pattern("code_apart").match(text, at.start, end):
             return 2 + ends
         return (1 + ends) * bool(_pattern("pin").match(text, at.start, end))
@@ -580,7 +550,7 @@ def _looks(text: str, at: _Value, end: int, sort: str, *, is_adjacent: bool) -> 
         return 0
     classes = sum(any(map(test, value)) for test in (str.isupper, str.islower, str.isdigit))
     if sort in ("key", "token", "secret", "weak"):
-        if not is_key(_pattern("suffix").sub("", value), 12) or _pattern("uuid").fullmatch(value):
+        if not is_key(value, 12) or _pattern("uuid").fullmatch(value):
             return 4 * _is_grouped(value)
         if _pattern("identifier").fullmatch(value):
             return 2
@@ -606,7 +576,7 @@ def _needed(folded: str, gap: Span, sort: str, *, after: bool, looks: int) -> in
     start, stop = gap
     names = _set("sums" if looks == 4 else "names")
     is_new = after and _pattern("renewed").search(folded, max(start, stop - _MAX_APART), stop)
-    if is_new and sort in ("password", "pass", "pin"):
+    if is_new and sort in ("password", "pass"):
         return 2
     if _pattern("sentence").search(folded, *gap) or not names.isdisjoint(
         regex(r"[^\W_]+").findall(folded, start, stop)[-4:]
@@ -691,34 +661,23 @@ def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     named = "phrase" in label or "frase" in label or "фраз" in label
     opening = _pattern("open").match(text, at, end)
     start = opening.end() if opening else at
-    close = _QUOTES.get(opening[0].rstrip()[-1:]) if opening else None
-    end = _line_end(text, end + 1) if named else end  # a phrase may go on in the next line
+    close = _QUOTES.get(text[start - 1 : start]) if start > at else None
     stop = text.find(close, start, min(end, start + 200)) if close else -1
     if stop < 0:
-        if not named or close:
+        match = _pattern("phrase").match(text, start, end) if named and not close else None
+        if match is None:
             return None
-        for name, most in (("whole_phrase", 0.2), ("phrase", 0)):
-            match = _pattern(name).match(text, start, end)
-            if match and _is_phrase(match[0], most):
-                return match.span()
-        return None
+        stop = match.end()
     phrase = text[start:stop]
-    several = 3 if named or not _is_mixed(phrase) else 2
-    count = len(regex(r"[\s-]+" if named else r"\s+").split(phrase))
-    return (start, stop) if count >= several and _is_phrase(phrase, 1) else None
-
-
-def _is_phrase(phrase: str, most: float) -> bool:
-    """Return whether words are a pass phrase, and do not say where it is or what it must be.
-
-    `most` is the maximum share of words of running text.
-    """
-    if is_placeholder(phrase) or phrase[:1] in "[({" or set(phrase) & set("<>$\\/"):
-        return False  # a command, or what stands for a value
     words = regex(r"[\W_]+").split(phrase.lower())
-    prose = 0 if _is_mixed(phrase) else sum(word in _set("prose", "running") for word in words)
-    telling = _set("rules") if _is_mixed(phrase) or not most else _set("rules", "telling")
-    return telling.isdisjoint(words) and prose <= most * len(words)
+    several = len(phrase.split()) >= (3 if named or not _is_mixed(phrase) else 2)
+    if not several or is_placeholder(phrase) or phrase[:1] in "[({" or set(phrase) & set("<>$\\/"):
+        return None  # a command, or what stands for a value
+    stated = _is_mixed(phrase) or (named and close)
+    if named and close and not _set("telling").isdisjoint(words):
+        return None
+    prose = _set("rules") if stated else _set("prose", "rules")
+    return (start, stop) if prose.isdisjoint(words) else None
 
 
 def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value | None:
@@ -858,7 +817,6 @@ def _column(
     column, at = text.count("|", start, label_start), _line_end(text, end + 1) + 1
     how = "with" if sort == "pass" else "sign"
     sort = "password" if sort in _SPOKEN else sort
-    short, is_sure = list[Span](), False
     while at < table_to:
         cell, stop = at - 1, _line_end(text, at)
         for _ in range(column):
@@ -867,12 +825,8 @@ def _column(
                 break
         value = _value_at(text, cell + 1, stop) if cell >= at - 1 else None
         if value and _is_value(text, value, stop, sort, how):
-            is_sure = True
             yield value.start, value.end
-        elif value and sort == "password" and _is_value(text, value, stop, "pin", "sign"):
-            short.append((value.start, value.end))
         at = stop + 1
-    yield from short if is_sure else ()  # digits may be a password only next to others
 
 
 def _below(
@@ -886,89 +840,56 @@ def _below(
     heading = _pattern("heading").match(text, start, end)
     at = end + 1
     colon = line.rstrip("*_").endswith((":", "："))
-    asked = line.rstrip("*_\"'”»’ ").endswith(("?", "？"))
     plain = regex(r"[^\n:=|.]{1,60}").fullmatch(text, start, end)
-    titled = bool(plain) and sort != "pin" and len(line.split()) <= 4
+    titled = bool(plain) and sort in _SPOKEN and len(line.split()) <= 4
     remark = rest[:1] + rest[-1:] in ("()", "（）")
     if not line.startswith("|") and (
-        len(rest) <= 30 or remark if heading or colon else asked or (not rest and titled)
+        len(rest) <= 30 or remark
+        if heading
+        else (colon and remark) or (not rest and (colon or titled))
     ):
         level, seen, quote = len(heading[1]) if heading else 7, False, line.startswith(">")
-        rows = list[tuple[int, int, bool]]()
         for _ in range(_MAX_LINES):
             stop = _line_end(text, at)
             inner, line = _pattern("heading").match(text, at, stop), text[at:stop].strip()
             if at >= len(text) or (inner and len(inner[1]) <= level):
                 break
-            listed = line.startswith(("- ", "* ", "+ ", "• ", "|"))
-            if (seen and not (line and (colon or listed)) and not heading) or (
+            if (seen and not (line and colon) and not heading) or (
                 quote and not line.startswith(">")
             ):
                 break  # a quote does not name values after it
             first = not seen and bool(line.strip("`~=-"))
             seen = seen or first
-            rows.append((at, stop, first))
+            if sort == "credentials":
+                yield from _around(text, folded, (at, at), stop, sort, _words(text, at, stop))
+            yield from _in_item(text, folded, at, stop, sort, first=first)
             at = stop + 1
-        yield from _in_rows(text, folded, rows, sort, folded[start:label_end])
     elif heading and (lone := _pattern("lone").match(text, end)):
         yield from _in_item(text, folded, *lone.span(2), sort, first=True)
     yield 0, 0 if heading else at
 
 
-def _content_start(text: str, at: int, end: int) -> int:
-    """Return where the text of a list item begins, after the name before it."""
-    item = _pattern("item").match(text, at, end)
-    at = item.end() if item else at
-    named = _pattern("name").match(text, at, end)
-    return named.end() if named else at
-
-
-def _in_rows(
-    text: str, folded: str, rows: Sequence[tuple[int, int, bool]], sort: str, label: str
-) -> Iterator[Span]:
-    """Yield the values in the lines under a label. Next to a value, others need not look as odd."""
-    found = list[Span]()
-    for at, stop, first in rows:
-        content = _content_start(text, at, stop)
-        if sort == "credentials":
-            found += _around(text, folded, (at, at), stop, sort, _words(text, at, stop))
-        if first:
-            found += _after(text, folded, content, content, stop, sort)
-        if sort == "password" and _pattern("phrased").search(label):
-            found += filter(None, [_phrase_at(text, content, stop, "phrase")])
-        groups = _pattern("grouped").finditer(text, at, stop)
-        found += [match.span() for match in groups if _is_grouped(match[0])]
-        found += _in_item(text, folded, at, stop, sort, first=first)
-    yield from found
-    if found and sort in _SPOKEN:
-        for at, stop, _ in rows:
-            yield from _in_item(text, folded, at, stop, sort, first=False, is_next=True)
-
-
 def _in_item(
-    text: str, folded: str, at: int, end: int, sort: str, *, first: bool, is_next: bool = False
+    text: str, folded: str, at: int, end: int, sort: str, *, first: bool
 ) -> Iterator[Span]:
     """Yield the value of a list item: the text after a name, a code span, or the whole item.
 
-    The only word of the first line under a heading need not look as odd, nor one next to others.
+    The only word of the first line under a heading need not look as odd.
     """
-    content = _content_start(text, at, end)
     item = _pattern("item").match(text, at, end)
     at = item.end() if item else at
-    named = content > at
-    if named and not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at:content])):
+    named = _pattern("name").match(text, at, end)
+    if named and not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at : named.end(1)])):
         return
-    value = _value_at(text, content, end)
+    value = _value_at(text, named.end() if named else at, end)
     whole = value and (named or not text[value.end : end].strip("`*_ \t\r"))
     only = whole and not named and first and sort in _SPOKEN
     if (
         value
         and whole
         and (
-            _looks(text, value, end, sort, is_adjacent=True) >= (1 if sort == "pin" else 3)
-            or (sort == "key" and named and _pattern("uuid").fullmatch(text, *value[:2]))
+            _looks(text, value, end, sort, beside=True) >= (1 if sort == "pin" else 3)
             or (only and _is_value(text, value, end, "password", "with"))
-            or (is_next and named and _is_value(text, value, end, "password", "sign"))
         )
     ):
         yield value.start, value.end
@@ -1080,21 +1001,13 @@ def is_card(value: str) -> bool:
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def _iban_in(value: str) -> str:
-    """Return the valid IBAN that a value begins with, or an empty string.
-
-    An IBAN has a length by country, and ISO 13616 check digits, modulo 97.
-    """
-    length = next((int(row[2:]) for row in _set("iban") if row[:2] == value[:2].upper()), 0)
-    ends = [at for at, char in enumerate(value, 1) if char.isalnum()]
-    if not length or len(ends) < length or value[ends[length - 1] :][:1].isalnum():
-        return ""
-    value = value[: ends[length - 1]]
+def _is_iban(value: str) -> bool:
+    """Return whether a value is a valid IBAN: length by country, and ISO 13616, modulo 97."""
     plain = "".join(filter(str.isalnum, value)).upper()
-    if 2 * sum(map(str.isdigit, plain)) < length:
-        return ""  # words
-    number = "".join(str(int(char, 36)) for char in plain[4:] + plain[:4])
-    return value if int(number) % 97 == 1 else ""
+    if f"{plain[:2]}{len(plain)}" not in _set("iban"):
+        return False
+    turned = plain[4:] + plain[:4]
+    return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
 
 
 def _are_random_groups(value: str) -> bool:

@@ -189,7 +189,8 @@ def _place(document: Document) -> tuple[int, str, str]:
         case "profile":
             return 0, f"{FIRST.index(base)}", document.name
         case "log":
-            first = _CLOCK.search("\n".join(document.head))  # two sessions of one day
+            titles = (line for line in document.head if _HEADING.match(line))
+            first = _CLOCK.search("\n".join(titles))  # two sessions of one day
             return 2, document.day + (first[0].zfill(5) if first else ""), document.name
     return 1, "", document.name
 

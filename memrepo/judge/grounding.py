@@ -57,7 +57,7 @@ _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
 _NEAR_DAYS, _MONTH_DAYS = 14, 31
 _DAYS_OF_UNIT = {"hour": 1 / 24, "day": 1, "week": 7}
 _SHOWN = 60
-_STEM = 4
+_STEM = 5
 """Minimum letters of the part that two forms of a word share."""
 _ENDINGS = frozenset("en et er ene a n t s ens ets".split())
 """Endings that Scandinavian languages put behind a hyphen: `CRM-en`, `USP-er`."""
@@ -128,6 +128,7 @@ class _ParsedGrounds:
             for figure in self.figures
             if (days := _DAYS_OF_UNIT.get(figure.unit))
             for value in figure.values
+            if days >= 1 or days * value <= _NEAR_DAYS
         }
         self.days = _read_dates(whole)[0]
         short = [*_short_dates(whole)]

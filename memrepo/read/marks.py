@@ -60,14 +60,20 @@ MAX_MARK = 80
 _QUOTES = "\"'`“‘«„「"
 _PRINTED = regex(
     r"""[ \t>]*(?:[\w-]+[ ]{2,})?mem-[0-9a-f]{16}(?:[ ]{2}|[ ]\(|,|[ ]*$)  # a hit, a decision
-      | .*[(,;]\ ?mem-[0-9a-f]{16}\)[ ]*$                                  # a line of a session
-      | [ \t>]*(?:-[ ])?\d{4}-\d\d-\d\d[ ]\d\d:\d\d[ ]{2}[0-9a-f]{10}[ ]{2}  # a commit in the log
-      | [ \t>|*/\\]*(?:[0-9a-f]{7,40}[ ])?memrepo[ ]run:[ ]                   # and in git's
+      | .*[(,;]\ ?mem-[0-9a-f]{16}\)[ ]*$                                 # a session, the log
+      | [ \t>]*(?:-[ ])?\d{4}-\d\d-\d\d[ ]\d\d:\d\d[ ]{2}(?=\d*[a-f])[0-9a-f]{10}[ ]{2}
       | [ \t>]*(?:-[ ]id:[ ]|run[ ])?\d{8}T\d{6}Z-[0-9a-f]{8}(?:-\w+)?(?::|[ ]|$)  # a run
     """,
     re.VERBOSE,
 )
 
+_RUN_COMMIT = regex(
+    r"""[ \t>|*/\\]*(?:[0-9a-f]{7,40}[ ])?memrepo[ ]run:[ ](?:Run[ ]\d{8}T|Record[ ]what[ ]the[ ]run
+      |(?:Copy|Add|Reword|Retire|Update|Move|Change|Remove|Judge|Show|Take|Archive|Restore|Link
+      |Supersede|Mark|Settle)\b[^:\n]{0,40}[:\d])""",
+    re.VERBOSE,
+)
+"""A commit of a run in git's log: its author and what its subject begins with."""
 _LOGGED = regex(r"\d\d:\d\d  [0-9a-f]{10}  |memrepo run: ")
 _SHOWN = regex(r"mem-[0-9a-f]{16}[ ]{2}[a-z]+, [a-z]+, [a-z]+$")
 """The first line of what `show` and `why` print: a text, then fields in columns."""
@@ -284,6 +290,8 @@ def _printed_end(lines: Sequence[str], start: int) -> int:
         brace, rest = lines[start].replace("{", "}"), range(start + 1, len(lines))
         ends = (n + (lines[n] == brace) for n in rest if lines[n] in (brace, lines[start]))
         return next(ends, 0) or _block_end(lines, start)
+    if _RUN_COMMIT.match(lines[start]):
+        return start + 1
     return _block_end(lines, start) if _PRINTED.match(lines[start]) else start
 
 

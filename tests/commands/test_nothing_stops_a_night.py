@@ -213,3 +213,15 @@ def test_a_locale_without_utf_8_stops_nothing(repo: Path, notes: Path) -> None:
     assert {"Zoë never flies to Łódź, 小李 neither.", "Käthe mag Öl."} <= {
         memory.body for memory in memories(repo).values()
     }
+
+
+def test_lines_about_memrepo_are_no_output_of_it(repo: Path, notes: Path) -> None:
+    log = notes / "memory" / f"{DAY}.md"
+    log.write_text(
+        "# Day\n\nmemrepo run: failed twice.\n- Bea decided to bill Novatec per month.\n\n"
+        "2026-03-02 10:30  0151234567  called Bea\n- Tom decided to sell the boat.\n"
+    )
+    done(repo, "run", now=NEXT_DAY)
+    kept = " ".join(m.body for m in memories(repo).values())
+    assert "Novatec" in kept
+    assert "sell the boat" in kept

@@ -105,7 +105,7 @@ class Names:
 
 
 def _note_name(path: str) -> str:
-    return slugify(posixpath.basename(path).removesuffix(".md"))
+    return normalise(posixpath.basename(path).removesuffix(".md"))
 
 
 def body_references(memory: Memory, names: Names) -> tuple[str, ...]:

@@ -548,7 +548,7 @@ class Queries:
     def terms_by_item(self, block: Block) -> list[set[str]]:
         """Return the terms of each item of a list, with those of the headings above it.
 
-        What stands next to each other in a log or a source is not about one thing.
+        Neighbours in a log or a source are not about one thing.
         """
         (head,) = self.base.execute(
             "SELECT head FROM block WHERE number = ?", (block.number,)

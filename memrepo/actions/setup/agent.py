@@ -314,7 +314,7 @@ def next_steps(
             own = shlex.join(["memrepo", "init", f"{into}-memory", "--from", str(into)])
             yield (
                 f"what runs read in {workspace} is seen here too, and CLAUDE.md of this project is"
-                f" not read; a memory of this project alone: `{own}`, and install that one"
+                f" not read; a memory of this project only: `{own}`, and install that one"
             )
 
 

@@ -232,7 +232,7 @@ def _reading(read: Any) -> Any:
 def parse(
     name: str, words: list[str], options: argparse.Namespace | None = None
 ) -> argparse.Namespace:
-    """Return the parsed arguments of a command, whose options may stand between its arguments."""
+    """Return the parsed arguments of a command, whose options may be between its arguments."""
     parser = command_parser(name)
     # After `--`, argparse drops arguments that begin with a hyphen if it lets them intermix.
     read = parser.parse_args if "--" in words else parser.parse_intermixed_args

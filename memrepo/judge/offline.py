@@ -92,7 +92,7 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
         rank=best.rank,
         signs=best.signs,
         units=tuple((p.resource, p.unit.hash) for p in placed),
-        former=frozenset((p.resource, p.former) for p in placed if p.former),
+        former=frozenset((p.resource, p.former.text_hash) for p in placed if p.former),
     )
 
 
@@ -103,14 +103,20 @@ _UNDATED = ("", "commit")
 def _end_of(candidate: Candidate) -> str:
     """Return the day until which a statement says that it is true, if that day is to come.
 
-    An undated line was stated on the day of its edit. Elsewhere `until Friday` may be every week.
+    An undated line was stated on the day of an edit that changed its end. Elsewhere `until Friday`
+    may be every week.
     """
-    is_edit = any(place.former for place in candidate.placed)
-    dated = (
-        s.captured[:10] for s in candidate.sources if is_edit or s.captured_from not in _UNDATED
+    captured = candidate.captured[:10]
+    is_new = any(
+        date_until(place.former.text, captured) != date_until(candidate.text, captured)
+        for place in candidate.placed
+        if place.former
     )
-    day = date_until(candidate.text, max(dated, default=""), candidate.captured[:10])
-    return day if day > candidate.captured[:10] else ""
+    dated = (
+        s.captured[:10] for s in candidate.sources if is_new or s.captured_from not in _UNDATED
+    )
+    day = date_until(candidate.text, max(dated, default=""), captured)
+    return day if day > captured else ""
 
 
 def evidence_of(members: Sequence[Candidate]) -> tuple[Source, ...]:

@@ -74,8 +74,8 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """ISO date of the unit's last change: by the workspace's history, the file or the copy."""
     updated: str = ""
     """ISO date on which its file says that it was last updated."""
-    former: str = ""
-    """Text hash of the unit at this place before an edit, or empty."""
+    former: Unit | None = None
+    """The unit at this place before an edit."""
     retrieved: str = ""
     """How often recall returned the note, for a note promoted because of that."""
     ranked: RankedUnit | None = None
@@ -203,13 +203,13 @@ MAX_UNITS_MOVED = 50
 class Revision(msgspec.Struct, frozen=True, kw_only=True):
     """The changes between two versions of a source file.
 
-    `edited` maps the hash of a new unit to its former text hash. `gone` contains the text hashes
-    that are no longer in the source. `before` is the former number of units. `boxes` contains the
-    hashes of units whose checkbox was ticked or unticked. `again` contains the text hashes removed
-    in a gap that a reverted run left: a person looks at them again.
+    `edited` maps the hash of a new unit to the former unit. `gone` contains the text hashes that
+    are no longer in the source. `before` is the former number of units. `boxes` contains the hashes
+    of units whose checkbox was ticked or unticked. `again` contains the text hashes removed in a
+    gap that a reverted run left: a person looks at them again.
     """
 
-    edited: Mapping[str, str] = msgspec.field(default_factory=dict)
+    edited: Mapping[str, Unit] = msgspec.field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     before: int = 0
     boxes: frozenset[str] = frozenset()
@@ -223,7 +223,7 @@ def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) ->
     thing, unless so many are that the file has other contents now. Others are an end and a
     beginning. A line of a daily log is not replaced so.
     """
-    gone = {u.text_hash for u in old} - {u.text_hash for u in new}
+    gone = _text_hashes(old) - _text_hashes(new)
     before, after = _headings_by_text(old), _headings_by_text(new)
     left_here = {
         u.hash
@@ -231,24 +231,29 @@ def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) ->
         if len(now := after.get(u.text_hash, ())) < len(before[u.text_hash])
         if u.headings not in now
     }  # of a text under two headings, the one that it left
-    edited, placed = dict[str, str](), dict[str, str]()
+    edited, placed = dict[str, Unit](), dict[str, Unit]()
     blocks = SequenceMatcher(None, [u.hash for u in old], [u.hash for u in new], autojunk=False)
     for tag, i1, i2, j1, j2 in blocks.get_opcodes():
         if tag == "replace":
             pairs = _pairs(old[i1:i2], new[j1:j2], left_here)
             edited |= pairs
-            left = [u for u in old[i1:i2] if u.text_hash not in pairs.values()]
+            paired = _text_hashes(pairs.values())
+            left = [u for u in old[i1:i2] if u.text_hash not in paired]
             came = [u for u in new[j1:j2] if u.hash not in pairs]
             if [u.headings for u in left] == [u.headings for u in came]:
                 for one, other in zip(left, came, strict=True):
                     if one.hash in left_here and _names_the_same(one.text, other.text):
-                        placed[other.hash] = one.text_hash
+                        placed[other.hash] = one
     if not is_log and (len(placed) == 1 or not is_much(len(placed), len(old))):
         edited |= placed
     tasks = {u.hash: u.task for u in old}
     boxes = (u.hash for u in new if u.task and tasks.get(u.hash, u.task) not in ("", u.task))
     gone |= {u.text_hash for u in old if u.hash in left_here}
     return Revision(edited=edited, gone=frozenset(gone), before=len(old), boxes=frozenset(boxes))
+
+
+def _text_hashes(units: Iterable[Unit]) -> frozenset[str]:
+    return frozenset(unit.text_hash for unit in units)
 
 
 def _headings_by_text(units: Iterable[Unit]) -> Mapping[str, Collection[tuple[str, ...]]]:
@@ -260,7 +265,7 @@ def _headings_by_text(units: Iterable[Unit]) -> Mapping[str, Collection[tuple[st
 
 def _pairs(
     old: Sequence[Unit], new: Sequence[Unit], gone: Collection[str], reach: int = MAX_UNITS_MOVED
-) -> dict[str, str]:
+) -> dict[str, Unit]:
     """Pair old and new units at the same place, most similar first. Earlier units win ties.
 
     `gone` are the hashes of the old units to pair.
@@ -273,12 +278,12 @@ def _pairs(
         for j in range(max(0, i - reach), min(len(new), i + reach + 1))
         if (score := _shared(one, after[j])) >= MIN_SHARED_WORDS
     ]
-    pairs: dict[str, str] = {}
+    pairs: dict[str, Unit] = {}
     used: set[int] = set()
     for _, i, j in sorted(scored):
         if i not in used and new[j].hash not in pairs:
             used.add(i)
-            pairs[new[j].hash] = old[i].text_hash
+            pairs[new[j].hash] = old[i]
     return pairs
 
 
@@ -824,13 +829,13 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     revision = Revision()
     if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
         revision = revise(units_of(at.last), units, is_log=is_log)
-        reader.edited[text.resource] = frozenset(revision.edited.values())
-        left = reader.left_so(text.resource, at.last) - {unit.text_hash for unit in units}
+        reader.edited[text.resource] = _text_hashes(revision.edited.values())
+        left = reader.left_so(text.resource, at.last) - _text_hashes(units)
         revision = replace(revision, gone=revision.gone | left)
         if is_log:  # a line that leaves a log was rotated, summed up or overwritten
             revision = replace(revision, gone=frozenset())
         intake.revisions[text.resource] = revision
-    edited, again = dict[str, str](), frozenset[str]()
+    edited, again = dict[str, Unit](), frozenset[str]()
     if text.blob and at.spans[1:]:
         left = at.taken(hashes_of) - new  # consumed, and no run in effect recorded the removal
         edited, again = _lost_between(map(units_of, at.gaps), units, left)
@@ -877,14 +882,14 @@ def _place(
 
 def _lost_between(
     versions: Iterable[Sequence[Unit]], units: Sequence[Unit], left: Collection[str]
-) -> tuple[dict[str, str], frozenset[str]]:
+) -> tuple[dict[str, Unit], frozenset[str]]:
     """Return the rewordings and removals of consumed units that no run in effect has recorded."""
-    edited, again = dict[str, str](), frozenset[str]()
-    present = {unit.text_hash for unit in units}
+    edited, again = dict[str, Unit](), frozenset[str]()
+    present = _text_hashes(units)
     for older in versions:
         lost = {unit.text_hash for unit in older if unit.hash in left} - present
         pairs = revise(older, units).edited if lost else {}
-        edited.update({h: t for h, t in pairs.items() if t in lost})
+        edited.update({h: u for h, u in pairs.items() if u.text_hash in lost})
         again |= lost
     return edited, again
 
@@ -903,7 +908,7 @@ def place_unit(
         blob=text.blob,
         committed=text.committed,
         updated=text.updated,
-        former=revision.edited.get(unit.hash, ""),
+        former=revision.edited.get(unit.hash),
         about=about,
         ranked=ranked,
     )
@@ -921,7 +926,8 @@ def _alarms(
         found = intake.revisions.get(text.resource, _UNCHANGED)
         if text.kind == "notes" or not found.gone:
             continue  # logs are rotated
-        lost = found.gone - arrived - set(found.edited.values()) - reader.standing(text.resource)
+        edited = _text_hashes(found.edited.values())
+        lost = found.gone - arrived - edited - reader.standing(text.resource)
         if not lost or (text.blob and not is_much(len(lost), found.before)):
             continue
         lost -= {source.text_hash for source in reader.holding(lost)}

@@ -257,8 +257,12 @@ def test_a_statement_that_names_its_end_leaves_recall_after_it(tmp_path: Path) -
     assert [h["text"] for h in nights.hits("Hana on leave", day="2026-04-25")] == [longer]
     nights.night(DAYS[2], "Hana is on leave and her desk is free.")
     assert nights.hits("Hana on leave", day="2026-06-09")
-    nights.night(DAYS[3], "Hana is on leave until Friday and her desk is free.")  # edited that day
+    friday = "Hana is on leave until Friday and her desk is free."  # edited that day
+    nights.night(DAYS[3], friday, "The libary is open until Friday.")
     assert nights.hits("Hana on leave", day=DAYS[3])
+    nights.night(DAYS[4], friday.replace("free", "emtpy"), "The library is open until Friday.")
+    assert nights.hits("Is the library open?", day="2026-06-09")
+    nights.night(DAYS[5], friday.replace("free", "empty"), "The library is open until Friday.")
     assert nights.hits("Hana on leave", day="2026-06-09") == []
 
 

@@ -454,8 +454,8 @@ def _reworded(known: Known, old: Memory, one: Statement, sources: tuple[Source, 
 def _end_after_edit(old: Memory, one: Statement) -> dict[str, object]:
     """Return the field by which an edited statement ends, or no longer ends, on a day."""
     stated = date_until(old.body, old.captured[:10]) if old.valid_until else ""
-    was_stated = bool(stated) and old.valid_until == stated
-    return {"valid_until": one.until or None} if one.until or was_stated else {}
+    is_gone = stated != "" and old.valid_until == stated != date_until(one.text, old.captured[:10])
+    return {"valid_until": one.until or None} if one.until or is_gone else {}
 
 
 def _extend_memory(known: Known, id_: str, one: Statement) -> bool:

@@ -464,7 +464,7 @@ def _choose(plan: RunPlan, given: Input, candidates: Sequence[Candidate]) -> She
         for c in candidates
         if any(p.retrieved or p.changes for p in c.placed)
         or given.known.find_text(
-            hash_ for p in c.placed for hash_ in (p.unit.text_hash, p.former) if hash_
+            unit.text_hash for p in c.placed for unit in (p.unit, p.former) if unit
         )
     }
     return choose(

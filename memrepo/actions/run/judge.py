@@ -240,7 +240,7 @@ class SourceFiles:
             sources=sources,
             context=spelled_context(filter(None, context)),
             units=tuple((r, u.hash) for u, r in touched),
-            former=frozenset((p.resource, p.former) for p in placed if p and p.former),
+            former=frozenset((p.resource, p.former.text_hash) for p in placed if p and p.former),
             memory=one.old.id if op.op != "add" and one.old is not None else "",
             still=op.still,
             until=op.until,

@@ -67,7 +67,7 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
         return None
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
     is_same = not (old.subject and new.subject) or old.subject == new.subject
-    if is_same and has_other_value(one, two, *headings):
+    if is_same and _has_other_value(one, two, *headings):
         return StatementChange(reason="the same key has another value", is_event=is_event)
     if kinds := _differing_value(one, two, frozenset(plain_words(new.subject).split())):
         reason, is_measure = "a newer line says what came after it", one.times == two.times
@@ -193,7 +193,7 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
     return size > 0 and any(words[at : at + size] == part for at in range(len(words) - size + 1))
 
 
-def has_other_value(one: Reading, two: Reading, under_old: str, under_new: str) -> bool:
+def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str) -> bool:
     """Return whether two statements give the same key under the same heading other values.
 
     The values are of one time, and neither contains the other. Two sentences about a person, each

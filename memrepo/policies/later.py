@@ -20,7 +20,7 @@ from typing import TypeVar
 import msgspec
 
 from memrepo.core.memory import Memory
-from memrepo.policies.change import are_apart, change_of, has_other_value
+from memrepo.policies.change import are_apart, change_of
 from memrepo.policies.phrases import Reading, read
 from memrepo.policies.standing import changed_at, contradicts, newer_of
 from memrepo.text.dates import find_date, is_time_heading, opening_date, without_dates
@@ -268,28 +268,6 @@ def _rekeyed(topic: Topic, line: str, weights: Mapping[str, float], *, is_apart:
     old = [one.value for one in map(read, topic.lines) if is_asked and one.key == new.key]
     is_other = bool(new.key and old) and new.value not in old
     return max(weights.values(), default=1.0) if is_other else 0.0
-
-
-def rival_line(hit: Text, others: Sequence[Text], asked: frozenset[str]) -> tuple[Text, str] | None:
-    """Return the line of another file that gives a key asked for another value, or None.
-
-    Neither is known to be newer.
-    """
-    for other in others:
-        if other.path == hit.path or (hit.day != other.day and hit.day and other.day):
-            continue
-        for line in other.text.splitlines()[:MAX_LINES]:
-            is_field = ":" in line or "：" in line
-            if (
-                is_field
-                and not asked.isdisjoint(terms(line))
-                and any(
-                    has_other_value(read(own), read(line), hit.context, other.context)
-                    for own in hit.text.splitlines()[:MAX_LINES]
-                )
-            ):
-                return other, line
-    return None
 
 
 def _is_next_state(old: Text, new: Text) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.later import Text, Topic, later_line, newer_first, rival_line
+from memrepo.policies.later import Text, Topic, later_line, newer_first
 
 OLD = (
     "- Devon drives the children at eight.\n- Our wiki runs on Quartz-2.\n- Soup is on Mondays.\n"
@@ -153,23 +153,6 @@ def test_of_two_states_of_one_thing_the_newer_comes_first(
     texts = [text(*FIRST), text(*newer)]
     found = newer_first([0, 1], texts, frozenset(asked), lambda *_: False)
     assert found == ([1, 0] if is_first else [0, 1])
-
-
-@pytest.mark.parametrize(
-    ("other", "is_shown"),
-    [
-        (("- Van size: 15", "", "TOOLS › Fleet", "tools.md"), True),
-        (("- Van size: 12", "", "TOOLS › Fleet", "tools.md"), False),
-        (("- Van size: 15", "", "TOOLS › Yard", "tools.md"), False),
-        (("- Van size: 15", "", "TOOLS › Fleet"), False),  # of one file, the lines are a list
-        (("- Van size: 15", "2026-05-01", "TOOLS › Fleet", "tools.md"), False),  # it is later
-        (("- Tyre size: 15", "", "TOOLS › Fleet", "tools.md"), False),
-    ],
-)
-def test_another_value_in_another_file_is_shown(other: tuple[str, ...], is_shown: bool) -> None:
-    hit = text("- Van size: 12\n- Drivers: 9", "2026-03-01", "Memory › Fleet")
-    found = rival_line(hit, [hit, text(*other)], frozenset(("van",)))
-    assert (found[1] if found else "") == other[0] * is_shown
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces, rival_line
+from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces
 from memrepo.policies.phrases import read
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import (
@@ -356,12 +356,8 @@ class Recall:
             lambda one: one.block.id not in lowered,
         )
         later: dict[int, Later] = {}
-        rivals: dict[int, str] = {}
-        texts = [_text_of(one.block) for one in shown]
         for place, one in enumerate(shown):
             memory = memories.get(one.block.id)
-            if place < MAX_COMPARED and (rival := rival_line(texts[place], texts, about)):
-                rivals[one.block.number] = f"{rival[0].path} has another value: {rival[1].strip()}"
             is_compared = place < MAX_COMPARED and one.held.answers
             if is_compared or (memory and memory.standing == "stale"):
                 after = newer.later(one.block, memory)
@@ -374,13 +370,7 @@ class Recall:
                 placed.append((before, one, later.get(one.block.number)))
         return Answer(
             hits=[
-                self.hit(
-                    memories[one.block.id],
-                    others_of.get,
-                    one,
-                    later.get(one.block.number),
-                    rivals.get(one.block.number, ""),
-                )
+                self.hit(memories[one.block.id], others_of.get, one, later.get(one.block.number))
                 for one in shown
                 if one.block.id
             ],
@@ -454,12 +444,8 @@ class Recall:
         find: Callable[[str], Memory | None],
         found: Found | None = None,
         later: Later | None = None,
-        rival: str = "",
     ) -> Hit:
-        """Return a memory as a hit, with secrets removed. `find` returns other memories by id.
-
-        `rival` says which file gives another value.
-        """
+        """Return a memory as a hit, with secrets removed. `find` returns other memories by id."""
         tier, over, stale_since = self._age(memory)
         part = _part(memory, found.block.part) if found else None
         text = _shown_text(memory, tier, part)
@@ -467,8 +453,6 @@ class Recall:
         nearby = _first_lines(found.nearby, EXCERPT - len(text)) if found else ""
         tree, held = self.work.tree, found.held if found else Held()
         reasons = doubts(memory, find, stale_since, tree.files.id_of)
-        if rival and memory.standing != "contested":
-            reasons = (*reasons, cut(rival, MAX_LATER))
         trusted = "low" if is_retired(memory) else "medium" if reasons else "high"
         now_at = self.index.lines(memory.path)
         sources = [

@@ -175,7 +175,7 @@ def later_line(
         is_apart = are_apart(topic.hit.context, text.context)
         is_same = text.path == topic.hit.path and is_time_heading(text.context.split(" › ")[-1])
         for line in text.text.splitlines()[:MAX_LINES]:
-            day = opening_date(line)[0] or text.day
+            day = opening_date(line, months=False)[0] or text.day
             is_later = topic.hit.day < day <= today
             if not is_later or line.startswith((">", "#")) or tuple(words(line)) in own:
                 continue
@@ -199,7 +199,7 @@ def _score(
     """Return the weight of the telling words that a line shares with a hit, or 0 if too few.
 
     For a question, two words are enough, or one that it has too, if the headings above both do not
-    name two things. So is a name or the hit's heading before or in what the line says is new.
+    name two things. So is a name not asked for, or the hit's heading, before or in news.
     Questions, plans and quotes say nothing, and neither does a line that only repeats the hit.
     """
     telling = weights.telling
@@ -220,7 +220,7 @@ def _score(
         return 0.0
     named = frozenset[str]().union(*(name for name in topic.names if name <= held))
     names = {term for term in own if not named.isdisjoint(topic.own[term])}
-    subject = names | (head if head == topic.head.keys() else set())
+    subject = (names - asked) | (head if head == topic.head.keys() else set())
     is_news = any(not fresh.isdisjoint(topic.every[term]) for term in subject)
     found = {term for term, forms in topic.asked.items() if not held.isdisjoint(forms)}
     is_fresh = any(
@@ -230,7 +230,7 @@ def _score(
     is_enough = (
         (bool(topic.question) and is_about and len(own) > 1 and bool(names or asked))
         or bool(is_about and asked and own | head and len(shared | found) > 1)
-        or (is_fresh and not is_apart)
+        or (is_fresh and not is_apart and len(shared | found) >= min(2, len(topic.common)))
         or is_news
         or (is_near and bool(shared))
         or any(_is_replaced(topic, reading) for _, reading in stated)

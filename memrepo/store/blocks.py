@@ -520,7 +520,8 @@ def _source_block(
     first, last = one.lines
     here = [unit for unit in units if unit.lines[0] <= last and first <= unit.lines[1]]
     stated = next((unit.captured[:10] for unit in here if unit.captured), "")
-    stated = max([stated, *(opening_date(line)[0] for line in one.text.splitlines() if stated)])
+    opened = (opening_date(line, months=False)[0] for line in one.text.splitlines() if stated)
+    stated = max([stated, *opened])
     day = stated or text.committed
     context = _context(text, one.headings, here[0] if here else None)
     above = index_terms(each_word_once(context)).terms

@@ -257,13 +257,15 @@ def _date_of_heading(heading: str, *, months: bool) -> tuple[str, bool]:
 
 
 @lru_cache(maxsize=4096)
-def opening_date(text: str) -> tuple[str, int]:
+def opening_date(text: str, *, months: bool = True) -> tuple[str, int]:
     """Return the day or month with which a text begins, and where the text goes on after it.
 
-    Before it are at most function words. A month is its first day. Without one, the answer is an
-    empty string and 0.
+    Before it are at most function words. A month is its first day, and counts only with `months`.
+    Without one, the answer is an empty string and 0.
     """
-    found = [*_dates(text), *_months_with_year(text)] if _YEAR_LIKE.search(text[:_OPENING]) else []
+    found: list[tuple[int, int, str]] = []
+    if _YEAR_LIKE.search(text[:_OPENING]):
+        found = [*_dates(text), *(_months_with_year(text) if months else ())]
     start, end, day = min(found, default=(0, 0, ""))
     if not day or start > _OPENING:
         return "", 0

@@ -337,6 +337,7 @@ def test_a_list_of_dated_lines_is_of_the_newest_and_a_passage_shows_what_came_af
     repo: Path,
 ) -> None:
     oven = "# Oven\n\n- 2026-01-04: the oven is fired with gas\n- 2026-01-09: the oven gets a lid\n"
+    oven += "- February 2026: the oven is swept\n"
     place(repo, "memory/oven.md", oven)
     done(repo, "ingest")
     (passage,) = found(repo, "what is the oven fired with")

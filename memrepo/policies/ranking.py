@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from memrepo.core.access import seconds
 from memrepo.policies.questions import ASKS, ASSISTANT, SELF, USER, Question
 from memrepo.policies.rules import Weights
-from memrepo.text.words import is_spaceless, terms
+from memrepo.text.words import is_spaceless
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -201,34 +201,6 @@ def _lowered(one: Found, score: float) -> Found:
     if score == one.score:
         return one
     return replace(one, score=score, parts={**one.parts, "status": score - one.score})
-
-
-_NEAR = 0.85
-"""The least share of the best score with which a newer text is the first answer."""
-
-
-def newest_first(
-    found: Sequence[Found], asked: frozenset[str], may_lead: Callable[[Found], bool]
-) -> list[Found]:
-    """Return hits with the newest first of those that match a question about as well as the first.
-
-    It has all words asked for that the first has. A question about days is not changed.
-    """
-
-    def held(one: Found) -> frozenset[str]:
-        return asked.intersection(terms(f"{one.block.context} {one.block.text}"))
-
-    if not found or any(one.parts.get("date") for one in found):
-        return [*found]
-    first = found[0]
-    near = [
-        one
-        for one in found
-        if one.score >= _NEAR * first.score and one.block.day > first.block.day
-        if may_lead(one) and held(one) >= held(first) and one.held.answers >= first.held.answers
-    ]
-    best = max(near, key=lambda one: (one.block.day, one.score), default=first)
-    return [best, *(one for one in found if one is not best)]
 
 
 # -- what the question says ------------------------------------------------------------------

@@ -348,6 +348,15 @@ def test_a_list_of_dated_lines_is_of_the_newest_and_a_passage_shows_what_came_af
     assert [one["later"] and one["later"]["captured"] for one in every] == ["2026-02-20", None]
     shown = memrepo(repo, "search", "oven", "fired", "gas", now=NEXT_DAY, as_json=False).out
     assert "later: 2026-02-20 The oven is fired with wood now." in shown
+    place(repo, "memory/keys.md", "# 2026-02-11\n\nThe cellar key is in the blue folder.\n")
+    place(
+        repo,
+        "memory/2026-02-20.md",
+        "# 2026-02-20\n\nRuth asked for the cellar key, told her to come back tomorrow.\n",
+    )
+    done(repo, "ingest", now=NEXT_DAY)
+    best = found(repo, "where is the cellar key", now=NEXT_DAY)[0]  # a newer one only mentions it
+    assert best["text"] == "The cellar key is in the blue folder."
 
 
 def test_a_day_to_come_makes_no_text_later(repo: Path) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.ranking import Block, Found, behind, newest_first, with_replaced
+from memrepo.policies.ranking import behind, with_replaced
 
 
 @given(
@@ -48,25 +47,3 @@ def test_no_order_with_some_last_puts_what_is_superseded_above_its_successor(
     for old in order:
         for new in set(successors.get(old, ())) & scores.keys():
             assert order.index(new) < order.index(old)
-
-
-@pytest.mark.parametrize(
-    ("newer", "is_first"),
-    [
-        (("the boat is in Gent", "2026-03-02", 0.9), True),
-        (("the boat is in Gent", "2026-03-02", 0.8), False),
-        (("the boat is in Gent", "2026-02-02", 0.9), False),
-        (("the shed is in Gent", "2026-03-02", 0.9), False),  # it lacks a word asked for
-        (("retired: the boat is in Gent", "2026-03-02", 0.9), False),
-    ],
-)
-def test_of_answers_that_match_about_equally_the_newest_is_first(
-    newer: tuple[str, str, float], is_first: bool
-) -> None:
-    rows = [("the boat is in Oslo", "2026-03-01", 1.0), ("a boat", "", 0.95), newer]
-    found = [
-        Found(block=Block(number=n, path="", text=text, day=day), score=score)
-        for n, (text, day, score) in enumerate(rows)
-    ]
-    best = newest_first(found, frozenset(("boat",)), lambda one: "retired" not in one.block.text)
-    assert [one.block.number for one in best] == ([2, 0, 1] if is_first else [0, 1, 2])

@@ -26,7 +26,6 @@ from memrepo.policies.ranking import (
     Found,
     Held,
     Moment,
-    newest_first,
     sureness,
     with_replaced,
 )
@@ -344,17 +343,16 @@ class Recall:
         """Return hits and passages, newer states first, each with what came after it."""
         memories = {memory.id: memory for memory in best}
         found = {match.block.id: match for match in answer.matches}
-        passages = [one for one in answer.found if not one.block.id]
-        texts = [_text_of(one.block) for one in passages]
-        waiting = iter(newer_first(passages, texts, about, lambda *_: False))
         hits = iter(found[memory.id] for memory in best)
-        every = [next(hits if one.block.id else waiting, None) for one in answer.found]
+        every = [next(hits, None) if one.block.id else one for one in answer.found]
+        shown = [one for one in [*every, *hits] if one is not None]
         lowered = {memory.id for memory in best if _is_lowered(memory)}
-        shown = newest_first(
-            [one for one in [*every, *hits] if one is not None],
-            about,
-            lambda one: one.block.id not in lowered,
-        )
+        texts = [
+            replace(text, day="") if one.block.id in lowered else text
+            for one in shown
+            for text in [_text_of(one.block)]
+        ]
+        shown = newer_first(shown, texts, about, lambda *_: False)
         later: dict[int, Later] = {}
         for place, one in enumerate(shown):
             memory = memories.get(one.block.id)

@@ -253,14 +253,19 @@ def _kinds_of(part: Sequence[str], of: Reading) -> set[str]:
 
 
 _FILES = frozenset(
-    map(stem, "memory rtmemory ltmemory user tools identity agents claude notes log".split())
+    map(stem, "memory rtmemory ltmemory tools identity agents claude notes log".split())
 )
+_USER = stem("user")
 
 
 def _headings(under: str) -> tuple[str, ...]:
-    """Return the headings above a statement without dates, except common file names."""
+    """Return the headings above a statement without dates, except common file names.
+
+    The file of the user names a person, to whom the headings below it belong.
+    """
     parts = (plain_words(without_dates(part)) for part in re.split(r" [›–] ", under))
-    return tuple(part for part in parts if part and part not in _FILES)
+    found = tuple(part for part in parts if part and part not in _FILES)
+    return () if found == (_USER,) else found
 
 
 def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:

@@ -136,12 +136,15 @@ def test_what_a_newer_statement_changes(old: str, new: str, expected: str | None
         (("memory › 2026-03-01 › Kiln", "MEMORY › Kiln"), True),
         (("Shop › Kiln", "Kiln"), True),
         (("Shop › Kiln", "Yard › Kiln"), False),
+        (("USER › Kiln", "ana › Kiln"), False),
+        (("USER › Kiln", "MEMORY › Kiln"), True),
+        (("USER", "MEMORY"), True),
         (("Kiln", ""), False),
         (("Shop › Kiln March 2026", "Shop › Kiln 2026-05-02"), True),
     ],
 )
 def test_a_key_is_of_what_it_stands_under(under: tuple[str, str], changes: bool) -> None:
-    found = change_of(prior("Version: 2.1", under[0]), prior("Version: 2.2", under[1]))
+    found = change_of(prior("Kiln version: 2.1", under[0]), prior("Kiln version: 2.2", under[1]))
     assert (found is not None) == changes
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 
 import msgspec
 from msgspec.structs import replace
@@ -72,8 +72,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 class Held(msgspec.Struct, frozen=True):
     """What a text contains of a question: the weighted share of the words of its best phrasing.
 
-    A text answers if it contains enough of a phrasing, and the rarest of its words that any text
-    contains.
+    A text answers if it contains enough of a phrasing, and one statement in it most of the rarest
+    words that any text contains, or the names among them.
     """
 
     share: float = 1.0
@@ -423,19 +423,19 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             found |= {part: self._weights[part] / len(word) for part in word}
         return found
 
-    def held(self, own: Sequence[Collection[str]], text: Collection[str], words: float) -> Held:
+    def held(
+        self, own: Callable[[], Iterable[Collection[str]]], text: Collection[str], words: float
+    ) -> Held:
         """Return what a text contains of the question, by its terms and the score of its words.
 
-        `own` are the terms of each statement of the hit, without the lines around it that are in
-        `text`: one statement must hold most of the rarest words.
+        `own` returns the terms of each statement of the hit, without the lines around it that are
+        in `text`: one statement must hold most of the rarest words, or the names among them.
         The more phrasings a question has, the likelier a text contains enough of one by chance. So
         its score must grow with them, unless the text has nearly all words of one.
         """
         question = self.question
-        mine, *alone = (
-            {t for t, forms in question.terms.items() if any(f in terms for f in (t, *forms))}
-            for terms in (text, *own)
-        )
+        alone = cache(lambda: [*map(self._asked_in, own())])
+        mine = self._asked_in(text)
         phrasings = ([t for t in one if t in self._weights] for one in question.phrasings)
         every = [self._held(phrasing, mine, alone) for phrasing in phrasings if phrasing]
         best = max(every, key=lambda one: (one.answers, one.share), default=Held())
@@ -446,8 +446,13 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return best
         return Held(min(best.share, _UNSURE), best.answers and words >= bar, best.count)
 
+    def _asked_in(self, text: Collection[str]) -> set[str]:
+        """Return the words asked for that a text has, by its terms."""
+        asked = self.question.terms.items()
+        return {term for term, forms in asked if any(form in text for form in (term, *forms))}
+
     def _held(
-        self, phrasing: Sequence[str], held: Collection[str], alone: Sequence[Collection[str]]
+        self, phrasing: Sequence[str], held: set[str], alone: Callable[[], list[set[str]]]
     ) -> Held:
         weights, shares = self._weights, self._shares
         count = min(len(phrasing), _LONG)
@@ -456,11 +461,15 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         share = min(1.0, sum(shares[term] for term in mine) / every)
         known = {term: weights[term] for term in phrasing if self._count(term)}
         least = _RARE * max(known.values(), default=math.inf)
-        rarest = [term for term, weight in known.items() if weight >= least]
-        most = max(sum(term in one for term in rarest) for one in alone)
-        has_most = 2 * most > len(rarest)
-        decides = len(phrasing) > _LONG or has_most
-        return Held(share, decides and share >= ENOUGH, len(mine))
+        rarest = {term for term, weight in known.items() if weight >= least}
+        names = rarest & self.question.names
+
+        def decides(found: set[str]) -> bool:
+            return 2 * len(rarest & found) > len(rarest) or set() < names <= found
+
+        is_long = len(phrasing) > _LONG
+        answers = is_long or (decides(held) and any(map(decides, alone())))
+        return Held(share, answers and share >= ENOUGH, len(mine))
 
 
 def sureness(held: Held, *others: str) -> str:

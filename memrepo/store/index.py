@@ -11,6 +11,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -19,7 +20,6 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
 from memrepo.core.layout import PROFILES
-from memrepo.core.patterns import regex
 from memrepo.policies.questions import Question, question_of
 from memrepo.policies.ranking import (
     ALIKE,
@@ -35,6 +35,7 @@ from memrepo.policies.ranking import (
 from memrepo.policies.rules import Weights
 from memrepo.store.blocks import Indexed, begin_at
 from memrepo.store.database import NAME, open_database, query, remove
+from memrepo.text.sentences import items
 from memrepo.text.words import asked_terms, date_words, index_terms
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ def no_model() -> None:
     """Return None, meaning that no embedding model is available. Default for `Index.model`."""
 
 
-_ITEM = regex(r"\n(?=[ \t>]*(?:[-*+]|\d{1,3}[.)])[ \t])")
 FEW_BLOCKS, SHARE_OF_LANGUAGE = 3, 0.02
 """A language counts from this many blocks of it, or from this share of all."""
 
@@ -360,7 +360,7 @@ def _found(
     for one in best:
         block = one.block
         terms = queries.terms_of(block)
-        own = queries.terms_by_item(block) if block.is_record or not block.id else [terms]
+        own = partial(queries.terms_by_statement, block)
         around, beside = nearby.get(block.number, (None, ""))
         if around is not None:
             terms = terms | queries.terms_of(around)
@@ -545,15 +545,16 @@ class Queries:
         """Return the block with a number, or None if it is outside the limits of the search."""
         return next(iter(self._select("m.number = CAST(? AS INTEGER)", [str(number)])), None)
 
-    def terms_by_item(self, block: Block) -> list[set[str]]:
-        """Return the terms of each item of a list, with those of the headings above it.
+    def terms_by_statement(self, block: Block) -> list[set[str]]:
+        """Return the terms of each statement, with those of the headings of the block.
 
-        Neighbours in a log or a source are not about one thing.
+        Neighbours in a log or a source are not about one thing. Other memories are one statement.
         """
-        (head,) = self.base.execute(
-            "SELECT head FROM block WHERE number = ?", (block.number,)
-        ).fetchone()
-        return [{*head.split(), *index_terms(item).terms} for item in _ITEM.split(block.text)]
+        if block.id and not block.is_record:
+            return [self.terms_of(block)]
+        one = "SELECT head FROM block WHERE number = ?"
+        ((head,),) = self.base.execute(one, (block.number,))
+        return [{*head.split(), *index_terms(item).terms} for item in items(block.text)]
 
     def terms_of(self, block: Block) -> set[str]:
         """Return the terms of a block, with those of its headings."""

@@ -172,6 +172,7 @@ LENGTH = 600
 """Maximum length of a paragraph in characters, unless it is a single sentence."""
 _HEADING = regex(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _FENCE = regex(r"[ \t]{0,12}(?:```|~~~)")
+_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)])[ \t]")
 
 
 class Paragraph(msgspec.Struct, frozen=True, kw_only=True):
@@ -212,6 +213,28 @@ def cut(rows: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
             held.append((number, line.rstrip()))
             size += len(line) + 1
     yield from _joined(held, path)
+
+
+def items(text: str) -> list[str]:
+    """Return what a text says one by one: each list item, below what it belongs to.
+
+    That is the headings above it, the text before the list, and the items with less indent.
+    """
+    found: list[str] = []
+    above: list[tuple[int, str]] = []
+    for line in filter(str.strip, text.split("\n")):
+        plain = line.lstrip(" \t>")
+        indent, heading = len(line) - len(plain), _HEADING.match(line)
+        depth = len(heading[1]) - 9 if heading else indent + 1 if _BULLET.match(plain) else 0
+        if not depth and above and 0 <= above[-1][0] <= indent:
+            depth, before = above.pop()
+            line = f"{before}\n{line}"
+            found.pop()
+        while above and above[-1][0] >= depth:
+            above.pop()
+        above.append((depth, line))
+        found.append("\n".join(one for _, one in above))
+    return found
 
 
 def _pieces(line: str) -> Iterator[str]:

@@ -151,9 +151,16 @@ def test_a_word_is_stemmed_by_all_languages_of_the_repository(
         ("老王的生日", 1),
         ("服务器的密码", 1),
         ("服务器为什么重启", 0),
+        ("which hotel in Lisbon", 0),
+        ("Which toner does the printer need?", 0),
+        ("Which driver does the scanner use?", 0),
+        ("Which driver does the printer need?", 1),
+        ("What is Bea's phone?", 0),
+        ("what is the phone of Bea", 0),
+        ("phone of the boiler", 1),
     ],
 )
-def test_only_a_statement_with_most_of_the_rarest_words_answers(
+def test_only_a_statement_with_most_of_the_rarest_words_or_its_names_answers(
     repo: Path, question: str, exit_: int
 ) -> None:
     """What stands next to it, in the same list or log, is about another thing."""
@@ -168,6 +175,13 @@ def test_only_a_statement_with_most_of_the_rarest_words_answers(
         "memory/2026-03-01.md",
         "# 日志\n\n- 今天和老王讨论了合同，他下周签字。\n- 小李的生日是三月五日。\n"
         "- 服务器昨晚重启了两次，原因是内存不足。\n- 老王的电话换了。\n- 生日聚会在外滩。\n",
+    )
+    place(
+        repo,
+        "devices.md",
+        "# Devices\n\n- Printer: HP LaserJet\n  - toner: CF259A\n\nScanner in the study:\n"
+        "- driver: brother4\n\n## Lisbon trip\n\n- hotel: Casa Azul\n\n## Kitchen\n\n"
+        "- Bea Amsel: +49 30 1234567.\n- The phone of the office is broken.\n- The boiler hums.\n",
     )
     done(repo, "ingest", now=LATER)
     answer_ = memrepo(repo, "search", question)

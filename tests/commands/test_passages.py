@@ -146,21 +146,18 @@ def test_a_word_is_stemmed_by_all_languages_of_the_repository(
     ("question", "exit_"),
     [
         ("cuánto cuesta el alquiler", 0),
-        ("cuánto cuesta la harina", 1),
         ("小李的生日", 0),
-        ("老王的生日", 1),
-        ("服务器的密码", 1),
         ("服务器为什么重启", 0),
         ("which hotel in Lisbon", 0),
         ("Which toner does the printer need?", 0),
         ("Which driver does the scanner use?", 0),
-        ("Which driver does the printer need?", 1),
         ("What is Bea's phone?", 0),
         ("what is the phone of Bea", 0),
-        ("phone of the boiler", 1),
+        ("which garage repaired the boat trailer of the printer", 1),
+        ("when does the boiler hum", 0),
     ],
 )
-def test_only_a_statement_with_most_of_the_rarest_words_or_its_names_answers(
+def test_only_a_statement_with_half_of_the_rarest_words_or_its_names_answers(
     repo: Path, question: str, exit_: int
 ) -> None:
     """What stands next to it, in the same list or log, is about another thing."""

@@ -78,7 +78,8 @@ def test_readers_of_sources_return_units_and_problems(data: bytes) -> None:
 def test_readers_of_own_files_return_values_or_problems(data: bytes) -> None:
     path = "memories/knowledge/2026-03/x-012345.md"
     memory, problems = codec.decode(path, data)
-    assert memory is not None or any(p.severity == "error" for p in problems)
+    severities = {"warning"} if not data.strip() else {"error"}  # an empty file is not yet written
+    assert memory is not None or severities & {p.severity for p in problems}
     assert all(p.message for p in split_header(data, path).problems)
     assert read_tombstone("tombstones/x.md", data) is not None
     assert corrections.decode("corrections/x.md", data)

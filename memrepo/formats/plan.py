@@ -264,11 +264,14 @@ class _Import(msgspec.Struct):
         return rest
 
     def _clean(self, memory: Memory, record: ImportRecord) -> Memory:
-        """Replace the secrets in a memory by placeholders, and remove invisible characters."""
+        """Replace the secrets in a memory by placeholders, and remove invisible characters.
+
+        A memory of this format comes back as it was written.
+        """
         kinds: set[str] = set()
 
         def clean(text: str) -> str:
-            shown, secrets = redact(strip_deceptive(text))
+            shown, secrets = redact(text if record.is_own else strip_deceptive(text))
             kinds.update(s.kind for s in secrets)
             return shown
 

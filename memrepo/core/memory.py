@@ -700,7 +700,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def is_wanted(self) -> bool:
-        """Whether it belongs on the first page because somebody said so: stored or pinned."""
+        """Whether it belongs on the first page by choice: stored or pinned."""
         return self.is_stored or (self.pinned and not self.is_note)
 
     @property

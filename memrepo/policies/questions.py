@@ -68,8 +68,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     faint: frozenset[str] = frozenset()
     """The terms that only frame the question or name a kind of answer, such as `number`."""
-    names: frozenset[str] = frozenset()
-    """The terms of capitalised words, except the first, which is one only in `Bea's`."""
     phrasings: tuple[tuple[str, ...], ...] = ()
     """The terms of each phrasing: of the question, then of its other phrasings."""
     spans: tuple[Span, ...] = ()
@@ -100,13 +98,11 @@ def question_of(
         terms = {**asked, **terms}
         phrasings.append(tuple(asked))
     found = words(_without_small_words(text, own))
-    named = [name for one in (text, *also) for name in _NAMES.findall(one)]
     spans, timed = _days(text, today, terms) if today else ((), frozenset[str]())
     return Question(
         terms=terms,
         words=tuple(found),
         faint=frozenset(faint),
-        names=frozenset(dict(asked_terms(" ".join(named), languages))),
         phrasings=tuple(filter(None, phrasings)),
         spans=spans,
         timed=timed,
@@ -200,7 +196,6 @@ _DIGIT = regex(r"\d")
 _CLOCK = regex(r"\b\d\d?:\d\d\b")
 _PROPER_NAME = regex(r"(?<=[^\W\d_A-Z] |[,;:\"] )[\"(]?[A-Z\u00c0-\u00de][^\W\d_]{2}")
 _TITLE = regex('"[^"]|[\u201c\u00ab]')
-_NAMES = regex(r"(?:(?<=\w )|\b(?=\w+['’]s\b))[A-Z\u00c0-\u00de]\w+")
 _WORD = regex(r"\w+")
 KINDS_OF_ANSWER = "tnpq"
 """Times, numbers, proper names and quoted titles."""

@@ -73,7 +73,7 @@ class Held(msgspec.Struct, frozen=True):
     """What a text contains of a question: the weighted share of the words of its best phrasing.
 
     A text answers if it contains enough of a phrasing, and one statement in it half of the rarest
-    words that any text contains, or the names among them.
+    words that any text contains.
     """
 
     share: float = 1.0
@@ -429,7 +429,7 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return what a text contains of the question, by its terms and the score of its words.
 
         `own` returns the terms of each statement of the hit, without the lines around it that are
-        in `text`: one statement must hold half of the rarest words, or the names among them.
+        in `text`: one statement must hold half of the rarest words.
         The more phrasings a question has, the likelier a text contains enough of one by chance. So
         its score must grow with them, unless the text has nearly all words of one.
         """
@@ -462,10 +462,9 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         known = {term: weights[term] for term in phrasing if self._count(term)}
         least = _RARE * max(known.values(), default=math.inf)
         rarest = {term for term, weight in known.items() if weight >= least}
-        names = rarest & self.question.names
 
         def decides(found: set[str]) -> bool:
-            return 0 < len(rarest) <= 2 * len(rarest & found) or set() < names <= found
+            return 0 < len(rarest) <= 2 * len(rarest & found)
 
         is_long = len(phrasing) > _LONG
         answers = is_long or (decides(held) and any(map(decides, alone())))

@@ -157,7 +157,7 @@ def test_a_word_is_stemmed_by_all_languages_of_the_repository(
         ("when does the boiler hum", 0),
     ],
 )
-def test_only_a_statement_with_half_of_the_rarest_words_or_its_names_answers(
+def test_only_a_statement_with_half_of_the_rarest_words_answers(
     repo: Path, question: str, exit_: int
 ) -> None:
     """What stands next to it, in the same list or log, is about another thing."""

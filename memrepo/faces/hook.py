@@ -110,7 +110,7 @@ def _take_in_own(work: Work, folder: str) -> None:
     from memrepo.store.workspace import repository_of
 
     if repository_of(Path(folder)) == work.store.root:
-        return  # runs read the notes that are next to the repository's own files
+        return  # files in a repository are no notes of a session
     with suppress(import_.NothingToImport):
         # The verb is refused to a bound caller, who names a path. Here the program names it.
         import_.do(work, import_.Request(format="claude-code", path=folder))

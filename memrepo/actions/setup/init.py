@@ -85,9 +85,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     workspace: Annotated[
         str, option("the agent's workspace, which runs read", "--from", metavar="WORKSPACE")
     ] = ""
-    person: Annotated[
-        bool, option("add your git e-mail to `human_authors`, as of one more person", "--person")
-    ] = False
+    person: Annotated[bool, option("add your git e-mail to `human_authors`", "--person")] = False
 
 
 class Recognised(NamedTuple):

@@ -96,7 +96,7 @@ def _is_private(work: Work, event: HookEvent) -> bool:
     The folder is the one that the event names, and the one in which the hook was started.
     """
     wanted = {Path(name).expanduser() for name in work.config.agents.private}
-    # A folder beside the repository may be relative to it. A name has one part.
+    # A folder next to the repository may be relative to it. A name has one part.
     wanted |= {(work.store.root / path).resolve() for path in wanted if len(path.parts) > 1}
     folders = [Path.cwd() / event.folder, Path.cwd()]
     folders += [folder.resolve() for folder in folders]

@@ -237,7 +237,7 @@ def _claim_edits(first: Work) -> None:
             *(Write(path=path_of(state.layout, g.key), data=tombstone_bytes(g)) for g in gone),
         ),
     )
-    first.store.notices += (_told_deletion(state, stone) for stone in gone)
+    first.store.notices += (_deletion_notice(state, stone) for stone in gone)
     base, context, now = at.tree.commit, at.context(), first.call.now
     landing = prepare(at.store, state, base, (step,), context, now, author=at.author)
     at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
@@ -273,7 +273,7 @@ def _deletions(
             )
 
 
-def _told_deletion(state: State, stone: Tombstone) -> Problem:
+def _deletion_notice(state: State, stone: Tombstone) -> Problem:
     count = stone.statement.count("\n- ")
     what = counted(count, "memory was", "memories were")
     return Problem(

@@ -18,6 +18,7 @@ import msgspec
 
 from memrepo.core import codec
 from memrepo.core.errors import Problem
+from memrepo.core.kept import read_table
 from memrepo.core.layout import AREAS, Layout
 from memrepo.core.memory import Memory, references
 from memrepo.core.patterns import regex
@@ -50,10 +51,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def all_rules() -> Mapping[str, Rule]:
     """Return all rules by name, including those for commit messages."""
-    import tomllib
-
-    table = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
-    return {name: Rule(name=name, **row) for name, row in tomllib.loads(table).items()}
+    table = read_table(Path(__file__).with_name("rules.toml"))
+    return {name: Rule(name=name, **row) for name, row in table.items()}
 
 
 def report(

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache
+from importlib import import_module
 from typing import AnyStr, cast
+
+from memrepo.core.kept import kept
 
 
 class _Regex:
@@ -24,34 +27,35 @@ class _Regex:
         if name == "pattern":
             found: object = self._spell()
         else:
-            found = getattr(re.compile(self._spell(), self._given), name)
+            found = getattr(_compiled(self._spell(), int(self._given)), name)
         setattr(self, name, found)
         return found
 
 
-class _Wide(_Regex):
-    """A pattern none of whose characters is ASCII. An ASCII text needs no search, nor a compile.
+def compiled(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return `re.compile(pattern, flags)`, whose code is kept for the next process.
 
-    Compiling the ranges of a script takes longer than all that a short command does with words.
+    It is for the patterns of memrepo's own code and tables.
     """
-
-    def search(self, text: str, *span: int) -> re.Match[str] | None:
-        """Return the first match in a text, or None."""
-        return None if text.isascii() else self.compiled.search(text, *span)
-
-    def match(self, text: str, *span: int) -> re.Match[str] | None:
-        """Return the match at the beginning of a text, or None."""
-        return None if text.isascii() else self.compiled.match(text, *span)
-
-    @cached_property
-    def compiled(self) -> re.Pattern[str]:
-        """Return the pattern itself."""
-        return re.compile(cast("str", self._spell()), self._given)
+    return cast("re.Pattern[AnyStr]", _compiled(pattern, int(flags)))
 
 
-def wide(pattern: str) -> re.Pattern[str]:
-    """Return a lazy pattern of characters beyond ASCII, with `search` and `match`."""
-    return cast("re.Pattern[str]", _Wide(lambda: pattern, 0))
+@cache
+def _compiled(pattern: str | bytes, flags: int) -> object:
+    try:
+        code = kept((pattern, flags), lambda: _coded(pattern, flags))
+        return import_module("_sre").compile(pattern, *code)
+    except (ImportError, AttributeError, TypeError):  # another implementation of `re`
+        return re.compile(pattern, flags)
+
+
+def _coded(pattern: str | bytes, flags: int) -> tuple[object, ...]:
+    """Return what `re` makes of a pattern, as `_sre.compile` takes it."""
+    parsed = import_module("re._parser").parse(pattern, flags)
+    state, code = parsed.state, import_module("re._compiler")._code(parsed, flags)  # noqa: SLF001
+    names = {place: name for name, place in state.groupdict.items()}
+    named = tuple(map(names.get, range(state.groups)))
+    return flags | state.flags, [*map(int, code)], state.groups - 1, state.groupdict, named
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

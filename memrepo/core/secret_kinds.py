@@ -21,7 +21,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import compiled, regex
 
 Span = tuple[int, int]
 Find = tuple[int, int, str]
@@ -65,7 +65,7 @@ class Form(NamedTuple):
 def _compiled(spelled: str) -> Callable[[str, int, int], Iterator[re.Match[str]]]:
     if spelled.startswith("{TOKEN}"):
         spelled = "{START}(?:" + spelled.removeprefix("{TOKEN}") + "){STOP}"
-    return re.compile(_expanded(spelled), re.ASCII).finditer
+    return compiled(_expanded(spelled), re.ASCII).finditer
 
 
 @cache
@@ -81,7 +81,7 @@ def _pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of `patterns.tsv`, compiled when it is first used."""
     flags, spelled = _spellings()[name]
     chosen = (re.IGNORECASE if "i" in flags else 0) | (re.MULTILINE if "m" in flags else 0)
-    return re.compile(_expanded(spelled), chosen)
+    return compiled(_expanded(spelled), chosen)
 
 
 def _expanded(spelled: str) -> str:
@@ -233,7 +233,7 @@ def _section(name: str) -> tuple[str, ...]:
         every = tuple(word for sort in _SORTS for word in _section(sort))
         plain = (word for word in every if word[0] != "*")
         found: Iterable[str] = every if kind == "wide" else plain
-        found = set(every).difference(found) if kind == "ending" else found
+        found = (word for word in every if word[0] == "*") if kind == "ending" else found
     else:
         found = _sections()[name]
     keep: Callable[[str], bool] = {

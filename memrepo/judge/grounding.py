@@ -7,7 +7,6 @@ judge (`judge.reading`).
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -16,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from memrepo.core.ids import normalise
+from memrepo.core.kept import read_table
 from memrepo.core.patterns import regex
 from memrepo.text.dates import future_date, month_names, month_number, short_month_names, timespans
 from memrepo.text.words import bare, language_of, table
@@ -542,7 +542,7 @@ def _foreign_figures(
 
 @cache
 def _table(section: str) -> Mapping[str, str]:
-    found: Mapping[str, Mapping[str, str]] = tomllib.loads(TABLES.read_text(encoding="utf-8"))
+    found: Mapping[str, Mapping[str, str]] = read_table(TABLES)
     return found[section]
 
 

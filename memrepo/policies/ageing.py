@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
@@ -36,8 +35,9 @@ from msgspec.structs import asdict, replace
 
 from memrepo.core.access import Access, Accesses, moment
 from memrepo.core.ids import normalise, visible
+from memrepo.core.kept import read_table
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import compiled, regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
 from memrepo.policies.rules import DecayRules, TierRules
 
@@ -99,13 +99,13 @@ class _Signs(msgspec.Struct, frozen=True, kw_only=True):
 def _signs() -> Mapping[str, _Signs]:
     """Load the table of decay classes, and compile the signs of each class."""
     found: dict[str, _Signs] = {}
-    for name, row in tomllib.loads(TABLE.read_text("utf-8")).items():
+    for name, row in read_table(TABLE).items():
         parts = [segments(word) for word in row["keys"]]
         words = "|".join(re.escape(normalise(word)) for word in row["texts"])
         found[name] = _Signs(
             single=frozenset(part[0] for part in parts if len(part) == 1),
             several=tuple(part for part in parts if len(part) > 1),
-            texts=re.compile(rf"(?<!\w)(?:{words})(?!\w)"),
+            texts=compiled(rf"(?<!\w)(?:{words})(?!\w)"),
         )
     return found
 

@@ -15,7 +15,6 @@ sum of points decides the score within the level.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -25,6 +24,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.ids import normalise
+from memrepo.core.kept import read_table
 from memrepo.core.memory import Importance, Memory, without_chunks
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
@@ -42,7 +42,7 @@ from memrepo.text.words import (
     tokens,
 )
 
-_TABLE = tomllib.loads(Path(__file__).with_name("importance.toml").read_text("utf-8"))
+_TABLE = read_table(Path(__file__).with_name("importance.toml"))
 LEVELS: Mapping[str, float] = _TABLE["levels"]
 """The minimum score of each level, highest first."""
 CATEGORIES: Mapping[str, dict[str, Any]] = _TABLE["categories"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.patterns import regex, spelled, wide
+from memrepo.core.patterns import regex, spelled
 from memrepo.text.dates import opening_date
 from memrepo.text.words import ENGLISH, bare, language_asked, small_words
 from memrepo.text.words import table as language_table
@@ -35,9 +35,9 @@ _PARTS = regex(r" [,;.，；。!?—–] ")
 _QUOTED = regex(r"[\"“„«「]\s*\S+(?:\s+\S+){2,}")
 _ELIDED = regex(r"(?<!\w)(\w|qu)['’](?=\w\w)", re.IGNORECASE)
 _SCRIPTS = (
-    (wide("[\u3040-\u30ff]"), "japanese"),
-    (wide("[\uac00-\ud7af]"), "korean"),
-    (wide("[\u3400-\u9fff]"), "chinese"),
+    (regex("[\u3040-\u30ff]"), "japanese"),
+    (regex("[\uac00-\ud7af]"), "korean"),
+    (regex("[\u3400-\u9fff]"), "chinese"),
 )
 _ENDINGS = ("ing", "ed", "s")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -19,6 +18,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from memrepo.core.kept import read_table
 from memrepo.core.layout import PROFILES
 from memrepo.core.patterns import regex
 from memrepo.read.documents import is_episode
@@ -90,7 +90,7 @@ class FileKind(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def kinds() -> Kinds:
     """Load the table of file kinds."""
-    return msgspec.convert(tomllib.loads(TABLE.read_text("utf-8")), Kinds)
+    return msgspec.convert(read_table(TABLE), Kinds)
 
 
 _WORDS = regex(r"[^\W_]+")

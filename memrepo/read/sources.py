@@ -10,7 +10,6 @@ profile `classic` is memory-purifier's original contract, without raw logs.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
@@ -21,13 +20,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from memrepo.core.kept import read_table
 from memrepo.core.keys import Texts, Unfit
 from memrepo.core.patterns import regex
 from memrepo.read.documents import is_episode
 
 SourceKind = Literal["claims", "notes", "page", "text"]
 """How runs read a file: as claims, as notes, as claims while its folder has few, or for search."""
-_TABLE = tomllib.loads(Path(__file__).with_name("sources.toml").read_text("utf-8"))
+_TABLE = read_table(Path(__file__).with_name("sources.toml"))
 CLASSIC_CLAIMS, CLAIMS, FOLDERS, SEARCH, NOTES, CODE, AUTHORITY, OWN, PERSONAL, TEXT_SUFFIXES = (
     tuple(_TABLE[key])
     for key in (

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from memrepo.core.errors import Exit, MemrepoError, Problem
+from memrepo.core.kept import read_table
 from memrepo.core.patterns import regex
 
 
 @cache
 def _texts() -> Mapping[str, Any]:
-    import tomllib
-
-    return tomllib.loads(Path(__file__).with_name("messages.toml").read_text(encoding="utf-8"))
+    found: Mapping[str, Any] = read_table(Path(__file__).with_name("messages.toml"))
+    return found
 
 
 def problem(

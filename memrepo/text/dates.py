@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache, partial
 from typing import Literal, NamedTuple
 
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import compiled, regex
 from memrepo.core.times import MONTHS
 from memrepo.text.words import (
     ENGLISH,
@@ -146,7 +146,7 @@ def _yearless_forms() -> tuple[re.Pattern[str], ...]:
 
 def _compiled(forms: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     month = "(?P<month>" + "|".join(sorted(short_month_names(), key=len, reverse=True)) + r")\b\.?"
-    return tuple(re.compile(form.replace("MONTH", month), re.IGNORECASE) for form in forms)
+    return tuple(compiled(form.replace("MONTH", month), re.IGNORECASE) for form in forms)
 
 
 @cache
@@ -294,7 +294,7 @@ def date_updated(text: str) -> str:
 @cache
 def _updated() -> re.Pattern[str]:
     words = "|".join(re.escape(word) for word in entries("dates", "updated"))
-    return re.compile(rf"^[\W_]*(?:{words})\W*[:：\d]")
+    return compiled(rf"^[\W_]*(?:{words})\W*[:：\d]")
 
 
 def date_until(text: str, stated: str = "", captured: str = "") -> str:
@@ -345,7 +345,7 @@ def _month_end(first: str) -> str:
 @cache
 def _until() -> re.Pattern[str]:
     words = "|".join(re.escape(word) for word in entries("dates", "until"))
-    return re.compile(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,5}}$")
+    return compiled(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,5}}$")
 
 
 @cache
@@ -353,9 +353,7 @@ def _weekdays() -> re.Pattern[str]:
     """Return the pattern of a weekday, and of a phrase before it that ends something on it."""
     ends = _any([*entries("dates", "until"), *entries("dates", "due")])
     days = "|".join(sorted(map(re.escape, _weekday_numbers()), key=len, reverse=True))
-    return re.compile(
-        rf"(?P<ends>(?<!\w){ends} (?:[^\W\d_]{{1,7}} )?)?(?<!\w)(?P<day>{days})(?!\w)"
-    )
+    return compiled(rf"(?P<ends>(?<!\w){ends} (?:[^\W\d_]{{1,7}} )?)?(?<!\w)(?P<day>{days})(?!\w)")
 
 
 @cache
@@ -413,7 +411,7 @@ def _recurs(text: str) -> bool:
 
 @cache
 def _recurring() -> re.Pattern[str]:
-    return re.compile(_whole(entries("dates", "recurring")))
+    return compiled(_whole(entries("dates", "recurring")))
 
 
 def _calendar(year: str, month: str, day: str) -> str:
@@ -613,7 +611,7 @@ def _phrase_rules(own: tuple[str, ...]) -> list[_Rule]:
     """Return the rules for the phrases that some languages have for days, weeks and months."""
 
     def rule(key: str, unit: str, back: int) -> _Rule:
-        form = re.compile(_whole(entries("dates", key, own)))
+        form = compiled(_whole(entries("dates", key, own)))
         return form, lambda _, today: _days_of(unit, today, back)
 
     return [rule(key, *days) for key, days in _PHRASES.items()]
@@ -624,7 +622,7 @@ def _english_rules() -> list[_Rule]:
     def on(match: re.Match[str], today: date) -> _Days:
         return _on(WEEKDAYS.index(match[2]), today, before=match[1] == "last")
 
-    weekday = re.compile(rf"\b(this|last|on) ({'|'.join(WEEKDAYS)})\b")
+    weekday = compiled(rf"\b(this|last|on) ({'|'.join(WEEKDAYS)})\b")
     return [*_phrase_rules((ENGLISH,)), (weekday, on)]
 
 
@@ -649,6 +647,6 @@ def _foreign_rules() -> list[_Rule]:
         (day, on),
     ]
     return [
-        *((re.compile(form), days_of) for form, days_of in weekdays),
+        *((compiled(form), days_of) for form, days_of in weekdays),
         *_phrase_rules(_FOREIGN),
     ]

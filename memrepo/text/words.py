@@ -15,7 +15,6 @@ A word may be a function word in one language and a content word in another (Ger
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +27,8 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from memrepo.core.ids import normalise, visible
-from memrepo.core.patterns import regex, wide
+from memrepo.core.kept import parsed
+from memrepo.core.patterns import compiled, regex
 from memrepo.core.times import MONTHS
 
 FOLDER = Path(__file__).parents[1] / "languages"
@@ -41,7 +41,7 @@ LANGUAGES = (
 """All languages with a file. A text that fits several languages has the first of them."""
 _SECTION = regex(r"(?m)^\[(\w+)")
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_IS_WIDE = wide(f"[{_WIDE}]")
+_IS_WIDE = regex(f"[{_WIDE}]")
 MIN_PLAIN_LENGTH = 4
 """Shorter words are not matched without their accents, because they may be other words."""
 
@@ -62,7 +62,7 @@ def _sections(language: str) -> Mapping[str, str]:
 def table(language: str, section: str) -> Mapping[str, Any]:
     """Return a section of a language's file, or an empty mapping if the section is missing."""
     text = _sections(language).get(section, "")
-    found: Mapping[str, Any] = tomllib.loads(text).get(section, {}) if text else {}
+    found: Mapping[str, Any] = parsed(text).get(section, {}) if text else {}
     return found
 
 
@@ -204,7 +204,7 @@ def pattern(found: Iterable[str], *, start: bool = False, end: bool = False) -> 
         any_of = rf"\A\W*(?:{any_of})"
     if end:
         any_of = rf"(?:{any_of})\W*\Z"
-    return re.compile(any_of, re.IGNORECASE)
+    return compiled(any_of, re.IGNORECASE)
 
 
 def _without_accents(entry: str) -> str:
@@ -334,7 +334,7 @@ def _by_word() -> Mapping[str, tuple[str, ...]]:
 def _by_letter() -> tuple[Mapping[str, str], Mapping[str, re.Pattern[str]]]:
     """Return the rare letters of each language, and the pattern of each language's script."""
     found = dict(tables("language"))
-    scripts = {one: re.compile(f"[{t['script']}]") for one, t in found.items() if "script" in t}
+    scripts = {one: compiled(f"[{t['script']}]") for one, t in found.items() if "script" in t}
     return {one: t["letters"] for one, t in found.items() if "letters" in t}, scripts
 
 
@@ -350,7 +350,7 @@ _SIGNS = (
     "\u0b82\u0bbe-\u0bcd"
 )
 RUN = regex(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
-IS_SPACELESS = wide(f"[{SPACELESS}]")
+IS_SPACELESS = regex(f"[{SPACELESS}]")
 _ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
 """Equals `RUN` for ASCII texts, but compiles much faster."""
 _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")

@@ -7,7 +7,6 @@ fit no section are under "Other".
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -19,6 +18,7 @@ import msgspec
 from memrepo.assets import asset, own_text
 from memrepo.core.errors import UsageError
 from memrepo.core.ids import digest, normalise, slugify, visible
+from memrepo.core.kept import read_table
 from memrepo.core.layout import Layout, below, stamped
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
@@ -88,8 +88,8 @@ _ORDERS: Mapping[str, Callable[[Memory], _Key]] = {
     "newest": _by_newest,
     "oldest": lambda memory: (_day(memory), memory.path),
 }
-_TABLE = Path(__file__).with_name("pages.toml").read_text(encoding="utf-8")
-VIEWS = msgspec.convert(tomllib.loads(_TABLE)["view"], tuple[View, ...])
+_TABLE = read_table(Path(__file__).with_name("pages.toml"))
+VIEWS = msgspec.convert(_TABLE["view"], tuple[View, ...])
 
 
 def render_views(state: State, personal: bool = True) -> list[Change]:

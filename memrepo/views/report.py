@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from memrepo.core.kept import read_table
 from memrepo.core.messages import counted_as
 from memrepo.core.patterns import regex
 
-WORDS: dict[str, Any] = tomllib.loads(
-    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-)
+WORDS: dict[str, Any] = read_table(Path(__file__).with_name("words.toml"))
 COUNTS: Mapping[str, tuple[str, str]] = WORDS["counts"]
 LEFT_OUT: frozenset[str] = frozenset(WORDS["warnings"]["left_out"])
 """The rules whose warnings say that a text was not read, or only in part."""

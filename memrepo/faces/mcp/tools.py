@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, VerbResult, Work, as_program, choices_of, nothing
 from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.kept import read_table
 from memrepo.core.memory import STATUSES
 from memrepo.core.messages import REASON_LENGTH, fold
 from memrepo.core.patterns import regex
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Schema = dict[str, object]
 
-_TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
+_TABLE = read_table(Path(__file__).with_name("tools.toml"))
 _LIMITS: Mapping[str, Mapping[str, object]] = _TABLE["limits"]
 _BOUNDS = ("additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern")
 """Keys of a schema that are only used for validation. A refusal reports them if violated."""

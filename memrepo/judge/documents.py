@@ -515,8 +515,79 @@ MIN_SHARED, MIN_COVER = 2, 0.25
 """Words, and share of a memory's weight, that a text must have in common with the memory."""
 MAX_SHOWN = 120
 """Maximum memories shown with one question."""
+SHOWN_SHARE = 0.33
+"""Share of a question's length up to which more memories about the same subjects are shown."""
 SUBJECT_WEIGHT = 2.0
 """How much more a word of a memory's subject counts than another word."""
+
+PAIR, MEMORIES_PER_PAIR = 0.3, 6
+"""Share of their weight that two memories of a named pair have in common, and one pair of so many
+memories is named."""
+
+
+class Vocabulary:
+    """The words of some memories with their weights: rare words and subjects count more."""
+
+    def __init__(self, memories: Mapping[str, Memory]) -> None:
+        subjects = {id_: content_words(m.subject) for id_, m in memories.items()}
+        words = {id_: content_words(m.body) | subjects[id_] for id_, m in memories.items()}
+        self._holders: dict[str, list[str]] = defaultdict(list)
+        for id_, some in words.items():
+            for word in some:
+                self._holders[word].append(id_)
+        self._every = len(words)
+        self._weights = {
+            id_: {
+                word: self._rarity(word) * (SUBJECT_WEIGHT if word in subjects[id_] else 1.0)
+                for word in some
+            }
+            for id_, some in words.items()
+        }
+        self._whole = {id_: sum(weights.values()) for id_, weights in self._weights.items()}
+
+    def _rarity(self, word: str) -> float:
+        return math.log(1 + self._every / max(1, len(self._holders.get(word, ()))))
+
+    def _shared(self, words: Collection[str]) -> dict[str, list[float]]:
+        """Return the weights of the words that each memory has in common with some words."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for word in words:
+            for id_ in self._holders.get(word, ()):
+                found[id_].append(self._weights[id_][word])
+        return found
+
+    def covered(self, text: str) -> Iterator[tuple[float, str]]:
+        """Yield (score, id) for the memories that share enough words with a text.
+
+        The score is the weight of the shared words times their share of the memory's weight, so a
+        memory that a text repeats comes before one that has a few words of a long text.
+        """
+        for id_, common in self._shared(content_words(text)).items():
+            weight, whole = sum(common), self._whole[id_]
+            enough = len(common) >= min(MIN_SHARED, len(self._weights[id_]))
+            if enough and weight >= MIN_COVER * whole:
+                yield weight * weight / whole, id_
+
+    def alike(self, memory: Memory) -> Iterator[tuple[float, str]]:
+        """Yield (share, id) for the memories whose weights have the most in common with another."""
+        subject = content_words(memory.subject)
+        words = content_words(memory.body) | subject
+        own = sum(self._rarity(w) * (SUBJECT_WEIGHT if w in subject else 1.0) for w in words)
+        for id_, common in self._shared(words).items():
+            yield sum(common) / math.sqrt(own * self._whole[id_]), id_
+
+
+def pairs_alike(memories: Mapping[str, Memory]) -> list[tuple[str, str]]:
+    """Return the pairs of memories that have most in common, in the order of the memories."""
+    vocabulary, order = Vocabulary(memories), {id_: n for n, id_ in enumerate(memories)}
+    found = [
+        (share, order[id_], order[other], id_, other)
+        for id_, memory in memories.items()
+        for share, other in vocabulary.alike(memory)
+        if share >= PAIR and order[id_] < order[other]
+    ]
+    best = sorted(found, reverse=True)[: len(memories) // MEMORIES_PER_PAIR + 1]
+    return [pair[3:] for pair in sorted(best, key=lambda one: one[1:3])]
 
 
 def related(
@@ -529,49 +600,59 @@ def related(
 
     These are memories that cite removed lines (`citing` has their ids), those that contain a
     removed value, for each block of the text and each of its lines those that share most of their
-    rare words with it, and the newest about each subject that the text names. Who owner and agent
-    are, by their `names`, is always shown: texts call them "he", "user", "I".
+    rare words with it, and the newest about each subject that the text names. As far as there is
+    room follow the others that have a value of the text, or its subjects. Who owner and agent are,
+    by their `names`, is always shown: texts call them "he", "user", "I".
     """
     every = {memory.id: memory for memory in memories}
     wanted: dict[str, float] = {id_: math.inf for id_ in citing if id_ in every}
     removed = [row for d in batch.files.values() for rows in d.removed.values() for row in rows]
     for value in {normalise(v) for row in removed for v in literals_of(row)}:
         wanted |= {i: math.inf for i, m in every.items() if value in normalise(m.body)}
-    weights = _weights(every)
-    holders: dict[str, list[str]] = defaultdict(list)
-    for id_, words in weights.items():
-        for word in words:
-            holders[word].append(id_)
+    vocabulary = Vocabulary(every)
     blocks = [*blocks_of(batch), *removed]
     lines = {line for block in blocks for line in block.splitlines()[1:]}
     for texts, most in ((blocks, PER_BLOCK), (sorted(lines), PER_LINE)):
         for text in texts:
-            found = sorted(
-                _alike(text, weights, holders), key=lambda one: (-one[0], every[one[1]].body)
-            )
+            found = sorted(vocabulary.covered(text), key=lambda one: (-one[0], every[one[1]].body))
             for score, id_ in found[:most]:
                 wanted[id_] = max(score, wanted.get(id_, 0.0))
-    for id_ in (*_named(every, batch), *_persons(every, names)):
+    named = _named(every, batch)
+    newest = [id_ for some in named for id_ in some[:PER_NAME]]
+    for id_ in (*newest, *_persons(every, names)):
         wanted.setdefault(id_, 0.0)
-    chosen = sorted(wanted, key=lambda id_: (-wanted[id_], every[id_].body))[:MAX_SHOWN]
-    return short_ids(every[id_] for id_ in chosen)
+    chosen = sorted(wanted, key=lambda id_: (-wanted[id_], every[id_].body))
+    values = {normalise(value) for line in lines for value in literals_of(line)}
+    valued = (
+        i for i, m in every.items() if not values.isdisjoint(map(normalise, literals_of(m.body)))
+    )
+    others = [*valued, *(id_ for some in named for id_ in some[PER_NAME:])]
+    room = SHOWN_SHARE * tokens_of(batch.text)
+    room -= sum(tokens_of(every[id_].body) for id_ in chosen)
+    for id_ in (one for one in dict.fromkeys(others) if one not in wanted):
+        room -= tokens_of(every[id_].body)
+        if room < 0:
+            break
+        chosen.append(id_)
+    return short_ids(every[id_] for id_ in chosen[:MAX_SHOWN])
 
 
-def _named(memories: Mapping[str, Memory], batch: Batch) -> Iterator[str]:
-    """Yield the newest memories about each subject that a shown line, heading or file name has."""
+def _named(memories: Mapping[str, Memory], batch: Batch) -> list[list[str]]:
+    """Return the memories about each subject that a line or file name has, the newest first."""
     lines = {document.name for document in batch.files.values()}
     for document, rows in batch.parts:
         for number in (n for n, _ in rows if n):
             lines.update((document.lines[number - 1], *document.headings(number)))
     named = [content_words(line) for line in lines]
     about: dict[frozenset[str], list[Memory]] = defaultdict(list)
-    for memory in memories.values():
+    for memory in sorted(memories.values(), key=lambda m: m.body):
         if words := content_words(memory.subject):
             about[words].append(memory)
-    for words, some in about.items():
-        if any(words <= line for line in named):
-            newest = sorted(sorted(some, key=lambda m: m.body), key=lambda m: m.captured)
-            yield from (memory.id for memory in newest[-PER_NAME:])
+    return [
+        [m.id for m in sorted(some, key=lambda m: m.captured, reverse=True)]
+        for words, some in about.items()
+        if any(words <= line for line in named)
+    ]
 
 
 def _persons(memories: Mapping[str, Memory], names: Collection[str]) -> Iterator[str]:
@@ -582,40 +663,10 @@ def _persons(memories: Mapping[str, Memory], names: Collection[str]) -> Iterator
         yield from (id_ for _, id_ in found[:PER_NAME])
 
 
-def _weights(memories: Mapping[str, Memory]) -> dict[str, dict[str, float]]:
-    """Return the words of each memory with their weights: rare words and subjects count more."""
-    subjects = {id_: content_words(m.subject) for id_, m in memories.items()}
-    words = {id_: content_words(m.body) | subjects[id_] for id_, m in memories.items()}
-    count: dict[str, int] = defaultdict(int)
-    for some in words.values():
-        for word in some:
-            count[word] += 1
-    return {
-        id_: {
-            word: math.log(1 + len(words) / count[word])
-            * (SUBJECT_WEIGHT if word in subjects[id_] else 1.0)
-            for word in some
-        }
-        for id_, some in words.items()
-    }
-
-
-def _alike(
-    text: str, weights: Mapping[str, Mapping[str, float]], holders: Mapping[str, Collection[str]]
-) -> Iterator[tuple[float, str]]:
-    """Yield (score, id) for the memories that share enough words with a text.
-
-    The score is the weight of the shared words times their share of the memory's weight, so a
-    memory that a text repeats comes before one that has a few words of a long text.
-    """
-    shared: dict[str, list[float]] = defaultdict(list)
-    for word in content_words(text):
-        for id_ in holders.get(word, ()):
-            shared[id_].append(weights[id_][word])
-    for id_, common in shared.items():
-        weight, whole = sum(common), sum(weights[id_].values())
-        if len(common) >= min(MIN_SHARED, len(weights[id_])) and weight >= MIN_COVER * whole:
-            yield weight * weight / whole, id_
+def day_of(memory: Memory) -> str:
+    """Return the day on which a memory was last stated, or an empty string if no text dates it."""
+    dated = (s.captured[:10] for s in memory.sources if s.captured_from not in ("", "commit"))
+    return max(dated, default="")
 
 
 def short_ids(memories: Iterable[Memory]) -> dict[str, Memory]:

@@ -40,7 +40,7 @@ from memrepo.judge.checks import (
     with_days,
     with_near_lines,
 )
-from memrepo.judge.documents import DAY, Batch, is_heading, related
+from memrepo.judge.documents import DAY, Batch, Vocabulary, day_of, is_heading, related
 from memrepo.judge.interface import Assessment, Change, Fault, Operation, Question
 from memrepo.text.words import content_words
 
@@ -54,6 +54,8 @@ DUE_DAYS = 30
 """Days before its end from which a memory is due."""
 LOADED = ("AGENTS.md", "CLAUDE.md", "SOUL.md")
 """Files of a workspace that every session of its agent loads, whatever the first page has."""
+OPEN_TYPES, DAY_TYPES = ("open_question", "commitment"), ("fact", "milestone", "episode")
+"""Types of memories that may be over without a word, and of those that may tell of one day only."""
 _MEMORY = regex(r"\bm\d+\b")
 _LINE = regex(r"\b(F\d+):(\d+)\b")
 # Escape characters that could look like the end of a fence or tag, as JSON allows.
@@ -88,8 +90,7 @@ def _mark(text: str) -> str:
 
 def memory_row(id_: str, memory: Memory) -> str:
     """Return a memory as one line of a question."""
-    dated = (s.captured[:10] for s in memory.sources if s.captured_from not in ("", "commit"))
-    days = [max(dated, default=""), *((f"until {end}",) if (end := memory.valid_until) else ())]
+    days = [day_of(memory), *((f"until {end}",) if (end := memory.valid_until) else ())]
     cells = (id_, memory.type, memory.subject, " ".join(days), memory.body)
     return " | ".join(" ".join(cell.split()) for cell in cells)
 
@@ -187,14 +188,15 @@ def shelf_question(
     names: Sequence[str],
     today: str,
     refused: Sequence[tuple[Change, Sequence[str]]] = (),
-    hidden: int = 0,
+    *,
+    alike: Sequence[tuple[str, str]] = (),
+    page: Sequence[str] = (),
 ) -> Question:
     """Return the question that arranges the shelf. `new` are the ids of new memories.
 
-    `hidden` counts the memories that do not fit into the question.
-
-    `today` is an ISO date. Memories that end soon, and those from files that each session loads,
-    are listed by their ids. `refused` are changes of the first answer that are asked for once more,
+    `today` is an ISO date. Listed by their ids are memories that end soon, those from files that
+    each session loads, open ends, what tells of a day, the pairs `alike`, and the `page` that
+    earlier questions chose. `refused` are changes of the first answer that are asked for once more,
     with the reasons.
     """
     again: list[str] = []
@@ -203,15 +205,25 @@ def shelf_question(
         again += [f"refused: {given}", f"reason: {'; '.join(reasons)}"]
     rows = (f"{'+ ' if id_ in new else ''}{memory_row(id_, m)}" for id_, m in memories.items())
     due = sorted((m.valid_until, id_) for id_, m in memories.items() if is_due(m, today))
+    open_ends = sorted(
+        (day_of(m), id_)
+        for id_, m in memories.items()
+        if m.type in OPEN_TYPES and not m.valid_until > today
+    )
+    days = {id_: m for id_, m in memories.items() if m.type in DAY_TYPES and DAY.search(m.body)}
     listed = {
+        "newest": [max(map(day_of, memories.values()), default="")],
         "due": [f"{id_} {day}" for day, id_ in due],
         "loaded": [
             id_ for id_, m in memories.items() if m.sources and all(map(_is_loaded, m.sources))
         ],
+        "open": [id_ for _, id_ in open_ends],
+        "dated": [*days],
+        "alike": [" ".join(pair) for pair in alike],
+        "page so far": page,
     }
-    if hidden:
-        listed["not shown"] = [str(hidden)]
-    lists = (f"{name}: {', '.join(ids)}" for name, ids in listed.items() if ids)
+    listed = {name: ids for name, ids in listed.items() if any(ids)} if not refused else {}
+    lists = (f"{name}: {', '.join(ids)}" for name, ids in listed.items())
     data = fence("\n".join((*_named(names), f"today: {today}", *lists, *again, *rows)))
     return Question(kind="shelf", data=data, items=len(refused) or len(memories) // 2)
 
@@ -239,8 +251,10 @@ def fence_rows(key: str, rows: Sequence[Mapping[str, object]]) -> str:
 MAX_GROUP = 60
 """Number of operations from which they are settled before the next question."""
 NOT_VERIFIED = "it was not verified"
-_LATER = regex(r"(?:text: )?F\d+:\d+\b")
-"""A reason that names a later line, by which what an operation states is over."""
+_OVER = regex(r"(?:text: )?F\d+:\d+\b|(?:id|text): m\d+ |text: an earlier operation")
+"""A reason that names a later line or a memory by which the lines are over, or need no quoting."""
+ALIKE = 0.5
+"""How much of their weight two texts have in common if the newer may repeat or end the older."""
 Refused = list[tuple[Proposed, Sequence[str]]]
 
 
@@ -289,7 +303,7 @@ class Reading:
         self._spoken: list[str] = []
         self._good: list[Proposed] = []
         self._bad: Refused = []
-        self._known: dict[int, Mapping[str, Memory]] = {}
+        self._known: dict[int, dict[str, Memory]] = {}
         self._found = ReadResult()
 
     def read(self, batches: Sequence[Batch]) -> ReadResult:
@@ -338,6 +352,7 @@ class Reading:
                 self._take(half)
             return
         self._known[id(batch)] = known
+        vocabulary = Vocabulary(self._view)
         named: set[str] = set()
         for item in answer.items:
             op, faults = _operation(item)
@@ -347,6 +362,7 @@ class Reading:
             one = self._proposed(op, batch, known)
             named.add(op.id)
             faults = faults or check(op, one.cited, known, self._accepted, self._spoken)
+            faults = faults or self._repeated(one, known, vocabulary)
             if not faults:
                 self._good.append(one)
                 self._learn(one)
@@ -358,6 +374,28 @@ class Reading:
             op = Operation(op="close", id=id_, lines=line)
             why = f"the memory still states {value}, which an edit removed: replace or close it"
             self._bad.append((self._proposed(op, batch, known), (why,)))
+
+    def _repeated(
+        self, one: Proposed, known: dict[str, Memory], vocabulary: Vocabulary
+    ) -> list[str]:
+        """Return a fault if a new text may repeat or end another memory, also one not shown.
+
+        That memory is added to `known`, so that a second answer can name it.
+        """
+        op, old = one.op, one.old.id if one.old is not None else ""
+        text = Memory.of("", {"subject": op.subject}, body=op.text)
+        found = (x for x in vocabulary.alike(text) if x[1] in self._view and x[1] != old)
+        share, id_ = max(found, default=(0.0, ""))
+        if (
+            op.op not in ("add", "replace")
+            or share < ALIKE
+            or not _is_about_one(text, self._view[id_])
+        ):
+            return []
+        short = next((key for key, m in known.items() if m.id == id_), f"m{len(known) + 1}")
+        known[short] = self._view[id_]
+        why = "`same` if it states this, `replace` if this is newer; else give the text again"
+        return [f"text: {short} has most of these words: {why}"]
 
     @property
     def _accepted(self) -> tuple[str, ...]:
@@ -404,7 +442,7 @@ class Reading:
             if attempt == 1 and bad:
                 good, bad = self._again(bad)
         for one, reasons in bad:
-            is_over = any(map(_LATER.match, reasons))
+            is_over = any(map(_OVER.match, reasons))
             op = verbatim(one.op, one.cited, reasons) if not (one.cited.fault or is_over) else None
             if op is None or (op.op == "same" and one.old is None):
                 self._refuse(one.op, "; ".join(reasons))
@@ -480,6 +518,15 @@ class Reading:
         if end == "left out":
             self._found.refused[op.lines[:80]] = f"{reason} ({op.text[:80]})"
         self._desk.refusals.append(f"{op.lines}: {end}: {reason} (text: {op.text})")
+
+
+def _is_about_one(one: Memory, other: Memory) -> bool:
+    """Return whether a text has the subject of another, so that they may be about one thing."""
+    pairs = ((one, other), (other, one))
+    return any(
+        (name := content_words(a.subject)) and name <= content_words(f"{b.subject} {b.body}")
+        for a, b in pairs
+    )
 
 
 def _owner(cited: Cited, refused: Refused, left: Collection[int]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from workspaces import write
 
 from memrepo.actions.run import decide, settle, shelf
 from memrepo.core.memory import Memory, Source
-from memrepo.judge.documents import tokens_of
+from memrepo.judge.documents import pairs_alike, tokens_of
 from memrepo.judge.questions import memory_row, shelf_question
 
 FIRST, SECOND, THIRD = (f"2026-03-0{n}T09:00:00Z" for n in (1, 2, 3))
@@ -168,14 +169,18 @@ def test_the_page_is_what_the_model_chose_until_it_chooses_again(
 
 
 def test_an_open_question_is_on_the_page_that_a_model_chose(
-    service: Service, tmp_path: Path
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo = begin(tmp_path)
+    monkeypatch.setattr(shelf, "MAX_OPEN", 1)  # the newest of them
 
     def arranged(question: str) -> str:
-        given = json.loads(arranging(lambda ids: {"page": [ids[CASH], ids[HOLM]]})(question))
+        given = json.loads(
+            arranging(lambda ids: {"page": [ids[OLD], ids[CASH], ids[HOLM]]})(question)
+        )
         for op in given.get("operations", ()):
-            op["type"] = "open_question" if op["text"] == HOLM else op["type"]
+            op["type"] = "open_question" if op["text"] in (HOLM, OLD) else op["type"]
+            op["as_of"] = "2025-01-01" if op["text"] == OLD else ""
         return json.dumps(given)
 
     service.default = Act(answer=arranged)
@@ -369,24 +374,30 @@ def test_a_later_pass_sees_what_is_new_similar_or_on_the_page(
     assert HOLM not in texts
 
 
-def test_a_full_question_shows_what_a_page_is_made_of() -> None:
-    rows = [("fact", "2026-03-02"), ("episode", "2026-03-01"), ("constraint", "2025-01-01")]
-    made = [
-        Memory(
-            id=f"mem-{n:016}",
-            path=f"memories/knowledge/{n}.md",
-            type=kind,
-            body=f"Berth {n} is let.",
-            sources=(Source(resource="sources/a.md", lines=(1, 1), captured=day),),
-        )
-        for n, (kind, day) in enumerate(rows)
-    ]
-    size = tokens_of(memory_row("m999", made[0])) + 2
-    shown = shelf._fitting(made, {m.id for m in made}, 2 * size)
-    assert [m.type for m in shown] == ["constraint", "fact"]
-    assert (
-        "not shown: 1" in shelf_question({"m1": made[2]}, frozenset(), (), "2026-03-03", (), 1).data
-    )
+def memory_of(number: int, body: str, kind: str = "fact", day: str = "2026-03-01") -> Memory:
+    """Return a memory that a log of a day states."""
+    source = Source(resource="sources/a.md", captured=day, captured_from="file")
+    fields = {"id": f"mem-{number:016}", "type": kind, "subject": "Quay", "sources": (source,)}
+    return Memory.of(f"memories/{number}.md", fields, body=body)
+
+
+def test_a_long_shelf_is_several_questions_and_lists_what_is_often_wrong() -> None:
+    bodies = [f"Berth {n} is let to the boat {name}." for n, name in enumerate("ABCDEF", start=1)]
+    shown = {f"m{n}": memory_of(n, body) for n, body in enumerate(bodies, start=1)}
+    shown["m7"] = memory_of(7, "The fuel dock in Brevik takes cash only.", day="2026-03-20")
+    shown["m8"] = memory_of(8, "Since 2026-03-02 the dock in Brevik takes cash only.")
+    shown["m9"] = memory_of(9, "Who mends the crane is open.", "open_question")
+    parts = shelf.split_rows(shown, sum(tokens_of(memory_row(i, m)) + 1 for i, m in shown.items()))
+    assert parts == [[*shown]]
+    parts = shelf.split_rows(shown, 80)
+    assert len(parts) > 1
+    assert [id_ for part in parts for id_ in part] == [*shown]
+    pairs = pairs_alike(shown)
+    assert ("m7", "m8") in pairs
+    assert len(pairs) <= 2
+    asked = shelf_question(shown, frozenset(), (), "2026-03-21", alike=pairs, page=["m7"]).data
+    lists = ("newest: 2026-03-20", "m7 m8", "open: m9\n", "dated: m8\n", "page so far: m7\n")
+    assert all(line in asked for line in lists)
 
 
 def test_a_change_that_fails_is_left_out_and_named(
@@ -560,6 +571,34 @@ def test_a_denied_wording_may_be_given_again_with_more_lines(
     service.default = Act(answer=answer)
     assert run(repo).exit == 0
     assert active(repo) == {text: "fact"}
+
+
+def test_a_text_like_one_of_an_earlier_night_is_asked_about_once_more(
+    service: Service, tmp_path: Path
+) -> None:
+    """Whatever a question shows, code names the memory that a new text may repeat or end."""
+    repo = begin(tmp_path)
+    about = {"type": "fact", "subject": "fuel dock"}
+
+    def answer(question: str) -> str:
+        if '{"items"' in shown(question) or "=== F" not in shown(question):
+            return good(question)
+        op = {"op": "add", "lines": "F1:6", "text": CASH, **about}
+        if "2026-03-02.md" in shown(question):
+            text = "The fuel dock in Brevik takes cash and cards now."
+            op = {"op": "add", "lines": "F1:3", "text": text, **about}
+        if named := re.search(r"\b(m\d+) has most of these words", shown(question)):
+            assert f"memory: {named[1]} | fact | fuel dock" in shown(question)
+            op |= {"op": "replace", "id": named[1]}
+        return json.dumps({"operations": [op]})
+
+    service.default = Act(answer=answer)
+    assert run(repo).exit == 0
+    log = tmp_path / "ws" / "memory" / "2026-03-02.md"
+    log.parent.mkdir()
+    log.write_text("# Log\n\n- The fuel dock in Brevik takes cash and cards now.\n")
+    assert run(repo, SECOND).exit == 0
+    assert [*active(repo)] == ["The fuel dock in Brevik takes cash and cards now."]
 
 
 def test_a_cited_heading_is_asked_for_once_more(service: Service, tmp_path: Path) -> None:

@@ -332,12 +332,13 @@ def _needed(work: Work, plan: RunPlan, batches: Sequence[Batch]) -> tuple[dict[s
     again = round(made * AGAIN_SHARE)
     is_arranged = any(m.receipt.arranged for m in plan.manifests)
     is_due = made >= MIN_CHANGED if is_arranged else known + made >= MIN_NEW
-    memories = min(known + made, plan.config.judge.context // MEMORY_TOKENS) if is_due else 0
+    memories = known * (not is_arranged) + made if is_due else 0
+    shelves = -(-memories * MEMORY_TOKENS // plan.config.judge.context)
     checked = round(made * CHECKED_SHARE) + again + round(memories * ARRANGED_SHARE)
     rows: dict[Kind, tuple[int, int, int]] = {  # questions, tokens of their data, items
         "read": (len(batches), shown, made),
         "again": (min(again, len(batches)), again * AGAIN_TOKENS, again),
-        "shelf": (int(is_due), memories * MEMORY_TOKENS, memories // 2),
+        "shelf": (shelves, memories * MEMORY_TOKENS, memories // 2),
         "verify": (
             -(-checked // MAX_GROUP) + bool(again) + is_due,
             checked * CHECKED_TOKENS,

@@ -25,7 +25,7 @@ from memrepo.core.state import Step, Update
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk, why_stopped
 from memrepo.judge.checks import Cited, check
-from memrepo.judge.documents import short_ids, tokens_of
+from memrepo.judge.documents import pairs_alike, short_ids, tokens_of
 from memrepo.judge.grounding import literals_of
 from memrepo.judge.interface import Assessment, Change, Operation
 from memrepo.judge.questions import Proposed, is_due, memory_row, shelf_question, verify_question
@@ -42,12 +42,10 @@ from memrepo.policies.upkeep import archive
 
 MIN_NEW, MIN_CHANGED = 5, 10
 """Minimum number of memories for the first pass, and of new ones for a later pass."""
-MAX_PAGE = 30
-"""Maximum lines of the first page that a model chooses."""
+MAX_PAGE, MAX_OPEN = 30, 5
+"""Maximum lines of the first page that a model chooses, and of open questions among them."""
 NEWS = ("constraint", "preference", "decision", "commitment")
 """Types of memories that are on the page from their first night."""
-_LASTING = frozenset((*NEWS, "identity", "relationship", "open_question", "aspiration"))
-"""Types of memories that a question about the shelf shows first."""
 _FIGURE = regex(r"\d+(?:[.,:-]\d+)*")
 
 
@@ -70,13 +68,12 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
             due = (m for m in memories if is_due(m, today))
             _show_news(known, [*dict.fromkeys((*news, *due))])
         return receipt
-    wanted = _concerned(memories, new, today) if last else memories
-    shown = short_ids(_fitting(wanted, new, plan.config.judge.context))
+    shown = short_ids(_concerned(memories, new, today) if last else memories)
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
-    hidden = len(wanted) - len(shown)
+    room = plan.config.judge.context
     try:
-        answer = desk.ask(shelf_question(shown, fresh, answers.names, today, (), hidden))
-        given, proposed = _propose(known, desk, answer.items, shown, answers, today)
+        items, chosen = _ask(desk, shown, fresh, answers.names, today, room)
+        given, proposed = _propose(known, desk, items, shown, answers, today)
         confirmed = _confirm(proposed, shown, desk)
     except BadReply:
         return replace(receipt, arranged=True)  # the memories stay as they were worded
@@ -86,7 +83,7 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
         known.faults[name] = why
         desk.refusals.append(f"{name}: left out: {why}")
     _change(known, given, shown, confirmed, answers.names)
-    page = dict.fromkeys(_heir(known, shown[id_].id) for id_ in answer.page if id_ in shown)
+    page = dict.fromkeys(_heir(known, shown[id_].id) for id_ in chosen)
     if page and plan.config.rules.hot.composed:
         _put_on_page(plan, known, page)
     return replace(receipt, arranged=True)
@@ -114,20 +111,40 @@ def _concerned(memories: Sequence[Memory], new: set[str], today: str) -> list[Me
     return [*dict.fromkeys((*found, *more))]
 
 
-def _fitting(memories: Sequence[Memory], new: set[str], limit: int) -> list[Memory]:
-    """Return the memories to show: the new ones first, as many as fit into one question.
+def _ask(
+    desk: Desk,
+    shown: Mapping[str, Memory],
+    fresh: frozenset[str],
+    names: Sequence[str],
+    today: str,
+    room: int,
+) -> tuple[list[object], list[str]]:
+    """Return the changes to all memories, and the first page, from as many questions as needed.
 
-    What a page is made of goes before what happened, and of the rest the newest.
+    A question has at most `room` tokens of memories, what earlier ones chose for the page, and what
+    is similar to its own.
     """
-    dated = sorted(sorted(memories, key=lambda m: m.body), key=lambda m: m.captured, reverse=True)
-    ordered = sorted(dated, key=lambda m: (m.id not in new, m.type not in _LASTING))
-    found, size = [], 0
-    for memory in ordered:
-        size += tokens_of(memory_row("m999", memory)) + 1
-        if size > limit:
-            break
-        found.append(memory)
-    return found
+    pairs, page, items = pairs_alike(shown), list[str](), list[object]()
+    for part in split_rows(shown, room):
+        ids = {*part, *page, *(one for one, other in pairs if other in part)}
+        some = {id_: m for id_, m in shown.items() if id_ in ids}
+        alike = [pair for pair in pairs if ids.issuperset(pair)]
+        answer = desk.ask(shelf_question(some, fresh, names, today, alike=alike, page=page))
+        items += answer.items
+        page = [id_ for id_ in answer.page if id_ in shown] or page
+    return items, page
+
+
+def split_rows(shown: Mapping[str, Memory], room: int) -> list[list[str]]:
+    """Split memories into equal parts of at most some tokens each. Return their ids."""
+    sizes = {id_: tokens_of(memory_row(id_, m)) + 1 for id_, m in shown.items()}
+    count = -(-sum(sizes.values()) // room)
+    parts: list[list[str]] = [[] for _ in range(count)]
+    before = 0
+    for id_, size in sizes.items():
+        parts[before * count // sum(sizes.values())].append(id_)
+        before += size
+    return parts
 
 
 def _is_fixed(memory: Memory) -> bool:
@@ -348,7 +365,9 @@ def _put_on_page(plan: RunPlan, known: Known, page: Iterable[str]) -> None:
     """
     active = {memory.id: memory for memory in _active(known)}
     chosen = [active[id_] for id_ in page if id_ in active]
-    chosen = [m for m in chosen if not was_removed(m)][:MAX_PAGE]
+    questions = (m for m in chosen if m.type == "open_question")
+    older = sorted(questions, key=lambda m: m.captured, reverse=True)[MAX_OPEN:]
+    chosen = [m for m in chosen if m not in older and not was_removed(m)][:MAX_PAGE]
     hots = {m.id: Hot(since=plan.now, reason=placed(n)) for n, m in enumerate(chosen, start=1)}
     for memory in active.values():
         hot = hot_of(memory) if place_of(memory) and memory.id not in hots else None

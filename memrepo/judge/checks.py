@@ -22,7 +22,7 @@ from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import secret_fault
-from memrepo.judge.documents import Batch, Document, is_heading
+from memrepo.judge.documents import Batch, Document, day_of, is_heading
 from memrepo.judge.grounding import (
     Grounds,
     find_unsupported,
@@ -137,7 +137,7 @@ def cite(lines: str, batch: Batch) -> Cited:
             return Cited(fault=f"lines: {id_}:{start} was not shown")
         if len(shown) > MAX_SPAN:
             return Cited(fault=f"lines: {id_}:{start}-{end} is too much, cite what you used")
-        if not _states_something(document, shown):
+        if not _states_something(document, shown, is_alone=len(found) == 1):
             under += [document.lines[n - 1].strip("# ") for n in shown]
             below = [n for n in sorted(document.stating & visible[id_]) if n > start]
             leads.append(Place(document, start, (below or [start])[:MAX_BELOW][-1]))
@@ -166,17 +166,18 @@ def cite(lines: str, batch: Batch) -> Cited:
     )
 
 
-def _states_something(document: Document, numbers: Sequence[int]) -> bool:
+def _states_something(document: Document, numbers: Sequence[int], *, is_alone: bool) -> bool:
     """Return whether one of the lines is no heading, label or lead-in.
 
-    A line of code or of a quotation is none, and neither is a sentence before a lead-in.
+    A line of code or of a quotation is none, and neither is a sentence before a lead-in, or one
+    that is cited without the list that it introduces.
     """
     if not document.stating or not document.stating.isdisjoint(numbers):
         return True
     lines = [strip_marker(document.lines[n - 1]).strip() for n in numbers]
     whole = (one for one in lines if not is_heading(one))
     return any(
-        (not one.endswith((":", "：")) and len(content_words(one)) >= MIN_STATED)
+        ((is_alone or not one.endswith((":", "："))) and len(content_words(one)) >= MIN_STATED)
         or (len(parts := _SENTENCE.split(one)) > 1 and all(map(content_words, parts[:2])))
         for one in whole
     )
@@ -217,6 +218,8 @@ def check(
         return ["id: an operation `add` names no memory; use `same` or `replace`"]
     if op.op != "add" and old is None:
         return [f"id: no memory {op.id or '(none)'} was shown"]
+    if op.op in ("replace", "close") and old and max(op.as_of, *cited.days, "") < day_of(old):
+        return [f"id: {op.id} is of {day_of(old)}, later than the lines, which cannot end it"]
     if op.op == "close" or (op.op == "same" and not op.text):
         return [*_about(old, cited)] if op.op == "close" and old else []
     found = [*_shape_faults(op, cited)]

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, Source
 from memrepo.judge.checks import (
     Cited,
     check,
@@ -110,7 +110,13 @@ def memory(text: str, **fields: Any) -> Memory:
     return Memory.of("memories/one.md", {"id": "mem-" + "0" * 16, **fields}, body=text)
 
 
-KNOWN = {"m1": memory("Brandt charges 80 euros an hour; see https://brandt.example/yard")}
+KNOWN = {
+    "m1": memory("Brandt charges 80 euros an hour; see https://brandt.example/yard"),
+    "m3": memory(
+        "Brandt charges 95 euros an hour.",
+        sources=(Source(resource="sources/a.md", captured="2026-04-01", captured_from="file"),),
+    ),
+}
 WRONG: dict[str, tuple[Operation, str]] = {
     "no lines": (Operation(op="add", lines="", text="Brandt charges 90 euros."), "none given"),
     "no file": (Operation(op="add", lines="F2:5", text="Brandt charges 90 euros."), "no F2"),
@@ -150,6 +156,10 @@ WRONG: dict[str, tuple[Operation, str]] = {
             until="2026-01-01",
         ),
         "before as_of",
+    ),
+    "older lines": (
+        Operation(op="close", lines="F1:5", id="m3"),
+        "m3 is of 2026-04-01, later than the lines",
     ),
     "lost link": (
         Operation(op="replace", lines="F1:5", id="m1", text="Brandt charges 90 euros an hour."),
@@ -603,6 +613,7 @@ def test_figures_and_identifiers_are_compared_whole(line: str, text: str, fault:
         ("- Solveig rows every week! Her boats:", True),
         ("院子冬天不开门。船只如下：", True),
         ("    (a) the lock was ours: no timeout, and a mail in a transaction", True),
+        ("Before each launch Brandt asks Solveig:", True),
         ("Brandt takes:", False),
         ("2. Boats of Brandt:", False),
         ("## The yard closes in winter. Boats:", False),

@@ -55,7 +55,7 @@ DUE_DAYS = 30
 LOADED = ("AGENTS.md", "CLAUDE.md", "SOUL.md")
 """Files of a workspace that every session of its agent loads, whatever the first page has."""
 OPEN_TYPES, DAY_TYPES = ("open_question", "commitment"), ("fact", "milestone", "episode")
-"""Types of memories that may be over without a word, and of those that may tell of one day only."""
+"""Types of memories that may be over without a word, and of those that may report one day only."""
 _MEMORY = regex(r"\bm\d+\b")
 _LINE = regex(r"\b(F\d+):(\d+)\b")
 # Escape characters that could look like the end of a fence or tag, as JSON allows.
@@ -195,7 +195,7 @@ def shelf_question(
     """Return the question that arranges the shelf. `new` are the ids of new memories.
 
     `today` is an ISO date. Listed by their ids are memories that end soon, those from files that
-    each session loads, open ends, what tells of a day, the pairs `alike`, and the `page` that
+    each session loads, open ends, what reports a day, the pairs `alike`, and the `page` that
     earlier questions chose. `refused` are changes of the first answer that are asked for once more,
     with the reasons.
     """

@@ -19,7 +19,7 @@ from real_clients import bare_environment, installed
 from scripted_model import Model, Use, model
 
 from memrepo import __version__
-from memrepo.actions.setup.agent import CLAUDE_EVENTS, DEADLINES, FAILED, PATIENCE, hook_line
+from memrepo.actions.agent import CLAUDE_EVENTS, DEADLINES, FAILED, PATIENCE, hook_line
 
 PLUGIN = ROOT / "plugins" / "claude-code"
 PROGRAM = f"{Path(sys.executable).parent}/memrepo"

@@ -9,7 +9,7 @@ from typing import Any
 
 from docs_parts import ROOT
 
-from memrepo.actions.setup import agent as hosts
+from memrepo.actions import agent as hosts
 from memrepo.faces.cli.parser import command_parser, globals_parser
 
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")

@@ -16,11 +16,10 @@ import pytest
 import yaml
 from driving import LATER, assert_sound, done, git, memories, memrepo, subjects, tree
 
-from memrepo.actions.check.check import CheckRequest
-from memrepo.actions.check.scenes import CheckResult
+from memrepo.actions.check import CheckRequest, CheckResult
 from memrepo.assets import asset
 from memrepo.core.errors import Problem
-from memrepo.faces.text import plumbing as check
+from memrepo.faces.text import repository as check
 
 ROOT = Path(__file__).resolve().parents[1]
 FORGE = asset("templates", "forge")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memrepo.actions.exchange.import_ import FORMATS
+from memrepo.actions.import_ import FORMATS
 from memrepo.checks import find_problems
 from memrepo.checks.rules import Scene
 from memrepo.core import codec, corrections, secret_kinds

@@ -12,7 +12,7 @@ from driving import assert_sound, done, git, memories, subjects
 from envelopes import INJECTION, MARK, assert_inside, outside, strings
 from hostile_files import SECRETS
 
-from memrepo.actions.setup import status
+from memrepo.actions import status
 from memrepo.actions.work import Call, as_program
 from memrepo.faces.mcp.tools import TOOLS, Tool, ToolReply, answer
 from memrepo.views.hot import HEAD

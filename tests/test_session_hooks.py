@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from driving import LONG, done
 
-from memrepo.actions.setup.agent import CLAUDE_EVENTS, DEADLINES, PATIENCE
+from memrepo.actions.agent import CLAUDE_EVENTS, DEADLINES, PATIENCE
 
 STARTS = 1000 if LONG else 20
 AT_ONCE = 4

@@ -27,7 +27,7 @@ HEAVY = {
 }
 ELSEWHERE = {
     "memrepo.actions.run.judge",
-    "memrepo.actions.past.log",
+    "memrepo.actions.past",
     "memrepo.core.state",
     "memrepo.core.corrections",
     "memrepo.core.judge",

@@ -11,7 +11,7 @@ import transcripts
 from docs_parts import ROOT, pages
 from transcripts import Exchange
 
-from memrepo.actions.exchange.import_ import FORMATS
+from memrepo.actions.import_ import FORMATS
 
 HOLDERS = [path for path in pages() if transcripts.exchanges(path.read_text(encoding="utf-8"))]
 

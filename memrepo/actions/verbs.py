@@ -53,13 +53,14 @@ def read_verbs(path: Path, package: str) -> dict[str, tuple[Verb, ...]]:
 
     The flags are `w` for a verb that writes history and `e` for an everyday verb.
     """
-    table = path.read_text(encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    modules = [line.split()[1] for line in lines if line.startswith("  ")]
     found: dict[str, tuple[Verb, ...]] = {}
     group = ""
-    for line in table.splitlines():
+    for line in lines:
         if line.startswith("  "):
             name, module, flags, says = line.split(None, 3)
-            is_shared = table.count(f" {module} ") > 1
+            is_shared = modules.count(module) > 1
             request = f"{name.title().replace('-', '')}Request" if is_shared else "Request"
             module = f"{package}.{module}"
             found[group] += (Verb(name, says, module, "w" in flags, "e" in flags, request),)

@@ -16,19 +16,12 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle import session
+from memrepo.actions import session, write
+from memrepo.actions.agent import CLAUDE_EVENTS, DEADLINES, EVERYWHERE, NO_SCOPE, is_hook
 from memrepo.actions.recall.recall import Hit, Recall, index_of
 from memrepo.actions.recall.search import bounded
-from memrepo.actions.setup.agent import (
-    CLAUDE_EVENTS,
-    DEADLINES,
-    EVERYWHERE,
-    NO_SCOPE,
-    is_hook,
-)
 from memrepo.actions.verbs import narrowed, perform
 from memrepo.actions.work import Call, Work, as_program
-from memrepo.actions.write import add
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
@@ -106,7 +99,7 @@ def _is_private(work: Work, event: HookEvent) -> bool:
 
 def _take_in_own(work: Work, folder: str) -> None:
     """Import new notes that the agent's program keeps in its own folder. The notes stay there."""
-    from memrepo.actions.exchange import import_
+    from memrepo.actions import import_
     from memrepo.store.workspace import repository_of
 
     if repository_of(Path(folder)) == work.store.root:
@@ -220,7 +213,7 @@ def _take_in(work: Work, place: Path) -> None:
     if not all(map(_is_small_talk, prompts)):
         asked = "\n".join(f"- {prompt}" for prompt in prompts)
         ended = f"\n\nIt ended with: {record['reply']}" if record.get("reply") else ""
-        request = add.Request(
+        request = write.AddRequest(
             text=f"{asked}{ended}",
             type="note",
             title=f"Session of {record['began'][:16]}Z",

@@ -19,11 +19,9 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from anthropic.types.beta import BetaCacheControlEphemeralParam
 
-from memrepo.actions.landing import refuse_secret
+from memrepo.actions.landing import Unchanged, refuse_secret, write
 from memrepo.actions.work import Call, Wish, Work, as_program
-from memrepo.actions.write.add import Drafts, Entry
-from memrepo.actions.write.change import rewording
-from memrepo.actions.write.commit import Unchanged, write
+from memrepo.actions.write import Drafts, Entry, rewording
 from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp

@@ -14,14 +14,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from memrepo.actions.landing import SecretInText
+from memrepo.actions.landing import SecretInText, Unchanged, clean_text, write
 from memrepo.actions.recall import search
 from memrepo.actions.recall.recall import Hit
 from memrepo.actions.recall.search import Passage
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Wish, Work, checked
-from memrepo.actions.write.add import Drafts, Entry
-from memrepo.actions.write.commit import Unchanged, clean_text, write
+from memrepo.actions.write import Drafts, Entry
 from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.memory import Source, defaults_of
 from memrepo.core.state import Create, State, Step
@@ -57,7 +56,7 @@ class OpenRepository:
     def do(self, request: Any, *, now: datetime | None = None) -> Any:
         """Perform a request of any verb, and return the result of the verb.
 
-        `do(memrepo.actions.past.log.Request())` returns the same record as `memrepo log --json`.
+        `do(memrepo.actions.past.LogRequest())` returns the same record as `memrepo log --json`.
         Raise Unfit if a field is out of bounds, and any error of the verb.
         """
         name = _VERB_OF.get((type(request).__module__, type(request).__name__))

@@ -8,7 +8,7 @@ import pytest
 from docs_parts import ROOT
 from rule_examples import ELSEWHERE, EXAMPLES, Example, good_scene, raw, scene
 
-from memrepo.actions.check.check import repaired_files
+from memrepo.actions.check import repaired_files
 from memrepo.checks import find_problems as problems
 from memrepo.checks.rules import all_rules
 

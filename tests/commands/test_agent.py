@@ -17,7 +17,7 @@ from driving import LATER, NEXT_DAY, NOW, done, git, memories, memrepo, subjects
 from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
-from memrepo.actions.setup import agent as hosts
+from memrepo.actions import agent as hosts
 from memrepo.faces import hook as hooking
 from memrepo.store import crontab
 from memrepo.store.repo import open_repository

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, done, memories, memrepo
 
-from memrepo.actions.write.change import triple_after
+from memrepo.actions.write import triple_after
 from memrepo.core.memory import Memory
 
 STATED = {

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import pytest
 from foreign_memory import FOLDERS
 
-from memrepo.actions.exchange.export import jsonl
-from memrepo.actions.exchange.import_ import FORMATS
+from memrepo.actions.export import jsonl
+from memrepo.actions.import_ import FORMATS
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, Update, apply, read_state

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from test_every_format import EMPTY, EXAMPLES, NOW, imported
 
-from memrepo.actions.exchange.import_ import FORMATS
+from memrepo.actions.import_ import FORMATS
 from memrepo.core.state import apply
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.records import ImportRecord

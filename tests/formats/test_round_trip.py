@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from strategies import cases, memories
 
-from memrepo.actions.exchange.export import jsonl
-from memrepo.actions.exchange.import_ import FORMATS
+from memrepo.actions.export import jsonl
+from memrepo.actions.import_ import FORMATS
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory

@@ -16,7 +16,7 @@ import standing
 from driving import LATER, LONG, NOW, assert_sound, done, git, memories, memrepo, tree
 from hubs import tip
 
-from memrepo.actions.sync import sync
+from memrepo.actions import sync
 from memrepo.store import remote
 from memrepo.store.remote import Hub
 from memrepo.store.repo import open_repository

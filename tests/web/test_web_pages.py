@@ -15,8 +15,8 @@ from driving import assert_sound, configure, done, git, memories, memrepo, opera
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN
 from starlette.testclient import TestClient
 
+from memrepo.actions import status
 from memrepo.actions.run.decide import EDITED
-from memrepo.actions.setup import status
 from memrepo.core.memory import Memory, Source
 from memrepo.core.state import Difference
 from memrepo.faces.web import pages

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.past.log import find_present
+from memrepo.actions.past import find_present
 from memrepo.actions.recall.around import threads_around
 from memrepo.actions.recall.lookup import as_json, heading, moment_of, touch, work_at
 from memrepo.actions.recall.quotes import Quote, evidence

@@ -244,7 +244,7 @@ def unhooked_problems(work: Work) -> tuple[Problem, ...]:
     last = next(iter(work.landed()), None)
     if last is None or last.commit == work.tree.commit:
         return ()
-    from memrepo.actions.check.commits import errors_since
+    from memrepo.actions.commits import errors_since
 
     return errors_since(work, last.commit)
 
@@ -430,11 +430,11 @@ def _export(after: Work, place: ReportPlace, *, landed: bool) -> list[Problem]:
     """Write the files for other programs, and return the errors."""
     problems: list[Problem] = []
     if place.runtime is not None and (landed or not place.runtime.exists()):
-        from memrepo.actions.exchange.export import write_runtime
+        from memrepo.actions.export import write_runtime
 
         problems += write_runtime(after, place.runtime)
     if after.config.hot.layers:
-        from memrepo.actions.exchange.export import write_layers
+        from memrepo.actions.export import write_layers
 
         problems += write_layers(after)
     return problems

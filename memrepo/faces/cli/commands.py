@@ -15,7 +15,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.setup.agent import Request as AgentRequest
+from memrepo.actions.agent import Request as AgentRequest
 from memrepo.actions.verbs import narrowed, perform
 from memrepo.actions.work import Call, VerbResult, Work, option, uncollected
 from memrepo.assets import asset

@@ -9,19 +9,11 @@ from keyword import iskeyword
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import VerbResult
 
-_MODULES = {
-    "check": "plumbing",
-    "cli": "plumbing",
-    "exchange": "plumbing",
-    "lifecycle": "changes",
-    "past": "changes",
-    "run": "changes",
-    "sync": "plumbing",
-    "takeback": "review",
-    "write": "changes",
-}
-"""The modules with the text functions of groups of verbs, if they are named differently."""
-
+_OF_REPOSITORY = """
+init status sources doctor config agent schedule check hooks sync purge export import
+completion demo
+""".split()
+"""The verbs and commands whose texts are in `faces.text.repository`."""
 
 _SILENT = ("merge-driver", "mcp", "serve")
 """Commands whose output went to git, to a client or to a browser already."""
@@ -45,9 +37,10 @@ def wording(name: str) -> Callable[..., str]:
     """
     if name in _SILENT:
         return lambda *_, **__: ""
-    group = VERBS[name].module.split(".")[-2] if name in VERBS else "cli"
     word = name.replace("-", "_")
-    module = _MODULES.get(word, _MODULES.get(group, group))
+    module = "repository" if name in _OF_REPOSITORY else "changes"
+    if name in VERBS and VERBS[name].module.startswith("memrepo.actions.recall"):
+        module = "recall"
     texts = import_module(f"memrepo.faces.text.{module}")
     found: Callable[..., str] = getattr(texts, f"{word}_" if iskeyword(word) else word)
     return found

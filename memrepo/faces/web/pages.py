@@ -10,16 +10,14 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from memrepo.actions.lifecycle.session import MAX_TOKENS, context
-from memrepo.actions.past import why
+from memrepo.actions import past, review, status
+from memrepo.actions.diff import review_of
 from memrepo.actions.recall import around
 from memrepo.actions.recall import show as showing
-from memrepo.actions.review import resolve
-from memrepo.actions.review.diff import review_of
 from memrepo.actions.run.decide import EDITED
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import last_record
-from memrepo.actions.setup import status
+from memrepo.actions.session import MAX_TOKENS, context
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work, checked
 from memrepo.core.errors import Problem
@@ -55,7 +53,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     memories = work.tree.state().memories
     last = last_record(work).last
     marked = [memories[id_] for id_ in found.marked]
-    disputes = _ask(work, "resolve", resolve.Request()).corrections
+    disputes = _ask(work, "resolve", review.ResolveRequest()).corrections
     problems, todo = last.warnings if last else (), list(_todo(found))
     unexpected = [one for one in problems if one.rule not in (REDACTED, *LEFT_OUT)]
     return {
@@ -384,10 +382,12 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
         "head": cut(unmarked(found.memory.get("title") or head), HEADING),
         "is_headed": text.strip() == head and len(head) <= HEADING,
         "fields": [(k, v) for k, v in found.memory.items() if k not in ("text", "id", "sources")],
-        "why": _ask(work, "why", why.Request(id=id_, at=at)),
+        "why": _ask(work, "why", past.WhyRequest(id=id_, at=at)),
         "history": [
             (entry, "; ".join(phrases_of(entry)))
-            for entry in _ask(work, "why", why.Request(id=id_, show="history", n=20, at=at)).entries
+            for entry in _ask(
+                work, "why", past.WhyRequest(id=id_, show="history", n=20, at=at)
+            ).entries
         ],
         "near": [] if at else list(_near(work, id_)),
         "at": at,

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from memrepo.actions.exchange import import_ as importing
+from memrepo.actions import import_ as importing
 from memrepo.actions.pending import unknown_person
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge import JudgeChoice, Usable, usable_judges

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from memrepo.actions.agent import cron_prompt
 from memrepo.actions.run.record import BY, SINCE, local_folder
-from memrepo.actions.setup.agent import cron_prompt
 from memrepo.actions.work import DryRun, VerbResult, Work, option
 from memrepo.core.errors import Problem, UsageError
 from memrepo.core.times import format_time

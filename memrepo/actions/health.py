@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from memrepo.actions.landing import StepsWritten, write_steps
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
-from memrepo.actions.write.commit import StepsWritten, write_steps
 from memrepo.core.access import Accesses
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.memory import Memory

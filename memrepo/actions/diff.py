@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from memrepo.actions.past.log import NoSuchRun, landing_of
+from memrepo.actions.past import NoSuchRun, landing_of
 from memrepo.actions.pending import NothingWaits, the_waiting
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.core.errors import UsageError

@@ -13,13 +13,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import asdict, replace
 
+from memrepo.actions.agent import AgentPrompt, agent_snippet
+from memrepo.actions.landing import write_steps
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.recall.lookup import CURRENT
 from memrepo.actions.run.record import timetable
-from memrepo.actions.setup.agent import AgentPrompt, agent_snippet
 from memrepo.actions.verbs import OutOfScope, narrowed
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
-from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
 from memrepo.core.errors import Problem, UsageError
 from memrepo.core.memory import Memory
@@ -164,7 +164,7 @@ def _layers(work: Work) -> tuple[Problem, ...]:
     """Write the tracker and the layers if configured. A new session changes the counts in them."""
     if not work.config.hot.layers:
         return ()
-    from memrepo.actions.exchange.export import write_layers
+    from memrepo.actions.export import write_layers
 
     return write_layers(work)
 

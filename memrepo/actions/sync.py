@@ -115,7 +115,7 @@ def do(work: Work, request: Request) -> Result:
 def _settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     if not purged_folder(work.store.repo).is_dir():
         return ()
-    from memrepo.actions.sync.purge import settle_purges
+    from memrepo.actions.purge import settle_purges
 
     return settle_purges(work, hub)
 

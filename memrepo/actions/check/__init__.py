@@ -1,1 +1,0 @@
-"""Actions that validate files, commits and messages."""

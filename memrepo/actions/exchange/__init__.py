@@ -1,1 +1,0 @@
-"""Actions that import and export other programs' formats."""

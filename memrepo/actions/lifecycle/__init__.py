@@ -1,1 +1,0 @@
-"""Actions for sessions, tiers and ageing."""

@@ -1,1 +1,0 @@
-"""Actions that show pending runs and decide about them."""

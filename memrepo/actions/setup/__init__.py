@@ -1,1 +1,0 @@
-"""Actions that set up a repository and check its installation."""

@@ -1,1 +1,0 @@
-"""Actions that concern all clones of a repository."""

@@ -1,1 +1,0 @@
-"""Actions that revert operations, and reject or restore memories."""

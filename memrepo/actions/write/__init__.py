@@ -1,1 +1,0 @@
-"""Actions that write, reword and link memories by hand."""

@@ -12,9 +12,8 @@ from anthropic.lib.tools import ToolError
 from driving import LATER, NEXT_DAY, done, git, memories, memrepo
 from mcp import Client
 
-from memrepo.actions.verbs import OutOfScope
 from memrepo.actions.work import Call
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import MemrepoError, OutOfScope
 from memrepo.faces.mcp.tools import TOOLS, ToolReply, answer
 from memrepo.faces.memory_tool import MemoryTool
 from memrepo.faces.python import open_repository

@@ -16,7 +16,8 @@ import pytest
 import yaml
 from driving import LATER, assert_sound, done, git, memories, memrepo, subjects, tree
 
-from memrepo.actions.check import CheckRequest, CheckResult
+from memrepo.actions.check import CheckRequest
+from memrepo.actions.scenes import CheckResult
 from memrepo.assets import asset
 from memrepo.core.errors import Problem
 from memrepo.faces.text import repository as check

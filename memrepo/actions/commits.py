@@ -13,10 +13,10 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec.structs import replace
 
 from memrepo import checks
-from memrepo.actions import check
-from memrepo.actions.check import CheckResult
+from memrepo.actions import scenes
 from memrepo.actions.landing import missing_pages
 from memrepo.actions.run.ingest import INBOX
+from memrepo.actions.scenes import CheckResult
 from memrepo.actions.work import Work, purge_notices
 from memrepo.checks import secret_problems
 from memrepo.checks.memories import message_problems
@@ -43,7 +43,7 @@ from memrepo.store.tree import Snapshot
 
 def find_committed_secrets(work: Work) -> tuple[Problem, ...]:
     """Return the secrets in all commits that any ref reaches."""
-    with check.opened_git(work.call.where) as git:
+    with scenes.opened_git(work.call.where) as git:
         return tuple(_secrets_by_commit(git, "--all"))
 
 
@@ -54,7 +54,7 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
     stdin.
     """
     remote = given[0] if given else ""
-    with check.opened_git(work.call.where) as git:
+    with scenes.opened_git(work.call.where) as git:
         found: list[Problem] = []
         for line in work.call.read().splitlines():
             words = line.split(" ")
@@ -100,7 +100,7 @@ def check_range(work: Work, word: str) -> CheckResult:
     differing = list(git.objects.differences(base, tip))
     owned = [d for d in differing if tree.layout.owns(d[0]) or tree.layout.owns(d[0] + "/")]
     entries = [(path, new.mode, new.id) for path, _, new in owned if new.id]
-    files, early = check.taken(git, tree.layout, entries)
+    files, early = scenes.taken(git, tree.layout, entries)
     scene = Scene(
         files=files,
         layout=tree.layout,
@@ -121,7 +121,7 @@ def check_range(work: Work, word: str) -> CheckResult:
     found += _by_hand(work, tree, scene, f"{base}..{tip}" if base else tip)
     found += _secrets(work, tree.layout, files, base, tip)
     span = (tip, f"^{base}") if base else (tip,)
-    return check.result_of(
+    return scenes.result_of(
         sorted(dict.fromkeys(found), key=lambda p: (p.path, p.line, p.column)),
         files=len(files) + len(scene.gone),
         range=word,
@@ -130,7 +130,7 @@ def check_range(work: Work, word: str) -> CheckResult:
 
 
 def _wants(tree: Snapshot) -> Wants:
-    return check.configured(tree.layout, tree.files.get(tree.layout.config, b""))
+    return scenes.configured(tree.layout, tree.files.get(tree.layout.config, b""))
 
 
 def _ends(work: Work, word: str) -> tuple[str, str]:

@@ -23,11 +23,10 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.verbs import OutOfScope
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
 from memrepo.core.access import Accesses
 from memrepo.core.codec import decode, encode
-from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
+from memrepo.core.errors import Exit, MemrepoError, OutOfScope, Problem, UsageError
 from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
 from memrepo.core.memory import Hot, Memory, differing

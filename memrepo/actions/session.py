@@ -18,10 +18,10 @@ from memrepo.actions.landing import write_steps
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.recall.lookup import CURRENT
 from memrepo.actions.run.record import timetable
-from memrepo.actions.verbs import OutOfScope, narrowed
+from memrepo.actions.verbs import narrowed
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.core.access import SESSION, Accesses, Event, seconds
-from memrepo.core.errors import Problem, UsageError
+from memrepo.core.errors import OutOfScope, Problem, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets

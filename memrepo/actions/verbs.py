@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import MemrepoError, OutOfScope
 
 if TYPE_CHECKING:
     from memrepo.actions.work import VerbResult, Work
@@ -78,18 +78,6 @@ VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
 
 SCOPED_VERBS = "search show related thread session add supersede forget".split()
 """Verbs that a caller bound to a scope may call. All others read or write the whole repository."""
-
-
-class OutOfScope(MemrepoError):
-    """Raised when a caller restricted to a scope requests something outside that scope."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, scope: str, what: str) -> None:
-        super().__init__(
-            f"{what}: this caller is bound to the scope {scope}",
-            fix="run it at the command line, without a scope",
-        )
 
 
 def refuse_verb(scope: str, verb: str) -> None:

@@ -1,6 +1,8 @@
-"""`memrepo add`: write a memory by hand, in one commit.
+"""The verbs that write a memory by hand: add, edit, confirm, forget, pin, archive, and others.
 
-An equal text returns the existing memory.
+An equal text of `add` returns the existing memory. Each other verb computes the fields to set, or
+why nothing is to be done, and `write` makes the commit. `directives` carries out such changes as a
+text asks for them in `[[...]]`.
 """
 
 from __future__ import annotations
@@ -48,7 +50,6 @@ from memrepo.core.messages import counted, cut, subject_of
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import Create, Op, State, Step, Update, apply
 from memrepo.core.times import local_day
-from memrepo.judge.offline import OBJECT_LENGTH
 from memrepo.policies.claims import akin, free_path
 from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
 from memrepo.policies.links import Directive, find_directives
@@ -391,6 +392,8 @@ def triple_after(memory: Memory, text: str) -> dict[str, object]:
         return {}
     key, new = field_of(text.strip())
     if key:
+        from memrepo.judge.offline import OBJECT_LENGTH
+
         found = {"predicate": key, "object": new[:OBJECT_LENGTH]}
     else:
         found = {"predicate": "", "object": ""} if value not in normalise(text) else {}

@@ -50,6 +50,18 @@ class UsageError(MemrepoError):
         super().__init__(f"{message}\n{usage}".strip(), fix=fix)
 
 
+class OutOfScope(MemrepoError):
+    """Raised when a caller restricted to a scope requests something outside that scope."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, scope: str, what: str) -> None:
+        super().__init__(
+            f"{what}: this caller is bound to the scope {scope}",
+            fix="run it at the command line, without a scope",
+        )
+
+
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """A problem found in a file. `line` and `column` are one-based, or 0 for the whole file.
 

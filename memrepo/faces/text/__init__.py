@@ -8,6 +8,7 @@ from keyword import iskeyword
 
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import VerbResult
+from memrepo.core.patterns import regex
 
 _OF_REPOSITORY = """
 init status sources doctor config agent schedule check hooks sync purge export import
@@ -22,6 +23,21 @@ _SILENT = ("merge-driver", "mcp", "serve")
 def rows(pairs: Iterable[tuple[str, object]]) -> Iterator[str]:
     """Yield one line per label and value. A pair without a value is left out."""
     return (f"{f'{label}:':<15}{value}" for label, value in pairs if value)
+
+
+_TICKS = regex("`+")
+
+
+def fenced_markdown(title: str, text: str, most: int) -> str:
+    """Return a markdown section with a text in a code block, which the text cannot close.
+
+    Whole lines are left out from the end if the text is longer than `most` characters.
+    """
+    end = text.rfind("\n", 0, most) if len(text) > most else len(text)
+    cut = "" if end == len(text) else "\n\nThe rest is omitted; the command prints all of it."
+    text = text[: end if end > 0 else most]
+    fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
+    return f"## {title}\n\n{fence}text\n{text}\n{fence}{cut}"
 
 
 def text_of(name: str, request: object, result: VerbResult, *, colour: bool = False) -> str:

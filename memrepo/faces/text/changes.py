@@ -17,8 +17,7 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import span
 from memrepo.core.messages import counted, cut, fold
 from memrepo.core.times import format_time
-from memrepo.faces.text import rows
-from memrepo.faces.text.repository import fenced_markdown
+from memrepo.faces.text import fenced_markdown, rows
 from memrepo.text.sentences import token_count
 from memrepo.views.report import WORDS, counts_in_words, in_words, judged_in_words
 from memrepo.views.review import Change, Line, Review, change_lines

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, counted_as
-from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
+from memrepo.faces.text import fenced_markdown
 
 if TYPE_CHECKING:
     from memrepo.actions import agent as agents
     from memrepo.actions import check as checking
+    from memrepo.actions import doctor as checkup
     from memrepo.actions import export as exporting
     from memrepo.actions import import_ as importing
     from memrepo.actions import init as init_
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from memrepo.actions import schedule as scheduling
     from memrepo.actions import status as standing
     from memrepo.actions import sync as syncing
-    from memrepo.actions.check import CheckResult
+    from memrepo.actions.scenes import CheckResult
     from memrepo.core.errors import Problem
     from memrepo.faces.cli import commands
     from memrepo.faces.cli.commands import Hooked
@@ -135,7 +136,7 @@ def _json(value: object) -> str:
     return "none" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def doctor(request: object, result: standing.DoctorResult, colour: bool) -> str:
+def doctor(request: object, result: checkup.Result, colour: bool) -> str:
     """Format the result of each check of the installation, one per line."""
     lines = [
         f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<12} {one.message}" for one in result.checks
@@ -283,21 +284,6 @@ def _search_only(paths: Sequence[str]) -> Iterator[str]:
 MAX_COMMENT = 20_000
 """Maximum characters of the findings in a comment. With the review of changes (`MAX_REVIEW`), it
 stays below a forge's 65,536 characters."""
-
-
-_TICKS = regex("`+")
-
-
-def fenced_markdown(title: str, text: str, most: int) -> str:
-    """Return a markdown section with a text in a code block, which the text cannot close.
-
-    Whole lines are left out from the end if the text is longer than `most` characters.
-    """
-    end = text.rfind("\n", 0, most) if len(text) > most else len(text)
-    cut = "" if end == len(text) else "\n\nThe rest is omitted; the command prints all of it."
-    text = text[: end if end > 0 else most]
-    fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
-    return f"## {title}\n\n{fence}text\n{text}\n{fence}{cut}"
 
 
 def _message(problem: Problem) -> str:

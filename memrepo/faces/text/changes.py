@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 
 from memrepo.actions.landing import Unchanged, Written
 from memrepo.actions.recall.quotes import evidence_lines
-from memrepo.actions.takeback import Rejections
 from memrepo.actions.write import Added
 from memrepo.core.ids import visible
 from memrepo.core.memory import span
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     from memrepo.actions import past, write
     from memrepo.actions import session as sessions
     from memrepo.actions import takeback as reverting
-    from memrepo.actions.landing import Written
     from memrepo.actions.past import Commit, Decision, History, MemoryCommit
     from memrepo.actions.review import AcceptRequest, Decided, Dispute, Disputes, ResolveRequest
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import record as records
     from memrepo.actions.run import session as judging
+    from memrepo.actions.takeback import Rejections
     from memrepo.merge.tombstones import Tombstone
     from memrepo.policies.ageing import Nomination
 
@@ -499,6 +498,8 @@ def undo(request: object, result: reverting.Result, colour: bool) -> str:
 
 def reject(request: object, result: Written | Unchanged | Rejections, colour: bool) -> str:
     """Format the rejection that was added or lifted, or the list of rejections with reasons."""
+    from memrepo.actions.takeback import Rejections
+
     if isinstance(result, Rejections):
         return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
     first, *lines = written(request, result, colour=colour).split("\n")

@@ -515,8 +515,10 @@ MIN_SHARED, MIN_COVER = 2, 0.25
 """Words, and share of a memory's weight, that a text must have in common with the memory."""
 MAX_SHOWN = 120
 """Maximum memories shown with one question."""
-SHOWN_SHARE = 0.33
+SHOWN_SHARE = 0.5
 """Share of a question's length up to which more memories about the same subjects are shown."""
+OPEN_TYPES = ("open_question", "commitment")
+"""Types of memories that may be over without a word."""
 SUBJECT_WEIGHT = 2.0
 """How much more a word of a memory's subject counts than another word."""
 
@@ -601,8 +603,8 @@ def related(
     These are memories that cite removed lines (`citing` has their ids), those that contain a
     removed value, for each block of the text and each of its lines those that share most of their
     rare words with it, and the newest about each subject that the text names. As far as there is
-    room follow the others that have a value of the text, or its subjects. Who owner and agent are,
-    by their `names`, is always shown: texts call them "he", "user", "I".
+    room follow the others that have a value of the text, or its subjects, and what is open. Who
+    owner and agent are, by their `names`, is always shown: texts call them "he", "user", "I".
     """
     every = {memory.id: memory for memory in memories}
     wanted: dict[str, float] = {id_: math.inf for id_ in citing if id_ in every}
@@ -626,7 +628,9 @@ def related(
     valued = (
         i for i, m in every.items() if not values.isdisjoint(map(normalise, literals_of(m.body)))
     )
-    others = [*valued, *(id_ for some in named for id_ in some[PER_NAME:])]
+    late = sorted(every.values(), key=lambda m: (m.captured, m.body), reverse=True)
+    ends = (m.id for m in late if m.type in OPEN_TYPES)
+    others = [*valued, *(id_ for some in named for id_ in some[PER_NAME:]), *ends]
     room = SHOWN_SHARE * tokens_of(batch.text)
     room -= sum(tokens_of(every[id_].body) for id_ in chosen)
     for id_ in (one for one in dict.fromkeys(others) if one not in wanted):

@@ -59,8 +59,6 @@ _DAYS_OF_UNIT = {"hour": 1 / 24, "day": 1, "week": 7}
 _SHOWN = 60
 _STEM = 5
 """Minimum letters of the part that two forms of a word share."""
-_ENDINGS = frozenset("en et er ene a n t s ens ets".split())
-"""Endings that Scandinavian languages put behind a hyphen: `CRM-en`, `USP-er`."""
 _INFLECTING = frozenset(("russian", "polish", "czech", "finnish", "hungarian", "turkish"))
 _ALL_NOUNS = frozenset(("german",))
 Day = tuple[int, int, int]
@@ -214,24 +212,21 @@ class _ParsedGrounds:
         return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
 
     def inflects(self, literal: str) -> bool:
-        """Return whether the grounds have the words of a literal, of which each may end otherwise.
+        """Return whether the grounds have the names in a literal, of which each may end otherwise.
 
         It is a word in capitals, or a compound that ends in lower case: no name of a machine does.
+        Words in lower case are left to the second question (`SSH-Schlüssel` for an SSH key).
         """
         words = literal.split("-")
         is_compound = len(words) > 1 and words[-1].islower()
         if not "".join(words).isalpha() or not (is_compound or literal.isupper()):
             return False
-        if is_compound and words[-1] in _ENDINGS:
-            words.pop()
-        return all(map(self._has_form, words))
+        return all(self._has_form(word) for word in words if not word.islower())
 
     def _has_form(self, word: str) -> bool:
-        folded = bare(normalise(word))
-        stem = folded[:-2]
-        return folded in self.words or (
-            len(stem) >= _STEM and any(known.startswith(stem) for known in self.words)
-        )
+        stem = bare(normalise(word))[:-2]
+        is_longer = len(stem) >= _STEM and any(known.startswith(stem) for known in self.words)
+        return is_longer or self.names(word, "")
 
     def names(self, word: str, language: str) -> bool:
         """Return whether a word is a name that occurs in the grounds.

@@ -40,7 +40,7 @@ from memrepo.judge.checks import (
     with_days,
     with_near_lines,
 )
-from memrepo.judge.documents import DAY, Batch, Vocabulary, day_of, is_heading, related
+from memrepo.judge.documents import DAY, OPEN_TYPES, Batch, Vocabulary, day_of, is_heading, related
 from memrepo.judge.interface import Assessment, Change, Fault, Operation, Question
 from memrepo.text.words import content_words
 
@@ -54,8 +54,8 @@ DUE_DAYS = 30
 """Days before its end from which a memory is due."""
 LOADED = ("AGENTS.md", "CLAUDE.md", "SOUL.md")
 """Files of a workspace that every session of its agent loads, whatever the first page has."""
-OPEN_TYPES, DAY_TYPES = ("open_question", "commitment"), ("fact", "milestone", "episode")
-"""Types of memories that may be over without a word, and of those that may report one day only."""
+DAY_TYPES = ("fact", "milestone", "episode")
+"""Types of memories that may report one day only."""
 _MEMORY = regex(r"\bm\d+\b")
 _LINE = regex(r"\b(F\d+):(\d+)\b")
 # Escape characters that could look like the end of a fence or tag, as JSON allows.

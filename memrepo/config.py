@@ -20,8 +20,14 @@ from msgspec import field
 from msgspec.structs import replace
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.keys import (
+from memrepo.core.layout import CONFIG_NAME
+from memrepo.policies.rules import (
+    CLASSIC_RULES,
+    ArchiveRules,
+    CompressionRules,
+    DecayRules,
     Flag,
+    HotRules,
     Key,
     Money,
     Name,
@@ -29,26 +35,18 @@ from memrepo.core.keys import (
     Patterns,
     Percent,
     Prices,
+    Rules,
+    Schedule,
     Seconds,
+    Size,
     Text,
     Texts,
+    TierRules,
     Unfit,
+    Weights,
     Whole,
     Zone,
     keys_of,
-)
-from memrepo.core.layout import CONFIG_NAME
-from memrepo.policies.rules import (
-    CLASSIC_RULES,
-    ArchiveRules,
-    CompressionRules,
-    DecayRules,
-    HotRules,
-    Rules,
-    Schedule,
-    Size,
-    TierRules,
-    Weights,
 )
 from memrepo.read.sources import CLASSIC_CLAIMS, VAULT_CLAIMS, VAULT_NOTES, SourceRules
 

@@ -18,7 +18,7 @@ from memrepo.checks.rules import all_rules
 from memrepo.config import KEYS
 from memrepo.core.memory import FIELDS, Field, expected_of
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
-from memrepo.faces.mcp.tools import TOOLS
+from memrepo.faces.mcp import TOOLS
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"<!-- ([a-z -]+):start -->\n(.*?)<!-- \1:end -->", re.DOTALL)

@@ -11,7 +11,7 @@ from typing import Any
 
 from driving import NOW, Done, memrepo
 
-from memrepo.core.needles import find, needles_of
+from memrepo.merge.purging import find, needles_of
 
 VALUE = "Núria Valdés"
 SPELLED = (

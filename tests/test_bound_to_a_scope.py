@@ -14,9 +14,9 @@ from mcp import Client
 
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError, OutOfScope
-from memrepo.faces.mcp.tools import TOOLS, ToolReply, answer
-from memrepo.faces.memory_tool import MemoryTool
+from memrepo.faces.mcp import TOOLS, ToolReply, answer
 from memrepo.faces.python import open_repository
+from memrepo.memory_tool import MemoryTool
 
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
 OURS, THEIRS = "project:ours", "project:theirs"

@@ -22,7 +22,7 @@ from real_clients import installed
 from workspaces import small
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.tools import TOOLS, ToolReply, answer
+from memrepo.faces.mcp import TOOLS, ToolReply, answer
 
 NOW = datetime(2026, 3, 3, 9, tzinfo=UTC)
 WHY = "a person asked for it"

@@ -23,7 +23,7 @@ from memrepo.actions.work import Option, Unfit, VerbResult, checked, choices_of
 from memrepo.core.memory import defaults_of
 from memrepo.faces.cli import main
 from memrepo.faces.cli.parser import COMMANDS, add_fields, command_parser, request_of
-from memrepo.faces.mcp.tools import TOOLS, Tool
+from memrepo.faces.mcp import TOOLS, Tool
 from memrepo.faces.text import wording
 
 METHODS = [

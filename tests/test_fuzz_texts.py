@@ -12,8 +12,7 @@ from memrepo.checks.rules import Scene
 from memrepo.core import codec, corrections, secret_kinds
 from memrepo.core.codec import split_header
 from memrepo.core.secrets import redact
-from memrepo.merge.statements import leave_out, plain, statements
-from memrepo.merge.tombstones import read_tombstone
+from memrepo.merge.tombstones import leave_out, plain, read_tombstone, statements
 from memrepo.read.documents import read_lines
 from memrepo.read.marks import printed_lines, without_private
 from memrepo.read.notes import scan_notes

@@ -12,8 +12,8 @@ from driving import done, git, memrepo
 
 from memrepo.actions.work import Call
 from memrepo.core.secrets import harmless, harmless_data
-from memrepo.faces.mcp.tools import TOOLS, answer
-from memrepo.faces.memory_tool import MemoryTool
+from memrepo.faces.mcp import TOOLS, answer
+from memrepo.memory_tool import MemoryTool
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 HARM = "\x1b[2J\x07\x7f\x85\x9b31m\u2028\u2029\u202e\u2066\u200f\U000e0041\r\x00"

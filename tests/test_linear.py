@@ -13,10 +13,10 @@ from driving import LONG
 from memrepo.core import codec, ids, secrets
 from memrepo.faces import hook
 from memrepo.judge.ask import read_answer
-from memrepo.merge import statements
+from memrepo.merge import tombstones
 from memrepo.policies import gists
 from memrepo.policies.links import find_directives, mentions
-from memrepo.policies.questions import cues_of, question_of
+from memrepo.policies.ranking import cues_of, question_of
 from memrepo.read.kinds import file_kind
 from memrepo.read.notes import scan_notes
 from memrepo.read.shelf import rank_file
@@ -53,8 +53,8 @@ PASSES: dict[str, Callable[[str], object]] = {
     "concealing": lambda text: secrets.concealed([text, {"text": text}]),
     "harmless": secrets.harmless,
     "folding": ids.normal_claim,
-    "looks": statements.look,
-    "rejected words": statements.tokens,
+    "looks": tombstones.look,
+    "rejected words": tombstones.tokens,
     "names": mentions,
     "cues": cues_of,
     "terms": words.index_terms,

@@ -14,7 +14,7 @@ from hostile_files import SECRETS
 
 from memrepo.actions import status
 from memrepo.actions.work import Call, as_program
-from memrepo.faces.mcp.tools import TOOLS, Tool, ToolReply, answer
+from memrepo.faces.mcp import TOOLS, Tool, ToolReply, answer
 from memrepo.views.hot import HEAD
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

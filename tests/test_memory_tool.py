@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import Act, Service, serving
 
-from memrepo.faces.memory_tool import FileRefused, MemoryTool, name_of, text_of
+from memrepo.memory_tool import FileRefused, MemoryTool, name_of, text_of
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from real_clients import bare_environment, installed
 from scripted_model import Model, Use, model
 
 from memrepo import __version__
-from memrepo.faces.mcp.tools import TOOLS
+from memrepo.faces.mcp import TOOLS
 
 PLUGIN = ROOT / "plugins" / "openclaw"
 PROGRAM = f"{Path(sys.executable).parent}/memrepo"

@@ -13,7 +13,7 @@ import workspaces
 from driving import LONG, begin, configure, done
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.tools import TOOLS, Tool, answer
+from memrepo.faces.mcp import TOOLS, Tool, answer
 
 TEXT = "The spare key of the greenhouse hangs behind the blue door."
 CALLS = 100 if LONG else 12

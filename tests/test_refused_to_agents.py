@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
-from memrepo.faces.mcp.tools import TOOLS, ToolReply, answer
-from memrepo.faces.memory_tool import MemoryTool
+from memrepo.faces.mcp import TOOLS, ToolReply, answer
 from memrepo.faces.python import open_repository
+from memrepo.memory_tool import MemoryTool
 
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
 SAID = "Vera keeps the spare key under the third pot."

@@ -16,7 +16,7 @@ from docs_parts import ROOT
 from memrepo.assets import asset
 from memrepo.config import DEFAULTS, KEYS, parse_config
 from memrepo.faces.cli.parser import COMMANDS, command_parser, globals_parser
-from memrepo.faces.mcp.tools import TOOLS
+from memrepo.faces.mcp import TOOLS
 from memrepo.read.sources import SourceRules
 
 VALUES = {

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from memrepo.config import KEYS, ConfigError, parse_config
-from memrepo.core.keys import PATTERN_LENGTH
-from memrepo.policies.rules import Rules, Weights
+from memrepo.policies.rules import PATTERN_LENGTH, Rules, Weights
 from memrepo.read.sources import SourceRules
 
 GOOD = (

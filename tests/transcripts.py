@@ -31,7 +31,7 @@ from memrepo import config
 from memrepo.actions.work import Call
 from memrepo.core.times import format_time
 from memrepo.faces import cli
-from memrepo.faces.mcp.tools import TOOLS, answer
+from memrepo.faces.mcp import TOOLS, answer
 
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."

@@ -29,7 +29,7 @@ from memrepo.core.ids import slugify
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.read.marks import marked
-from memrepo.store import crontab, settings
+from memrepo.store import settings
 from memrepo.store.errors import NotARepository
 
 
@@ -55,7 +55,7 @@ def agent_snippet(work: Work) -> AgentPrompt:
 
 
 def _filled(work: Work, name: str) -> AgentPrompt:
-    program = [*crontab.program(), "-C", str(work.store.root)]
+    program = [*settings.program(), "-C", str(work.store.root)]
     own = own_text(work.tree.files, work.tree.layout.prefix, "prompts", name)
     raw = own or asset("prompts", name).read_text(encoding="utf-8")
     words = " ".join(_shell(program).split("\n"))
@@ -95,7 +95,7 @@ def program_for(host: str, into: Path, repository: Path) -> tuple[str, ...]:
     PATH, and the repository relative to the project.
     """
     if into == Path.home():
-        return (*crontab.program(), "-C", str(repository))
+        return (*settings.program(), "-C", str(repository))
     folder = Path(os.path.relpath(repository.resolve(), into)).as_posix()
     return ("memrepo", "-C", f"{_FOLDER}/{folder}" if host == "claude-code" else folder)
 
@@ -291,7 +291,7 @@ def next_steps(
     `workspace` is what runs read. What they find there has no scope.
     """
     if program[0] == "memrepo" and shutil.which("memrepo") is None:
-        here = shlex.quote(crontab.program()[0])
+        here = shlex.quote(settings.program()[0])
         yield f"put memrepo on the PATH, as with: ln -s {here} ~/.local/bin/memrepo"
     if host == "codex":
         yield "restart codex"
@@ -419,7 +419,7 @@ def _printed(work: Work, request: Request) -> Result:
         raise UsageError(
             f"memrepo agent: {unused} has no effect for {request.host}", fix=f"leave out {unused}"
         )
-    program = [*crontab.program(), "-C", str(work.store.root)]
+    program = [*settings.program(), "-C", str(work.store.root)]
     servers = {"mcpServers": {"memrepo": _server_entry(program, request.scope)}}
     text = asset("templates", "agents", f"{request.host}.txt").read_text(encoding="utf-8")
     filled = Template(text).substitute(

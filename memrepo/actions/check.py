@@ -170,7 +170,7 @@ def _fix_references(scene: Scene, wholes: Mapping[str, Memory]) -> dict[str, Mem
     """
     if scene.layout is None or scene.merging:
         return dict(wholes)
-    from memrepo.merge.closure import fix_findings
+    from memrepo.merge.states import fix_findings
 
     by_id = {memory.id: memory for memory in wholes.values()}
     known = {**scene.by_id, **by_id}

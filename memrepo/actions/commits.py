@@ -25,7 +25,7 @@ from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import Manifest, read_manifest
-from memrepo.merge import closure
+from memrepo.merge import states
 from memrepo.store import errors, history, settings
 from memrepo.store.database import NAME, damage_of
 from memrepo.store.git import Git
@@ -37,7 +37,7 @@ from memrepo.store.history import (
     introduced,
     landings,
 )
-from memrepo.store.ledger import Ledger
+from memrepo.store.run_files import Ledger
 from memrepo.store.tree import Snapshot
 
 
@@ -112,7 +112,7 @@ def check_range(work: Work, word: str) -> CheckResult:
     found = list(early)
     found += [
         replace(problem, severity="error")
-        for problem in (*state.problems, *closure.closure(state))
+        for problem in (*state.problems, *states.closure(state))
         if problem.path in files and problem.rule == "memory-same-id"
     ]
     found += checks.find_problems(scene, [group for group in GROUPS if group != "derived"])

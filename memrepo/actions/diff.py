@@ -17,7 +17,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY, ChangeKind, differences
 from memrepo.store import history
 from memrepo.store.history import newest_in_effect
-from memrepo.views.review import Change, Reason, Review, Stage
+from memrepo.views.report import Change, Reason, Review, Stage
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,12 +28,12 @@ from memrepo.core.memory import FIELDS, Memory, defaults_of, node_of
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.formats.records import spell_lines
+from memrepo.formats.readers import spell_lines
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import effective, nominated
 from memrepo.policies.hotcache import RETENTION, hot_of, unused
 from memrepo.store import history, run_files
-from memrepo.store.ledger import Ledger
+from memrepo.store.run_files import Ledger
 from memrepo.store.settings import append_local, workspace
 from memrepo.views.artifacts import Export, Exported, artifacts
 

@@ -40,7 +40,7 @@ from memrepo.policies.rules import DecayRules, Rules
 from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import Leaving, archive, due_tier_moves, for_review
 from memrepo.store import history
-from memrepo.store.ledger import Ledger
+from memrepo.store.run_files import Ledger
 
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 

@@ -28,7 +28,7 @@ from memrepo.core.times import format_time
 from memrepo.formats import purifier, readers
 from memrepo.formats.plan import Imported, ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
-from memrepo.formats.records import Format
+from memrepo.formats.readers import Format
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.standing import RETIRED
 from memrepo.policies.upkeep import interlock

@@ -20,8 +20,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State, Write, traits_between
 from memrepo.merge.tombstones import brought_back, path_of, tombstone_bytes, tombstone_of_changes
-from memrepo.policies.cadence import Timetable
 from memrepo.policies.standing import is_retired
+from memrepo.policies.upkeep import Timetable
 from memrepo.store import history
 from memrepo.store.errors import GitFailed, StoreError, problem
 from memrepo.store.settings import person

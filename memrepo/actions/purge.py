@@ -30,10 +30,9 @@ from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.layout import AREAS
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.messages import counted
-from memrepo.core.needles import Needle, find, fold, needles_of
 from memrepo.core.patterns import regex
 from memrepo.core.state import Op, Step
-from memrepo.merge.purging import WORD, Edit, prepare
+from memrepo.merge.purging import WORD, Edit, Needle, find, fold, needles_of, prepare
 from memrepo.store import purges, settings
 from memrepo.store.errors import StoreError, problem
 from memrepo.store.git import Git, replaced_commits

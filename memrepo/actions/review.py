@@ -39,7 +39,7 @@ from memrepo.actions.pending import (
     the_waiting,
 )
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.run.maintain import first_page_steps
+from memrepo.actions.run.decide import first_page_steps
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.core import corrections
 from memrepo.core.corrections import Correction, CorrectionVerdict, Side, corrections_of
@@ -48,7 +48,7 @@ from memrepo.core.memory import Memory, Stamp, differing
 from memrepo.core.messages import Context, counted, message
 from memrepo.core.state import Change, Remove, State, Step, Update, Write, apply, play, traits
 from memrepo.core.times import format_time
-from memrepo.merge import closure
+from memrepo.merge import states
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import MergeConflict
@@ -159,7 +159,7 @@ def _merge(work: Work, waits: Waiting, tip: State) -> MergeResult:
         and (m.id in base.memories or rejected.find_barring(m) is not None)
     ]
     tip = apply(tip, gone)
-    updates, _ = closure.close(tip, closure.known_in(base))  # what they replaced is active again
+    updates, _ = states.close(tip, states.known_in(base))  # what they replaced is active again
     changed = frozenset(work.store.work.changed(waits.base, waits.tip))
     return merge_states(base, ours, apply(tip, updates), changed=changed)
 

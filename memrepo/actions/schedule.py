@@ -15,9 +15,9 @@ from memrepo.actions.run.record import BY, SINCE, local_folder
 from memrepo.actions.work import DryRun, VerbResult, Work, option
 from memrepo.core.errors import Problem, UsageError
 from memrepo.core.times import format_time
-from memrepo.policies.cadence import Fire, upcoming
 from memrepo.policies.rules import MODES, RunMode
-from memrepo.store import crontab, run_files, settings
+from memrepo.policies.upkeep import Fire, upcoming
+from memrepo.store import run_files, settings
 from memrepo.store.errors import NoCrontab
 
 MAX_COMMAND = 990
@@ -152,7 +152,7 @@ def install(work: Work, *, dry_run: bool = False) -> bool:
 
 def out_of_step(work: Work) -> str:
     """Return how the crontab differs from the configuration; empty if it does not."""
-    present = crontab.entries(crontab.read(), str(work.store.root))
+    present = settings.entries(settings.read(), str(work.store.root))
     if list(present) == _entries(work):
         return ""
     what = "different from the configuration" if present else "not there"
@@ -192,14 +192,14 @@ def _write(work: Work, entries: Sequence[str], *, dry_run: bool) -> bool:
     A dry run without the program `crontab` compares with an empty table.
     """
     try:
-        table = crontab.read()
+        table = settings.read()
     except NoCrontab:
         if not dry_run:
             raise
         table = b""
-    new = crontab.with_entries(table, str(work.store.root), entries)
+    new = settings.with_entries(table, str(work.store.root), entries)
     if new != table and not dry_run:
-        crontab.write(new)
+        settings.write(new)
     return new != table
 
 
@@ -229,10 +229,10 @@ def _command(work: Work) -> str:
         raise UsageError(
             "a crontab cannot hold a path with control characters", fix="move the repository"
         )
-    memrepo = (*crontab.program(), "-C", root)
-    limit = crontab.timeout_words(work.config.schedule.timeout_s)
+    memrepo = (*settings.program(), "-C", root)
+    limit = settings.timeout_words(work.config.schedule.timeout_s)
     run = shlex.join([*limit, *memrepo, "run", "--scheduled"])
-    path = crontab.search_path()
+    path = settings.search_path()
     before = f"export PATH={shlex.quote(path)}; " if path else ""
     before += f"mkdir -p {shlex.quote(str(log))} && "
     logged = f">> {shlex.quote(str(log / 'cron.log'))} 2>&1"

@@ -33,8 +33,7 @@ from memrepo.policies.hotcache import session_page
 from memrepo.policies.standing import disputed, is_of_project, is_retired
 from memrepo.policies.upkeep import due_tier_moves, tier_steps
 from memrepo.store import run_files
-from memrepo.store.ledger import Ledger
-from memrepo.store.run_files import SavedAnswers
+from memrepo.store.run_files import Ledger, SavedAnswers
 from memrepo.text.words import content_words
 from memrepo.views.hot import PERSONAL_LAYERS, Packed, in_page_order, pack
 

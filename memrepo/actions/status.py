@@ -51,7 +51,7 @@ from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.times import format_time
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.policies.cadence import Timetable
+from memrepo.policies.upkeep import Timetable
 from memrepo.store import settings
 from memrepo.store.errors import problem
 from memrepo.store.history import newest_in_effect
@@ -195,13 +195,13 @@ def _survey(work: Work) -> Survey:
     # An answer is stored, so that most calls do without these.
     from memrepo.actions.run.known import kept_unstated
     from memrepo.core.corrections import corrections_of
-    from memrepo.merge import closure
+    from memrepo.merge import states
     from memrepo.policies.hotcache import hot_of
     from memrepo.policies.standing import conflicts, counted_as
 
     state = work.tree.state()
     cases = corrections_of(state)
-    broken = (p for p in closure.closure(state) if p.rule != "memory-same-id")
+    broken = (p for p in states.closure(state) if p.rule != "memory-same-id")
     sources, unread, reader = _sources(work, work.tree.manifests[0])
     found = Survey(
         memories=_counts(map(counted_as, state.every)),

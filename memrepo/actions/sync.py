@@ -27,11 +27,7 @@ from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import merge_text
 from memrepo.store import history
-from memrepo.store.errors import (
-    BranchMoved,
-    StoreError,
-    problem,
-)
+from memrepo.store.errors import BranchMoved, StoreError, problem
 from memrepo.store.git import purged_folder
 from memrepo.store.objects import FILE, FILES, SYNC, Chain, NewCommit, TreeEntry
 from memrepo.store.remote import (

@@ -53,7 +53,7 @@ from memrepo.core.state import (
     traits_between,
 )
 from memrepo.core.times import EARLIEST
-from memrepo.merge import closure
+from memrepo.merge import states
 from memrepo.merge.states import LaterWork, Reverted, revert_change, together
 from memrepo.merge.tombstones import (
     Tombstone,
@@ -548,8 +548,8 @@ def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:
 def _closed(state: State, changes: list[Update]) -> list[Change]:
     """Return the changes plus the updates that fix references to missing memories."""
     own = {update.id for update in changes[:1]}
-    known = {n for n in closure.known_in(state) if not any(id_ in n[2] for id_ in own)}
-    updates, _ = closure.close(apply(state, changes), known)
+    known = {n for n in states.known_in(state) if not any(id_ in n[2] for id_ in own)}
+    updates, _ = states.close(apply(state, changes), known)
     return [*changes, *updates]
 
 

@@ -77,7 +77,7 @@ def find_broken_references(scene: Scene) -> Iterator[Problem]:
     if any(
         not m.fields.keys().isdisjoint(REFERENCES) or m.status != "active" for m in scene.memories
     ):
-        from memrepo.merge.closure import broken
+        from memrepo.merge.states import broken
 
         # New memories without an id may refer to others too.
         nameless = {memory.path: memory for memory in scene.memories if not memory.id}

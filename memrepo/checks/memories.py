@@ -237,7 +237,7 @@ def _spelled(tag: str, wants: Wants) -> str:
     return same[0] if len(same) == 1 else tag
 
 
-# Changes of status, which the module `merge.closure` checks.
+# Changes of status, which the module `merge.states` checks.
 _STATUS = (
     "status",
     "supersedes",

@@ -46,8 +46,8 @@ from memrepo.core.secrets import redact
 from memrepo.core.state import Change, Create, State, Update, apply
 from memrepo.core.times import format_time, local_day, parse_time
 from memrepo.formats.purifier import Workspace
-from memrepo.formats.records import Found, ImportRecord, left_out, refused
-from memrepo.merge.closure import close, findings
+from memrepo.formats.readers import Found, ImportRecord, left_out, refused
+from memrepo.merge.states import close, findings
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.claims import (
     SHORT,

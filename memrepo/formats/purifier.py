@@ -20,7 +20,7 @@ from memrepo.core.ids import text_hash
 from memrepo.core.memory import CLAIM_TYPES, Memory, Retired, Source
 from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
-from memrepo.formats.records import (
+from memrepo.formats.readers import (
     Files,
     Found,
     ImportRecord,

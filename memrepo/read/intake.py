@@ -24,12 +24,12 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import State, Step, Update
-from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import (
     Tombstone,
     binds,
     decided_against,
     forgotten_in,
+    leave_out,
     tombstones_in,
 )
 from memrepo.policies.change import are_apart

@@ -21,8 +21,8 @@ import msgspec
 from msgspec import Meta
 
 from memrepo.core.kept import read_table
-from memrepo.core.keys import Texts, Unfit
 from memrepo.core.patterns import regex
+from memrepo.policies.rules import Texts, Unfit
 from memrepo.read.documents import is_episode
 
 SourceKind = Literal["claims", "notes", "page", "text"]

@@ -25,7 +25,7 @@ from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
-from memrepo.policies.questions import SELF, cues_of, of_self, role_of
+from memrepo.policies.ranking import SELF, cues_of, of_self, role_of
 from memrepo.store.database import get_meta, insert_memories, set_meta
 from memrepo.store.tree import Snapshot
 from memrepo.text.dates import date_of_path, opening_date

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
 from memrepo.core.layout import PROFILES
-from memrepo.policies.questions import Question, question_of
 from memrepo.policies.ranking import (
     ALIKE,
     ENOUGH,
@@ -30,6 +29,8 @@ from memrepo.policies.ranking import (
     Found,
     Held,
     Moment,
+    Question,
+    question_of,
     rank,
 )
 from memrepo.policies.rules import Weights

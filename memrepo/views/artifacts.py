@@ -40,7 +40,7 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats import purifier
 from memrepo.formats.purifier import candidate_id, contradiction_id, status_of
-from memrepo.formats.records import spell_lines
+from memrepo.formats.readers import spell_lines
 from memrepo.policies.claims import is_permitted, normal_predicate, normal_subject
 from memrepo.read.kinds import file_kind
 from memrepo.read.shelf import FAIR, POOR, rank_file

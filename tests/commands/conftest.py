@@ -10,7 +10,7 @@ import workspaces
 from driving import LATER, begin, configure, copied, done
 
 from memrepo.actions.recall.lookup import CURRENT
-from memrepo.store.ledger import BUFFER
+from memrepo.store.run_files import BUFFER
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from hostile_files import SECRETS
 
 from memrepo.actions import agent as hosts
 from memrepo.faces import hook as hooking
-from memrepo.store import crontab
+from memrepo.store import settings
 from memrepo.store.repo import open_repository
 
 SETTINGS = """\
@@ -489,7 +489,7 @@ def test_the_end_of_a_session_returns_at_once_and_its_note_lands(
 ) -> None:
     hook(repo, monkeypatch, "UserPromptSubmit", prompt="What is for lunch?")
     slow = tmp_path / "slow"
-    program = shlex.join([*crontab.program(), "-C", str(repo)])
+    program = shlex.join([*settings.program(), "-C", str(repo)])
     slow.write_text(f'#!/bin/sh\nsleep 1\nexec {program} "$@"\n')
     slow.chmod(0o755)
     given = {"hook_event_name": "SessionEnd", "session_id": "s1"}
@@ -723,7 +723,7 @@ def test_a_run_that_holds_its_lock_stops_no_hook(
 
 def test_the_line_in_the_settings_never_fails(repo: Path, tmp_path: Path) -> None:
     for where in (repo, tmp_path / "gone"):
-        line = hosts.hook_line([*crontab.program(), "-C", str(where)], "claude-code")
+        line = hosts.hook_line([*settings.program(), "-C", str(where)], "claude-code")
         ran = subprocess.run(
             ["sh", "-c", line],
             input='{"hook_event_name": "SessionStart"}',

@@ -14,7 +14,7 @@ from driving import LATER, assert_sound, done, git, memories, memrepo, standing,
 
 from memrepo.core.errors import Problem
 from memrepo.core.memory import Memory
-from memrepo.formats.records import Files, Format, ImportRecord
+from memrepo.formats.readers import Files, Format, ImportRecord
 
 FORMATS = sorted(foreign_memory.FOLDERS)
 

@@ -11,7 +11,7 @@ import pytest
 from driving import LATER, NEXT_DAY, begin, configure, done, git, memories, memrepo
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.tools import TOOLS, answer
+from memrepo.faces.mcp import TOOLS, answer
 
 TIME = datetime(2026, 3, 1, 11, tzinfo=UTC)
 CLUB = """\

@@ -12,8 +12,8 @@ import workspaces
 from driving import LATER, NEXT_DAY, assert_sound, begin, copied, done, git, memories, memrepo
 from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 
-from memrepo.core.needles import MARK, find, needles_of
 from memrepo.merge import purging
+from memrepo.merge.purging import MARK, find, needles_of
 from memrepo.store import purges
 from memrepo.store.git import opened
 

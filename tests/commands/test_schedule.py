@@ -124,7 +124,7 @@ def test_a_crontab_that_cannot_be_read_is_not_overwritten(
 def test_a_machine_without_crontab_is_shown_what_would_be_written(
     small_repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memrepo.store.crontab.shutil.which", lambda _: None)
+    monkeypatch.setattr("memrepo.store.settings.shutil.which", lambda _: None)
     assert schedule(small_repo, "install").exit != 0
     shown = done(small_repo, "schedule", "install", "--dry-run", now=SATURDAY)
     assert shown["changed"]

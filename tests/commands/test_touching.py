@@ -9,8 +9,8 @@ from driving import LATER, done, memories, memrepo, standing
 
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.times import parse_time
-from memrepo.store.ledger import BUFFER, Ledger
 from memrepo.store.repo import open_repository
+from memrepo.store.run_files import BUFFER, Ledger
 
 
 def accesses(repo: Path) -> Accesses:

@@ -16,7 +16,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, Update, apply, read_state
 from memrepo.formats.plan import ImportTerms, take
-from memrepo.merge.closure import closure
+from memrepo.merge.states import closure
 
 NOW, LATER = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)
 EMPTY = read_state({}, Layout())

@@ -12,8 +12,8 @@ from test_every_format import EMPTY, EXAMPLES, NOW, imported
 from memrepo.actions.import_ import FORMATS
 from memrepo.core.state import apply
 from memrepo.formats.plan import ImportTerms, take
-from memrepo.formats.records import ImportRecord
-from memrepo.merge.closure import closure
+from memrepo.formats.readers import ImportRecord
+from memrepo.merge.states import closure
 
 Break = Callable[[bytes], bytes | None]
 

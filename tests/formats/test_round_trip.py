@@ -16,7 +16,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
 from memrepo.formats.plan import ImportTerms, take
-from memrepo.merge.closure import close
+from memrepo.merge.states import close
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 EMPTY = read_state({}, Layout())

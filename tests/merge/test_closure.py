@@ -7,7 +7,7 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory, Stamp
 from memrepo.core.state import State, apply, read_state
-from memrepo.merge.closure import broken, close, closure
+from memrepo.merge.states import broken, close, closure
 from tests.strategies import IDS, place
 
 A, B, C = IDS[:3]

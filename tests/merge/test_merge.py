@@ -14,7 +14,7 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, MAX_LISTED, Link, Memory, Source, Stamp, listed_places
 from memrepo.core.state import State, read_state
-from memrepo.merge import closure
+from memrepo.merge import states
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstone_bytes, tombstone_of
 from memrepo.merge.versions import FileVersion, join_versions
@@ -99,8 +99,8 @@ def test_no_memory_and_no_file_of_one_side_is_dropped(t: Triple) -> None:
 @given(triples())
 def test_a_merge_breaks_no_reference(t: Triple) -> None:
     result = merged(t).state
-    known = {f.name for side in (t.ours, t.theirs) for f in closure.findings(side)}
-    assert {f.name for f in closure.findings(result)} <= known
+    known = {f.name for side in (t.ours, t.theirs) for f in states.findings(side)}
+    assert {f.name for f in states.findings(result)} <= known
 
 
 def test_files_that_we_swapped_and_they_removed_leave_one_file_per_memory() -> None:
@@ -194,7 +194,7 @@ def test_two_memories_that_replaced_each_other_leave_one_active() -> None:
     result = merge_states(base, ours, theirs)
     assert [p.rule for p in result.problems] == ["supersession-cycle"]
     assert [m.status for m in result.state.memories.values()].count("active") == 1
-    assert closure.closure(result.state) == ()
+    assert states.closure(result.state) == ()
 
 
 def test_references_to_a_memory_that_the_other_side_removed_are_dropped_and_named() -> None:

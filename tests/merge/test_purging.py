@@ -14,9 +14,8 @@ from memrepo.core.errors import UsageError
 from memrepo.core.ids import claim_id, slugify, text_hash
 from memrepo.core.layout import Layout, stamped, standing_of
 from memrepo.core.memory import Memory, Source
-from memrepo.core.needles import MARK, find, needles_of
 from memrepo.core.state import traits
-from memrepo.merge.purging import Edit, File, prepare
+from memrepo.merge.purging import MARK, Edit, File, find, needles_of, prepare
 
 VALUE = "Ana Núñez-Holt"
 NEEDLES = needles_of([VALUE])

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.merge.statements import (
-    Statement,
-    leave_out,
-    look,
-    plain,
-    statements,
-    text_key,
-)
+from memrepo.merge.tombstones import Statement, leave_out, look, plain, statements, text_key
 
 KEY = "The guest key hangs behind the blue door."
 

@@ -16,7 +16,6 @@ from memrepo.core.ids import text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.core.state import State, read_state
-from memrepo.merge.statements import similarity, tokens
 from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
@@ -25,6 +24,8 @@ from memrepo.merge.tombstones import (
     path_of,
     read_tombstone,
     read_tombstones,
+    similarity,
+    tokens,
     tombstone_bytes,
     tombstone_of,
 )

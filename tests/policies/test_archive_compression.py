@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Create, Files, State, apply
-from memrepo.merge import closure
+from memrepo.merge import states
 from memrepo.policies.gists import LARGEST, SMALLEST, candidates, compressed, groups, summary_of
 from memrepo.policies.importance import importance_of, lexicon
 from memrepo.policies.rules import CompressionRules
@@ -64,5 +64,5 @@ def test_every_source_leads_to_its_summary_and_back(count: int, keep: int, skip:
     assert told == {m.id: m.compressed_into for m in at.memories.values() if m.compressed_into}
     assert set(told) <= {m.id for m in found}
     assert {m.id for m in at.memories.values() if m.status == "archived"} == set(told)
-    assert closure.closure(at) == ()
+    assert states.closure(at) == ()
     assert not {m.id for m in candidates(at, replace(rules, trigger=1), score)} & set(told)

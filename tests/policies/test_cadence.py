@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from memrepo.config import parse_config
 from memrepo.core.judge import Profile
-from memrepo.policies.cadence import fires, missed, upcoming
 from memrepo.policies.rules import Schedule, cron_problem
+from memrepo.policies.upkeep import fires, missed, upcoming
 
 MANILA = ZoneInfo("Asia/Manila")
 CADENCES = {

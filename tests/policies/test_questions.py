@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.questions import question_of
+from memrepo.policies.ranking import question_of
 from memrepo.text.dates import timespans
 
 SUNDAY = date(2026, 3, 1)

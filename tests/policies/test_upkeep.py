@@ -15,7 +15,7 @@ from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Hot, Link, Memory
 from memrepo.core.state import Remove, State, Update, read_state
-from memrepo.merge.closure import closure
+from memrepo.merge.states import closure
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import HotRules, Rules
 from memrepo.policies.upkeep import upkeep

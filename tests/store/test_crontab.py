@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.store import crontab
+from memrepo.store import settings
 from memrepo.store.errors import CrontabFailed, NoCrontab
 
 NAME = "/srv/100% memory"
@@ -21,14 +21,14 @@ entries = st.lists(line, min_size=1, max_size=4)
 def test_entries_come_change_and_go_and_all_else_stays(
     table: bytes, lines: list[str], newer: list[str]
 ) -> None:
-    there = crontab.with_entries(table, NAME, lines)
-    assert crontab.entries(there, NAME) == tuple(lines)
+    there = settings.with_entries(table, NAME, lines)
+    assert settings.entries(there, NAME) == tuple(lines)
     assert there.startswith(table)
-    assert crontab.with_entries(there, NAME, lines) == there
-    changed = crontab.with_entries(there, NAME, newer)
-    assert crontab.entries(changed, NAME) == tuple(newer)
-    assert crontab.entries(changed, "/srv/other") == ()
-    assert crontab.with_entries(changed, NAME, ()) == table
+    assert settings.with_entries(there, NAME, lines) == there
+    changed = settings.with_entries(there, NAME, newer)
+    assert settings.entries(changed, NAME) == tuple(newer)
+    assert settings.entries(changed, "/srv/other") == ()
+    assert settings.with_entries(changed, NAME, ()) == table
 
 
 # -- the door ------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def test_a_table_that_cannot_be_read_is_not_an_empty_one(
 ) -> None:
     monkeypatch.setenv("FAKE_CRONTAB_FAILS", "you are not allowed to use this program")
     with pytest.raises(CrontabFailed, match="not allowed"):
-        crontab.read()
+        settings.read()
 
 
 def test_a_table_that_another_program_changed_is_noticed(
@@ -47,7 +47,7 @@ def test_a_table_that_another_program_changed_is_noticed(
 ) -> None:
     monkeypatch.setenv("FAKE_CRONTAB_ADDS", "0 0 * * * theirs")
     with pytest.raises(CrontabFailed, match="another program changed the crontab"):
-        crontab.write(b"0 0 * * * ours\n")
+        settings.write(b"0 0 * * * ours\n")
 
 
 def test_without_the_program_it_is_said_what_else_helps(
@@ -55,5 +55,5 @@ def test_without_the_program_it_is_said_what_else_helps(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NoCrontab) as caught:
-        crontab.read()
+        settings.read()
     assert "--launcher" in caught.value.fix

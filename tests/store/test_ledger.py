@@ -14,9 +14,9 @@ from driving import NOW, assert_sound, done, memories
 
 from memrepo.core.access import RETRIEVAL, Event
 from memrepo.core.times import format_time, parse_time
-from memrepo.store import ledger as ledgers
-from memrepo.store.ledger import BUFFER, NAME, Ledger, segments_of
+from memrepo.store import run_files as ledgers
 from memrepo.store.repo import open_repository
+from memrepo.store.run_files import BUFFER, NAME, Ledger, segments_of
 
 
 def event(at: int, memory: str = "m", session: str = "s") -> Event:

@@ -12,8 +12,8 @@ from driving import done, git, memories
 
 from memrepo.core.codec import encode
 from memrepo.policies.hotcache import hot_of
-from memrepo.store.ledger import Ledger
 from memrepo.store.repo import open_repository
+from memrepo.store.run_files import Ledger
 
 SOON, LATE, LATER_STILL = "2026-03-01T10:00:00Z", "2026-03-09T09:00:00Z", "2026-03-09T09:00:01Z"
 MONTH, MONTH_ON = "2026-04-20T09:00:00Z", "2026-04-20T09:00:01Z"

@@ -10,8 +10,7 @@ from test_index import search, tree_of
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
-from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Block, Moment, rank
+from memrepo.policies.ranking import Block, Moment, question_of, rank
 from memrepo.policies.rules import Weights
 from memrepo.store import index
 from memrepo.store.blocks import Indexed, last_confirmed

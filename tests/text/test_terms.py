@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.questions import asks_assistant, cues_of, of_self, role_of, wanted
+from memrepo.policies.ranking import asks_assistant, cues_of, of_self, role_of, wanted
 from memrepo.text.words import asked_terms, date_words, index_terms, query_terms, terms, words
 
 

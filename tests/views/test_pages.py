@@ -15,7 +15,7 @@ from memrepo.core.state import Delete, Files, State, Write
 from memrepo.policies.rules import HotRules
 from memrepo.views import pages
 from memrepo.views.hot import condensed, hot_page
-from memrepo.views.html import shown
+from memrepo.views.report import shown
 
 
 def state(tags: list[str], files: dict[str, bytes] | None = None) -> State:

@@ -14,7 +14,7 @@ from memrepo.core.times import parse_time
 pytest.importorskip("httpx2", reason="the test client needs it")
 from starlette.testclient import TestClient
 
-from memrepo.faces.web.app import Site, application
+from memrepo.faces.web import Site, application
 
 
 @pytest.fixture(scope="session")

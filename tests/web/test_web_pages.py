@@ -19,9 +19,9 @@ from memrepo.actions import status
 from memrepo.actions.run.decide import EDITED
 from memrepo.core.memory import Memory, Source
 from memrepo.core.state import Difference
-from memrepo.faces.web import pages
-from memrepo.policies.cadence import Fire, Timetable
-from memrepo.views.review import Change, Reason
+from memrepo.faces import web
+from memrepo.policies.upkeep import Fire, Timetable
+from memrepo.views.report import Change, Reason
 
 HOME = "/"
 
@@ -169,7 +169,7 @@ def test_a_new_wording_is_explained_by_what_made_it(reason: str, said: str) -> N
     new = old.with_fields({}, "Mara prefers rye bread.")
     found = Difference(kind="reworded", before=old, after=new)
     why = Reason(op="reword", reason=reason, actor="process:memrepo", commit="c")
-    sentence = pages._card(Change(difference=found, decisions=(why,)))["said"]
+    sentence = web._card(Change(difference=found, decisions=(why,)))["said"]
     assert sentence.startswith(said)
 
 
@@ -217,7 +217,7 @@ def test_an_edited_line_is_shown_with_both_texts_and_another_line_is_no_edit(
 def test_a_page_shows_the_first_changes_of_many_and_names_the_command_for_the_rest(
     client: TestClient, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memrepo.faces.web.pages.MAX_CHANGES", 2)
+    monkeypatch.setattr("memrepo.faces.web.MAX_CHANGES", 2)
     run = done(repo, "status")["waiting"][0].removeprefix("run/")
     for page in ("morning", f"change/{run}"):
         shown = client.get(f"{HOME}{page}").text

@@ -17,7 +17,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import FIELDS, Memory, bare, node_of
 from memrepo.core.times import asked as moment_asked
 from memrepo.store.errors import Locked
-from memrepo.store.ledger import Ledger
+from memrepo.store.run_files import Ledger
 
 if TYPE_CHECKING:
     from memrepo.core.state import State

@@ -20,22 +20,14 @@ from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces
 from memrepo.policies.phrases import read
-from memrepo.policies.questions import KINDS
-from memrepo.policies.ranking import (
-    Block,
-    Found,
-    Held,
-    Moment,
-    sureness,
-    with_replaced,
-)
+from memrepo.policies.ranking import KINDS, Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_of_session, is_retired, trust_of
 from memrepo.store import vectors
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
-from memrepo.store.ledger import Ledger
+from memrepo.store.run_files import Ledger
 from memrepo.text.sentences import Paragraph, paragraphs
 from memrepo.text.words import query_terms
 

@@ -26,8 +26,7 @@ from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.ageing import TIERS
-from memrepo.policies.questions import kind_asked
-from memrepo.policies.ranking import Found
+from memrepo.policies.ranking import Found, kind_asked
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import true_at
 from memrepo.store.index import Filter, Index

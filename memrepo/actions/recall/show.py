@@ -20,7 +20,7 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.importance import Scored, importance_of, keywords
 from memrepo.policies.standing import after, before, doubts, span_of, trust_of
-from memrepo.store.ledger import Ledger
+from memrepo.store.run_files import Ledger
 from memrepo.text.sentences import chunks
 
 

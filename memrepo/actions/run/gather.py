@@ -43,10 +43,12 @@ from memrepo.core.state import (
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
 from memrepo.judge.offline import NAME as OFFLINE
-from memrepo.merge.statements import leave_out, statements, text_key
 from memrepo.merge.tombstones import (
     Tombstone,
+    leave_out,
     path_of,
+    statements,
+    text_key,
     tombstone_bytes,
     tombstone_of_changes,
     tombstones_in,
@@ -73,7 +75,7 @@ from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.store import history
 from memrepo.store.git import Git
 from memrepo.store.history import LogEntry, changes, hand_commits
-from memrepo.store.ledger import Ledger
+from memrepo.store.run_files import Ledger
 from memrepo.text.dates import DateBasis
 
 

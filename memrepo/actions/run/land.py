@@ -30,7 +30,7 @@ from memrepo.judge.ask import Failure
 from memrepo.policies.upkeep import interlock
 from memrepo.store.git import keep_newest
 from memrepo.store.history import RECORD
-from memrepo.store.ledger import Ledger
+from memrepo.store.run_files import Ledger
 from memrepo.views.report import counts_in_words
 
 # -- drafts ----------------------------------------------------------------------------------------

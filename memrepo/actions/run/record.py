@@ -28,8 +28,8 @@ from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.times import EARLIEST, format_time, parse_time
-from memrepo.policies.cadence import Failure, Timetable, guard, missed, next_fire
 from memrepo.policies.rules import RunMode
+from memrepo.policies.upkeep import Failure, Timetable, guard, missed, next_fire
 from memrepo.read.marks import marked
 from memrepo.store import run_files, settings
 from memrepo.store.errors import Locked

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import restore_pages, retried
 from memrepo.actions.pending import PREFIX, all_waiting, refuse_no_room
-from memrepo.actions.run.decide import Decisions, decide
+from memrepo.actions.run.decide import Decisions, add_upkeep, decide
 from memrepo.actions.run.gather import RunPlan, claim_edits, gather_sources, read_commit
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge import JudgeChoice, desk_of, estimate_of, judge, kind_of
@@ -28,7 +28,6 @@ from memrepo.actions.run.land import (
     name_run,
     put_on_branch,
 )
-from memrepo.actions.run.maintain import add_upkeep
 from memrepo.actions.run.record import (
     REPORTS,
     Landed,
@@ -50,11 +49,10 @@ from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
-from memrepo.policies.cadence import due
 from memrepo.policies.rules import MODES, RunMode
+from memrepo.policies.upkeep import due
 from memrepo.store import history
-from memrepo.store.ledger import Ledger
-from memrepo.store.run_files import SavedAnswers
+from memrepo.store.run_files import Ledger, SavedAnswers
 from memrepo.store.settings import clone_names
 
 

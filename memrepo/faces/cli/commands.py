@@ -108,7 +108,7 @@ class ServeRequest(msgspec.Struct, frozen=True, kw_only=True):
 def serve(work: Work, request: ServeRequest) -> VerbResult:
     """Serve the web pages until interrupted. If there is no repository, fail immediately."""
     require("starlette", "serve", "web")
-    from memrepo.faces.web.app import serve
+    from memrepo.faces.web import serve
 
     serve(work.call, port=request.port, read_only=request.read_only)
     return VerbResult()
@@ -135,7 +135,7 @@ def mcp(work: Work, request: McpRequest) -> VerbResult:
     if scope := narrowed(call.scope, request.scope or ""):
         call = replace(call, scope=scope)
     with uncollected():  # the thousands of types in the SDK are never garbage
-        from memrepo.faces.mcp.server import serve, server_of
+        from memrepo.faces.mcp import serve, server_of
 
     serve(server_of(call))
     return VerbResult()

@@ -18,8 +18,16 @@ from memrepo.core.messages import counted, cut, fold
 from memrepo.core.times import format_time
 from memrepo.faces.text import fenced_markdown, rows
 from memrepo.text.sentences import token_count
-from memrepo.views.report import WORDS, counts_in_words, in_words, judged_in_words
-from memrepo.views.review import Change, Line, Review, change_lines
+from memrepo.views.report import (
+    WORDS,
+    Change,
+    Line,
+    Review,
+    change_lines,
+    counts_in_words,
+    in_words,
+    judged_in_words,
+)
 
 if TYPE_CHECKING:
     from memrepo.actions import agent as agents
@@ -291,7 +299,7 @@ def _history(result: History) -> str:
 
 def phrases_of(entry: MemoryCommit) -> Iterator[str]:
     """Yield phrases that describe how a commit changed a memory, one line each."""
-    from memrepo.views.review import field_in_words
+    from memrepo.views.report import field_in_words
 
     match entry.change:
         case "unreadable":

@@ -1,1 +1,0 @@
-"""An MCP server with tools on top of the commands."""

@@ -20,6 +20,7 @@ from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from anthropic.types.beta import BetaCacheControlEphemeralParam
 
 from memrepo.actions.landing import Unchanged, refuse_secret, write
+from memrepo.actions.verbs import refuse_private
 from memrepo.actions.work import Call, Wish, Work, as_program
 from memrepo.actions.write import Drafts, Entry, rewording
 from memrepo.core.codec import CodecError, normal_body
@@ -28,6 +29,7 @@ from memrepo.core.memory import Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import harmless, without_secrets
 from memrepo.core.state import Change, Create, Op, State, Step, Update
+from memrepo.faces.python import session
 
 __all__ = ("MemoryTool",)
 
@@ -82,13 +84,14 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         folder = Path(where).absolute()
         self._now: Callable[[], Call] = lambda: as_program(
-            Call(where=folder, now=clock(), actor=actor, scope=scope), "claude"
+            Call(where=folder, now=clock(), actor=actor, scope=scope, id=session()), "claude"
         )
 
     def view(self, command: Any) -> str:
         """Carry out a command of any kind, and return what the SDK's own tool answers."""
         try:
             with Work(self._now()) as work:
+                refuse_private(work)
                 text = _LINE_BREAK.sub(" ", _answer(work, command))
             return "\r\n".join(map(harmless, text.split("\r\n")))
         except ToolError as error:

@@ -97,6 +97,34 @@ def test_where_the_configuration_allows_it_nothing_is_refused(repo: Path, ask: A
     assert memories(repo)[id_].status != "active" or memories(repo)[id_].body == NEWS
 
 
+@pytest.mark.parametrize("named", ["name", "folder"])
+def test_a_private_session_gets_nothing_and_stores_nothing_by_any_face(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]
+    files = MemoryTool(repo, clock=lambda: AGENT.now)
+    head = git(repo, "rev-parse", "HEAD")
+    if named == "name":
+        monkeypatch.setenv("MEMREPO_SESSION", "private")
+        assert "is private" in as_agent(repo, "search", "key").error["message"]
+    else:
+        (repo / "memrepo.toml").write_text(f'[agents]\nprivate = ["{repo.parent}"]\n')
+        monkeypatch.chdir(repo.parent)
+    call = replace(AGENT, id="private" if named == "name" else "")
+    given = {"query": "key", "id": id_, "text": NEWS, "reason": "x"}
+    for one in TOOLS.values():
+        reply = answer(replace(call, where=repo), one, {k: given[k] for k in one.required})
+        assert "is private" in reply.text, one.name
+    for asked in ({"command": "view"}, {"command": "create", "file_text": NEWS}):
+        with pytest.raises(ToolError, match="is private"):
+            files.call({**asked, "path": "/memories/keys.md"})
+    with open_repository(repo, clock=lambda: NOW) as memory:
+        for use in (memory.search, memory.add):
+            with pytest.raises(MemrepoError, match="is private"):
+                use(NEWS)
+    assert git(repo, "rev-parse", "HEAD") == head
+
+
 @pytest.mark.parametrize(
     "asked",
     [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote_to_bytes
@@ -34,7 +34,7 @@ from memrepo.policies.standing import RETIRED
 from memrepo.policies.upkeep import interlock
 from memrepo.read.intake import is_much
 from memrepo.read.sources import matches
-from memrepo.store.git import scratch
+from memrepo.store import notes
 from memrepo.store.workspace import read_folder, repository_of, template_folders
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"
@@ -75,8 +75,6 @@ FORMATS = {
 }
 """All formats by name."""
 ARTIFACTS = "artifacts"
-_RECORD = "imports.json"
-"""The file of this clone with the memories that it imported, by folder."""
 
 
 class NothingToImport(MemrepoError):
@@ -143,6 +141,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     folder, place = (_folder(where), where.resolve().as_uri()) if is_followed else ("", "")
     known = _imported_from(work, state, place) if is_followed else []
     files, unread = _read(where, request.format, is_known=bool(known))
+    files = notes.public(work.store.folder, where, files) if is_followed else files
     runs = work.tree.manifests[0]
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = ImportTerms(
@@ -187,7 +186,10 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         commit = _land(work, request, state, found, gone, done, run_id)
         done = replace(done, commit=commit, run=run_id)
     if is_followed:
-        _update_record(work, place, found.seen, ended)
+        # What was ended is not ended again after an undo.
+        record = notes.load(work.store.folder)
+        ours = record.get(place, set()).difference(ended).union(found.seen)
+        notes.save(work.store.folder, {**record, place: ours})
     return done
 
 
@@ -250,31 +252,13 @@ def _folder(where: Path) -> str:
     return f"{place.parent.name if place.name == 'memory' else place.name}/"
 
 
-def _read_record(work: Work) -> dict[str, set[str]]:
-    """Return the ids of the memories that this clone imported, by the URI of their folder."""
-    with suppress(OSError, UnicodeDecodeError, msgspec.DecodeError):
-        data = (work.store.folder / _RECORD).read_bytes()
-        return msgspec.json.decode(data, type=dict[str, set[str]])
-    return {}
-
-
-def _update_record(work: Work, place: str, seen: Collection[str], ended: Collection[str]) -> None:
-    """Record which memories are from a folder. What was ended is not ended again after an undo."""
-    before = _read_record(work)
-    after = {**before, place: before.get(place, set()).difference(ended).union(seen)}
-    if after != before:
-        data = msgspec.json.encode(after, order="deterministic")
-        with suppress(OSError):  # the folder is not writable: the next import ends nothing
-            scratch(work.store.folder, f".{_RECORD}.", data).replace(work.store.folder / _RECORD)
-
-
 def _imported_from(work: Work, state: State, place: str) -> list[Memory]:
     """Return the active memories of the call's scope that this clone imported from a folder.
 
     Those of another folder with the same name are not among them, nor are those that this clone
     also imported from another folder that is there.
     """
-    record = _read_record(work)
+    record = notes.load(work.store.folder)
     ours = record.pop(place, set())
     for other, ids in record.items():
         if Path(os.fsdecode(unquote_to_bytes(other.removeprefix("file://")))).is_dir():

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memrepo.core.errors import MemrepoError, OutOfScope
+from memrepo.core.errors import MemrepoError, OutOfScope, UsageError
 
 if TYPE_CHECKING:
     from memrepo.actions.work import VerbResult, Work
@@ -93,10 +93,40 @@ def narrowed(bound: str, asked: str) -> str:
     return bound or asked
 
 
+class PrivateSession(UsageError):
+    """Raised when a private session asks for memory, or would store something."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this session is private: memory answers nothing in it, and stores nothing",
+            fix="go on without memory; `agents.private` in memrepo.toml lists such sessions",
+        )
+
+
+def refuse_private(work: Work, session: str = "", folder: str = "") -> None:
+    """Raise PrivateSession if `agents.private` leaves out a session, by its name or its folder.
+
+    The folder is the one that the session names, and the one in which this process was started.
+    """
+    wanted = {Path(name).expanduser() for name in work.config.agents.private}
+    # A folder next to the repository may be relative to it. A name has one part.
+    wanted |= {(work.store.root / path).resolve() for path in wanted if len(path.parts) > 1}
+    folders = [Path.cwd() / folder, Path.cwd()]
+    folders += [place.resolve() for place in folders]
+    names = {Path(name) for name in ("*", session, work.call.id) if name}
+    if not wanted.isdisjoint(names.union(folders, *(place.parents for place in folders))):
+        raise PrivateSession
+
+
 def perform(work: Work, name: str, request: Any) -> VerbResult:
-    """Run a verb with a request, and return the result."""
+    """Run a verb with a request, and return the result.
+
+    What an agent may call is refused in a private session that the environment names.
+    """
     verb = VERBS[name]
     notices: tuple[Problem, ...] = ()
+    if work.call.id and name in SCOPED_VERBS:
+        refuse_private(work)
     if work.call.scope:
         refuse_verb(work.call.scope, name)
     if verb.writes:

@@ -20,7 +20,7 @@ from memrepo.actions import session, write
 from memrepo.actions.agent import CLAUDE_EVENTS, DEADLINES, EVERYWHERE, NO_SCOPE, is_hook
 from memrepo.actions.recall.recall import Hit, Recall, index_of
 from memrepo.actions.recall.search import bounded
-from memrepo.actions.verbs import narrowed, perform
+from memrepo.actions.verbs import PrivateSession, narrowed, perform, refuse_private
 from memrepo.actions.work import Call, Work, as_program
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import digest
@@ -33,6 +33,7 @@ from memrepo.faces.text.recall import hit_text
 from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.importance import Lexicon, lexicon
 from memrepo.policies.standing import SESSION_TAG, is_of_project, is_of_session
+from memrepo.store import notes
 from memrepo.store.index import Filter, Index, no_model
 from memrepo.text.words import query_terms, table, tables, telling_words, tokens
 from memrepo.views.hot import HEAD, fenced
@@ -62,10 +63,16 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 def happened(work: Work, event: HookEvent) -> str:
     """Handle an event of a session. Return a text for the agent, or an empty string."""
-    if _is_private(work, event):
+    try:
+        refuse_private(work, event.session, event.folder)
+    except PrivateSession:
+        if event.own:
+            notes.watch(work.store.folder, Path(event.own), is_private=True)
         return ""
     match event.kind:
         case "start":
+            if event.own:
+                notes.watch(work.store.folder, Path(event.own), is_private=False)
             begun = perform(work, "session", session.Request(what="start", id=event.session))
             with suppress(MemrepoError):  # a failed write is retried when the next session starts
                 _take_in_broken_off(work)
@@ -83,26 +90,12 @@ def happened(work: Work, event: HookEvent) -> str:
     return ""
 
 
-def _is_private(work: Work, event: HookEvent) -> bool:
-    """Return whether `agents.private` leaves out a session, by its name or by its folder.
-
-    The folder is the one that the event names, and the one in which the hook was started.
-    """
-    wanted = {Path(name).expanduser() for name in work.config.agents.private}
-    # A folder next to the repository may be relative to it. A name has one part.
-    wanted |= {(work.store.root / path).resolve() for path in wanted if len(path.parts) > 1}
-    folders = [Path.cwd() / event.folder, Path.cwd()]
-    folders += [folder.resolve() for folder in folders]
-    names = {Path(name) for name in ("*", event.session, work.call.id) if name}
-    return not wanted.isdisjoint(names.union(folders, *(folder.parents for folder in folders)))
-
-
 def _take_in_own(work: Work, folder: str) -> None:
     """Import new notes that the agent's program keeps in its own folder. The notes stay there."""
     from memrepo.actions import import_
     from memrepo.store.workspace import repository_of
 
-    if repository_of(Path(folder)) == work.store.root:
+    if not Path(folder).is_dir() or repository_of(Path(folder)) == work.store.root:
         return  # files in a repository are no notes of a session
     with suppress(import_.NothingToImport):
         # The verb is refused to a bound caller, who names a path. Here the program names it.
@@ -369,8 +362,7 @@ def _event(host: str, given: str) -> tuple[str, HookEvent]:
 
 def _own_memory(transcript: str) -> str:
     """Return the folder of Claude Code's own notes, which is next to the transcript, or ""."""
-    folder = Path(transcript).parent / "memory"
-    return str(folder) if transcript and folder.is_dir() else ""
+    return str(Path(transcript).parent / "memory") if transcript else ""
 
 
 def _text(data: Mapping[str, object], key: str) -> str:

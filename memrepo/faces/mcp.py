@@ -32,7 +32,7 @@ from mcp.shared.exceptions import MCPError
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions.verbs import SCOPED_VERBS, VERBS, perform
+from memrepo.actions.verbs import SCOPED_VERBS, VERBS, perform, refuse_private
 from memrepo.actions.work import Call, VerbResult, Work, as_program, choices_of, nothing
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.kept import read_table
@@ -215,6 +215,7 @@ def answer(
     try:
         _refuse_unfit(tool, arguments)
         with Work(as_program(call, client, tick)) as work:
+            refuse_private(work)
             reply = tool.run(work, arguments)
         text, data = concealed([reply.text, reply.data])
         text, data = harmless(text), harmless_data(data)

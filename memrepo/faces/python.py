@@ -6,6 +6,7 @@ clock. docs/python.md has examples.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from memrepo.actions.landing import SecretInText, Unchanged, clean_text, write
 from memrepo.actions.recall import search
 from memrepo.actions.recall.recall import Hit
 from memrepo.actions.recall.search import Passage
-from memrepo.actions.verbs import VERBS, perform
+from memrepo.actions.verbs import VERBS, perform, refuse_private
 from memrepo.actions.work import Call, Wish, Work, checked
 from memrepo.actions.write import Drafts, Entry
 from memrepo.core.errors import MemrepoError, Problem, UsageError
@@ -165,11 +166,13 @@ class OpenRepository:
             actor=self._actor,
             quiet=True,
             scope=self._scope,
+            id=session(),
         )
         known = self._last
         head = self._store.head()
         tree = known.whole if known is not None and known.whole.commit == head else None
         self._last = Work(call, store=self._store, tree=tree)
+        refuse_private(self._last)
         return self._last
 
 
@@ -205,6 +208,11 @@ def _sayable(entries: Iterable[Entry], *, skip_secrets: bool) -> Iterator[Entry 
             if not skip_secrets:
                 raise
             yield None
+
+
+def session() -> str:
+    """Return the name of the agent's session, if the environment has one."""
+    return " ".join(os.environ.get("MEMREPO_SESSION", "").split())[:100]
 
 
 def _system_clock() -> datetime:

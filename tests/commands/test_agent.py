@@ -373,6 +373,40 @@ def test_a_session_or_a_folder_is_left_out_by_one_key(
     assert (hook(repo, monkeypatch, "SessionStart", **other) == {}) == (key == "*")
 
 
+@pytest.mark.parametrize("made", ["before", "within"])
+def test_what_claude_code_notes_in_a_private_session_is_never_imported(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    own = tmp_path / "projects" / "-code" / "memory"
+    there = {"transcript_path": str(own.parent / "s.jsonl")}
+    header = "---\nname: {0}\ndescription: {0}\ntype: project\n---\n\n"
+    index = own / "MEMORY.md"
+
+    def write(name: str, text: str) -> None:
+        own.mkdir(parents=True, exist_ok=True)
+        (own / f"{name}.md").write_text(header.format(name) + text, encoding="utf-8")
+        line = index.read_text("utf-8") if index.exists() else ""
+        index.write_text(f"{line}- [{name}]({name}.md)\n- Of {name}: {text}", encoding="utf-8")
+
+    def play(session: str, now: str, **texts: str) -> str:
+        monkeypatch.setenv("MEMREPO_SESSION", session)
+        hook(repo, monkeypatch, "SessionStart", now=now, **there)
+        for name, text in texts.items():
+            write(name, text)
+        hook(repo, monkeypatch, "SessionEnd", now=now, **there)
+        return str([(m.title, m.body) for m in memories(repo).values()])
+
+    if made == "before":
+        write("well", "The well of the farm is 12 m deep.\n")
+    assert play("private", NOW, plan="Mia leaves the farm in spring.\n") == "[]"
+    shown = play("", LATER, barn="The barn of the farm is painted red.\n")
+    assert ("well" in shown, "barn" in shown) == (made == "before", True)
+    write("plan", "Mia leaves the farm in spring.\nThe plough of the farm is green.\n")
+    shown += play("", NEXT_DAY)
+    assert "plough" in shown
+    assert not {"Mia", "spring", "plan"} & set(shown.replace("'", " ").split())
+
+
 @pytest.mark.parametrize("named", ["{}/diary", "../diary"])
 @pytest.mark.parametrize(
     ("inside", "said"), [("", {}), ("2026", {}), (None, {"cwd": "diary/2026"})]

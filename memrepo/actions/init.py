@@ -15,7 +15,14 @@ import msgspec
 
 from memrepo.actions import import_ as importing
 from memrepo.actions.pending import unknown_person
-from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
+from memrepo.actions.run.ingest import (
+    Ingested,
+    choose_folder,
+    copied_by_other_clone,
+    take_in,
+    workspace_of,
+    workspace_rules,
+)
 from memrepo.actions.run.judge import JudgeChoice, Usable, usable_judges
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.assets import asset
@@ -150,6 +157,7 @@ def do(work: Work, request: Request) -> Result:
         apart = adopted and (found.is_code or _taken(where))
         store.layout = known or Layout(ADOPTED_PREFIX if apart else "")
         # Write settings outside the work tree first: init counts as done after the first commit.
+        is_first = workspace is not None and settings.workspace(store.repo) is None
         if workspace is not None or (adopted and known is None):
             settings.put(store.repo, settings.WORKSPACE, str(workspace or Path()))
         warnings = [*_local_side(store, adopted=adopted), *_misplaced(where, workspace, made=made)]
@@ -168,6 +176,8 @@ def do(work: Work, request: Request) -> Result:
             (store.root / inbox).mkdir(parents=True, exist_ok=True)
         at = Work(work.call, store=store)
         brought = _claims(at, workspace or where)
+        if workspace is not None and known is not None:
+            warnings += _own_folder(at, workspace, is_first=is_first)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
         at = at.refreshed()
         root = workspace or settings.workspace(store.repo) or (where if adopted else None)
@@ -238,6 +248,20 @@ def _misplaced(where: Path, workspace: Path | None, *, made: bool) -> Iterator[s
         yield f"{where} is below the workspace: {_APART}"
     elif workspace is not None and is_repository(workspace):
         yield f"{workspace} is a memrepo repository: {_APART}"
+
+
+def _own_folder(at: Work, workspace: Path, *, is_first: bool) -> Iterator[str]:
+    """Give a workspace a folder of its own if another clone's fills `sources/`, and say so."""
+    repo = at.store.repo
+    if settings.get(repo, settings.FOLDER) or not (is_first or copied_by_other_clone(at)):
+        return
+    if folder := choose_folder(at, workspace):
+        settings.put(repo, settings.FOLDER, folder.rstrip("/"))
+        area = at.tree.layout.area("sources")
+        yield (
+            f"another workspace fills {area}: this one is copied to {area}{folder};"
+            f" if both are one, `git rm -r {area}{folder}` and `git config {settings.FOLDER} .`"
+        )
 
 
 def _gaps(at: Work, unread: Unread, workspace: Path | None, ingested: Ingested) -> Iterator[str]:
@@ -396,7 +420,7 @@ def _unread(at: Work, workspace: Path | None) -> Unread:
         return Unread()
     return find_unread(
         workspace,
-        at.config.source_rules(),
+        workspace_rules(at),
         home=at.store.root.resolve(),
     )
 

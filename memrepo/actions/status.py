@@ -381,11 +381,21 @@ def _key_rows(work: Work) -> Iterator[KeyRow]:
             doc="A personal setting; it is never read from a repository.",
             set_in=f"`git config memrepo.{git_name(name)} ...`, or with --global",
         )
-    workspace = settings.workspace(work.store.repo)
-    yield KeyRow(
-        key=settings.WORKSPACE,
-        value=str(workspace) if workspace else None,
-        from_=".git/config" if workspace else "not set",
-        doc="The agent workspace that sources/ mirrors in this clone.",
-        set_in=f"`git config {settings.WORKSPACE} DIR`",
-    )
+    repo = work.store.repo
+    values = settings.workspace(repo), settings.folder(repo)
+    for name, value, doc in zip(
+        (settings.WORKSPACE, settings.FOLDER), values, _OF_CLONE, strict=True
+    ):
+        yield KeyRow(
+            key=name,
+            value=str(value) if value else None,
+            from_=".git/config" if value else "not set",
+            doc=doc,
+            set_in=f"`git config {name} DIR`",
+        )
+
+
+_OF_CLONE = (
+    "The agent workspace that sources/ mirrors in this clone.",
+    "The folder of sources/ that has the copy of this clone's workspace, if it is not all of it.",
+)

@@ -32,6 +32,9 @@ AREAS = (
     "corrections",
     "tombstones",
 )
+CLONES = "clones/"
+"""The folder of `sources/` in which a clone has a folder, if another's workspace fills `sources/`.
+"""
 RESERVED_NAMES = ("index.md", "log.md")
 _RESERVED = tuple(f"/{name}" for name in RESERVED_NAMES)
 HOT_NAMES = ("MEMORY.md", "HOT.md")
@@ -124,6 +127,20 @@ class Layout(msgspec.Struct, frozen=True):
     def manifest(self, run: str) -> str:
         """Return the path of a run's manifest. The run id starts with the year and month."""
         return f"{self.area('runs')}{run[:4]}-{run[4:6]}/{run}.json"
+
+
+_COPY = regex(rf"(?:(?:{ADOPTED_PREFIX})?sources/)?(?:{CLONES}[^/]+/)?")
+
+
+def home_of(path: str) -> str:
+    """Return the folder of the workspace to which a copy belongs: `sources/clones/ben/`, or ""."""
+    match = _COPY.match(path)
+    return match[0] if match else ""
+
+
+def in_workspace(path: str) -> str:
+    """Return the path that a copy, named with or without `sources/`, has in its workspace."""
+    return path.removeprefix(home_of(path))
 
 
 def below(files: Mapping[str, object], folder: str) -> Collection[str]:

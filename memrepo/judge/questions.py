@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import strip_deceptive
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
+from memrepo.core.layout import in_workspace
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, harmless, without_secrets
@@ -235,7 +236,7 @@ def is_due(memory: Memory, today: str) -> bool:
 
 
 def _is_loaded(source: Source) -> bool:
-    return source.resource.startswith("sources/") and source.resource[len("sources/") :] in LOADED
+    return in_workspace(source.resource) in LOADED
 
 
 def fence_rows(key: str, rows: Sequence[Mapping[str, object]]) -> str:

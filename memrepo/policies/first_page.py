@@ -17,6 +17,7 @@ import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.ids import normalise
+from memrepo.core.layout import home_of, in_workspace
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -339,6 +340,7 @@ class _Page(msgspec.Struct):
             or (
                 not are_of_two_things(one.line.memory.body, other.line.memory.body)
                 and not _are_of_two_pages(one, other)
+                and not _are_of_two_homes(one, own, other, self.words[other.line.memory.id])
                 and not (one.day == other.day and _differ(own, self.words[other.line.memory.id]))
                 and _says(own, self.words[other.line.memory.id])
             )
@@ -351,9 +353,18 @@ def _are_of_two_pages(one: _Candidate, other: _Candidate) -> bool:
     What is equal there is still said of two: `Allergic to peanuts.` of Ana and of Ines.
     """
     names = {c.line.memory.subject for c in (one, other)}
-    files = {c.line.memory.first[0].removeprefix("sources/") for c in (one, other)}
-    folders = {file.rpartition("/")[0] for file in files}
+    files = {c.line.memory.first[0] for c in (one, other)}
+    folders = {in_workspace(file).rpartition("/")[0] for file in files}
     return len(names) == len(files) == 2 and "" not in names and len(folders) == 1 and all(folders)
+
+
+def _are_of_two_homes(
+    one: _Candidate, own: frozenset[str], other: _Candidate, words: frozenset[str]
+) -> bool:
+    """Return whether two people say something, each of themselves or in other words."""
+    files = [c.line.memory.first[0] for c in (one, other)]
+    is_apart = all(map(is_profile, files)) or bool(own - words and words - own)
+    return home_of(files[0]) != home_of(files[1]) and is_apart
 
 
 def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -392,7 +403,7 @@ def order_of(memory: Memory) -> tuple[object, ...]:
     file = traits.place[0]
     is_side = file.rpartition("/")[2] not in HOME_FILES
     is_soft = traits.part == "rule" and not traits.hard
-    return (is_soft, file.count("/"), is_side, file, *memory.first, memory.path)
+    return (is_soft, in_workspace(file).count("/"), is_side, file, *memory.first, memory.path)
 
 
 def is_about_person(memory: Memory) -> bool:
@@ -436,9 +447,11 @@ def _traits_of(memory: Memory) -> _Traits:
     places = [(s.resource, s.lines[0]) for s in memory.sources]
     # Use the first source, but prefer a profile.
     resource, line = min(
-        places, key=lambda p: (not is_profile(p[0]), p[0].count("/")), default=memory.first
+        places,
+        key=lambda p: (not is_profile(p[0]), in_workspace(p[0]).count("/")),
+        default=memory.first,
     )
-    path = resource.removeprefix("sources/")
+    path = in_workspace(resource)
     headings = memory.context.split(SEPARATOR)
     section = section_kind(headings)
     text = "\n".join(filter(has_content, memory.body.split("\n")))
@@ -470,7 +483,7 @@ def _traits_of(memory: Memory) -> _Traits:
         hard=hard,
         place=(resource, "" if is_project else headings[-1]),
         subject=path if is_project else _subject(headings),
-        depth=(resource.count("/"), line),
+        depth=(path.count("/"), line),
         score=_score(memory, unit, kind, section, signs) + _SURE[sure] + 0.8 * hard,
     )
 
@@ -686,15 +699,18 @@ class _House(msgspec.Struct, frozen=True, kw_only=True):
 def _house(memories: Iterable[Memory]) -> _House:
     files = {file for memory in memories for file in memory.files}
     homes = {(name, folder) for folder, _, name in (f.rpartition("/") for f in files)}
-    depths: dict[str, int] = {}
+    least: dict[tuple[str, str], int] = {}
     for name, folder in homes:
-        depths[name] = min(depths.get(name, folder.count("/")), folder.count("/"))
+        key = name, home_of(f"{folder}/")
+        least[key] = min(least.get(key, folder.count("/")), folder.count("/"))
     own = {
         folder
         for name, folder in homes
-        if name in HOME_FILES and (folder.count("/") == depths[name] or "/." in f"/{folder}")
+        if name in HOME_FILES
+        and (folder.count("/") == least[name, home_of(f"{folder}/")] or "/." in f"/{folder}")
     }
-    return _House(own=frozenset(own | {"sources"}), others=other_agents(files) - own)
+    roots = {"sources", *(home.rstrip("/") for _, home in least)}
+    return _House(own=frozenset(own | roots), others=other_agents(files) - own)
 
 
 def agent_of(folder: str) -> str:

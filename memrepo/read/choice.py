@@ -15,6 +15,7 @@ from functools import cache
 import msgspec
 
 from memrepo.core.ids import digest, normal_claim, normalise
+from memrepo.core.layout import in_workspace
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.policies.change import are_apart
@@ -223,7 +224,7 @@ def _shared_place(one: Candidate) -> str:
         return ""
     resource = one.sources[0].resource
     folder = resource.rpartition("/")[0]
-    if kind in ("rules", "decisions") and folder.removeprefix("sources/").count("/"):
+    if kind in ("rules", "decisions") and in_workspace(folder).count("/"):
         return folder
     return "" if is_in(kind.replace("_", " "), "kept") else resource
 

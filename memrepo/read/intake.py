@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, normal_claim, normalise
+from memrepo.core.layout import in_workspace
 from memrepo.core.manifest import Consumed, Manifest
 from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
@@ -472,7 +473,11 @@ class Reader:
         units = self.claims(text.name, text.blob).units
         shown = self.data(text.blob).decode("utf-8", "replace")
         found = file_kind(text.name, shown, units, text.as_kind, self._others)
-        if found.kind.name == "page" and "/" not in text.name and not self._has_memory:
+        if (
+            found.kind.name == "page"
+            and "/" not in in_workspace(text.name)
+            and not self._has_memory
+        ):
             why = "is at the top of a workspace without a file of memories"
             return FileKind(kind=kinds().named("memory"), reason=why)
         return found

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 import msgspec
 
 from memrepo.core.kept import read_table
-from memrepo.core.layout import PROFILES
+from memrepo.core.layout import PROFILES, home_of, in_workspace
 from memrepo.core.patterns import regex
 from memrepo.read.documents import is_episode
 from memrepo.read.learned import is_shipped, is_template
@@ -106,14 +106,21 @@ PROGRAMS = frozenset(("CODEX.md", ".opencode.md", "opencode.md", "copilot-instru
 
 
 def other_agents(names: Iterable[str]) -> frozenset[str]:
-    """Return the folders and files of other agents than the owner's, given the names of files.
+    """Return the folders and files of other agents than the owners', given the names of files."""
+    homes: dict[str, list[str]] = {}
+    for name in names:
+        homes.setdefault(home_of(name), []).append(in_workspace(name))
+    return frozenset(home + one for home, inner in homes.items() for one in _strangers(inner))
+
+
+def _strangers(names: Sequence[str]) -> frozenset[str]:
+    """Return the folders and files of other agents than the owner's in one workspace.
 
     The topmost folder with a profile is the owner's, and so is a hidden folder. Of several in a
     folder `agents`, it is the one with the most files. Other folders with profiles, and folders in
     one that is named `agents`, are other agents'. So are the instructions for one other program
     next to those for all of them.
     """
-    names = tuple(names)
     places = [name.rpartition("/")[::2] for name in names]
     told = {folder for folder, name in places if name in ("AGENTS.md", "CLAUDE.md")}
     for_one = (name for name in names if name.rpartition("/")[2] in PROGRAMS)
@@ -155,7 +162,7 @@ def file_kind(
         return FileKind(kind=table.named(override), reason="set in memrepo.toml")
     if is_below(path, others):
         return FileKind(kind=table.named(OTHER_AGENT), reason="is another agent's")
-    *folders, name = path.split("/")
+    *folders, name = in_workspace(path).split("/")
     lines = [line for line in text.splitlines() if line.strip()]
     for kind in table.kind:
         reason = _by_path(kind, folders, name)
@@ -171,7 +178,7 @@ def file_kind(
 @cache
 def path_kind(path: str) -> str:
     """Return the name of the file kind that a path implies."""
-    *folders, name = path.split("/")
+    *folders, name = in_workspace(path).split("/")
     for kind in kinds().kind:
         if _by_path(kind, folders, name):
             return kind.name
@@ -263,7 +270,9 @@ def _has_shape(
             return is_log or (len(lines) > 12 and share(_SPEAKER.match, lines) > 0.2)
         case "dated name":
             lasting = (k for k in kinds().kind if k.name in ("decisions", "rules", "project"))
-            folders = path.split("/")[:-1]  # e.g. a folder of decisions has records named by date
+            folders = in_workspace(path).split("/")[
+                :-1
+            ]  # e.g. a folder of decisions has records named by date
             is_record = any(_worded(kind.words, folders, "folder") for kind in lasting)
             return bool(date_of_path(path)) and not is_record
         case "episode":
@@ -303,7 +312,7 @@ def title_of(path: str) -> str:
     The folder counts if the file is one of those that each folder has, such as `notes.md`, and the
     folder's name is not such a name, a kind of file or an agent's memory itself.
     """
-    *folders, name = path.removeprefix("sources/").split("/")
+    *folders, name = in_workspace(path).split("/")
     name = name.removesuffix(".md")
     folder = folders[-1] if folders else ""
     is_named = bool(folder) and not folder.startswith((".", "-"))

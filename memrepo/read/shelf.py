@@ -15,6 +15,7 @@ from typing import Literal
 
 import msgspec
 
+from memrepo.core.layout import in_workspace
 from memrepo.core.patterns import regex
 from memrepo.policies.phrases import read
 from memrepo.policies.rules import Size
@@ -169,7 +170,7 @@ def _fit_share(
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
     is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
     is_note = kind.kind.name == "page" and 0 < len(units) <= SMALL_PAGE
-    is_note = is_note and "/" not in units[0].resource
+    is_note = is_note and "/" not in in_workspace(units[0].resource)
     # A log with another name, such as `report-2026-01-04.md`, is a document of its day.
     is_diary = kind.kind.shape == "dated name" and not any(path_kind(u.resource) for u in units[:1])
     whole = ("section", "document", "memory")

@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Meta
 
 from memrepo.core.kept import read_table
+from memrepo.core.layout import CLONES, in_workspace
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import Texts, Unfit
 from memrepo.read.documents import is_episode
@@ -113,7 +114,7 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
         """Return the kind that the configuration sets for a file, or an empty string if none."""
         for row in self.kinds:
             pattern, _, kind = row.rpartition("=")
-            if matches(path, pattern.strip()):
+            if matches(in_workspace(path), pattern.strip()):
                 return kind.strip()
         return ""
 
@@ -126,6 +127,7 @@ def matches(path: str, pattern: str) -> bool:
 @lru_cache(maxsize=8192)  # each stage of a run looks up each file
 def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
     """Return how runs read a workspace file, or None if they ignore it."""
+    path = in_workspace(path)
     if _denial(path, rules):
         return None
     if _any(path, rules.notes):
@@ -146,7 +148,7 @@ _DAY = regex(r"\d{4}-\d\d-\d\d\.md")
 
 def why_denied(path: str, rules: SourceRules) -> str:
     """Return why runs ignore a path, or an empty string if they read it."""
-    if denial := _denial(path, rules):
+    if denial := _denial(in_workspace(path), rules):
         return denial
     return "" if kind_of(path, rules) else UNSEARCHED if is_foreign(path) else UNMATCHED
 
@@ -186,6 +188,8 @@ def may_hold(folder: str, rules: SourceRules) -> bool:
     """Return whether a folder or its subfolders may contain files that runs read."""
     if is_denied(folder, rules):
         return False
+    if not (folder := in_workspace(f"{folder}/").rstrip("/")) or f"{folder}/" == CLONES:
+        return True
     parts = tuple(folder.split("/"))
     wide = () if is_foreign(f"{folder}/any.md") else (*rules.folders, *rules.search)
     return any(
@@ -220,7 +224,7 @@ def distilled(paths: Iterable[str], rules: SourceRules, known: Collection[str]) 
 def is_denied(folder: str, rules: SourceRules) -> bool:
     """Return whether everything below a folder is on the deny list."""
     folders = tuple(pattern for pattern in rules.deny if pattern.endswith("/"))
-    return _compiled(folders, hidden=True).fullmatch(f"{folder}/any.md") is not None
+    return _compiled(folders, hidden=True).fullmatch(in_workspace(f"{folder}/any.md")) is not None
 
 
 def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:

@@ -126,6 +126,7 @@ def search_path() -> str:
 
 
 WORKSPACE = "memrepo.workspace"
+WORKSPACE, FOLDER = "memrepo.workspace", "memrepo.folder"
 _NOT_SET = 5
 
 
@@ -133,6 +134,15 @@ def workspace(repo: Repo) -> Path | None:
     """Return the path of the agent workspace that `sources/` mirrors, or None if none is set."""
     found = get(repo, WORKSPACE)
     return repo.top / found if found else None
+
+
+def folder(repo: Repo) -> str:
+    """Return the folder of `sources/` that has the copy of this clone's workspace, or "" for all.
+
+    It ends in a slash. All of `sources/` leaves out `inbox/` and the folders of other clones.
+    """
+    found = get(repo, FOLDER).strip("/")
+    return f"{found}/" if found not in ("", ".") else ""
 
 
 def get(repo: Repo, key: str) -> str:

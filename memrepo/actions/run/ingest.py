@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,14 @@ from msgspec.structs import replace
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.work import MACHINE, DryRun, Reason, VerbResult, Work
 from memrepo.core.errors import Exit, MemrepoError, Problem
-from memrepo.core.ids import visible
-from memrepo.core.messages import MAX_STEPS, Context, counted
+from memrepo.core.ids import slugify, visible
+from memrepo.core.layout import CLONES, home_of, in_workspace
+from memrepo.core.messages import MAX_STEPS, PREFIX, Context, counted
 from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.core.state import Delete, Step, Write
 from memrepo.core.times import format_time, local_day
-from memrepo.read.sources import distilled, kind_of
+from memrepo.read.kinds import SHIPPED_FILES
+from memrepo.read.sources import SourceRules, distilled, kind_of
 from memrepo.store import history, settings
 from memrepo.store.git import scratch
 from memrepo.store.workspace import (
@@ -49,6 +52,20 @@ class SourcesGone(MemrepoError):
 
     def __init__(self, what: str, fix: str = "check the workspace") -> None:
         super().__init__(f"{what}; nothing was ingested", fix=fix)
+
+
+class SourcesTaken(MemrepoError):
+    """Raised instead of replacing what another clone copied from its own workspace."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, area: str, path: str, root: Path | None) -> None:
+        super().__init__(
+            f"{area} holds the workspace of another clone, and this one would replace {path};"
+            " nothing was copied",
+            fix=f"`memrepo init --from {root}` copies it to a folder of its own;"
+            f" `git config {settings.FOLDER} .` if both are one workspace",
+        )
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,9 +190,14 @@ def preview_ingest(work: Work, *, dry_run: bool = True) -> IngestPreview:
     area = layout.area("sources")
     wanted = {area + name: data for name, data in found.files.items()}
     before = work.tree.files.below(area)
-    gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
+    own = before if not mirrored else [*own_copies(work), *work.tree.files.below(area + INBOX)]
+    gone = [p for p in own if p not in wanted and not found.keeps(layout.source_name(p))]
     ids = {path: work.store.work.blob_id(data) for path, data in wanted.items()}
     fresh = {path: data for path, data in wanted.items() if before.get(path) != ids[path]}
+    if mirrored and not settings.get(work.store.repo, settings.FOLDER):
+        replaced = [p for p in own_copies(work) if p in fresh or p in gone]
+        if replaced and copied_by_other_clone(work) and not is_copy_of(own_copies(work), ids):
+            raise SourcesTaken(area, replaced[0], settings.workspace(work.store.repo))
     unread = _unread(work)
     done = Ingested(
         added=tuple(sorted(p for p in fresh if p not in before)),
@@ -222,22 +244,89 @@ def _read(work: Work) -> tuple[WorkspaceFiles, str]:
     if root is not None:
         if not root.is_dir():
             raise SourcesGone(f"the workspace {root} does not exist")
-        found = read_workspace(root, rules, home=work.store.root.resolve())
+        found = _read_workspace(work, root)
         what = f"the workspace {root} contains no file that runs may read"
         fix = "check the workspace path and the patterns in sources.claims of memrepo.toml"
-    names = map(layout.source_name, work.tree.files.below(area))
-    if not (found.files or found.refused) and any(not n.startswith(INBOX) for n in names):
+    if not (found.files or found.refused) and own_copies(work):
         raise SourcesGone(what, fix=fix)
     if root is None:
         return own, ""
+    folder = settings.folder(work.store.repo)
     united = WorkspaceFiles(
-        files={**own.files, **found.files},
-        refused=own.refused | found.refused,
+        files={**own.files, **{folder + name: data for name, data in found.files.items()}},
+        refused=own.refused | {folder + name for name in found.refused},
         problems=found.problems + own.problems,
         clean=found.clean | own.clean,
-        times={**own.times, **found.times},
+        times={**own.times, **{folder + name: time for name, time in found.times.items()}},
     )
     return united, root.name
+
+
+def _read_workspace(work: Work, root: Path) -> WorkspaceFiles:
+    return read_workspace(root, workspace_rules(work), home=work.store.root.resolve())
+
+
+def workspace_rules(work: Work) -> SourceRules:
+    """Return the rules for a workspace, in which no folder may look like that of another clone."""
+    rules = work.config.source_rules()
+    return replace(rules, deny=(*rules.deny, CLONES))
+
+
+def own_copies(work: Work, folder: str | None = None) -> dict[str, str]:
+    """Return the blobs of the copies in a folder of `sources/`, by path: by default, in our own."""
+    folder = settings.folder(work.store.repo) if folder is None else folder
+    area = work.tree.layout.area("sources")
+    others = (area + INBOX, area + CLONES) if not folder else ()
+    below = work.tree.files.below(area + folder).items()
+    return {path: blob for path, blob in below if not path.startswith(others)}
+
+
+def copied_by_other_clone(work: Work) -> bool:
+    """Return whether another clone copied a workspace to `sources/` since this one last did.
+
+    This clone records the commit of its last copy.
+    """
+    repo, area, record = work.store.repo, work.tree.layout.area("sources"), _record(work)
+    since = record.read_text("ascii", "replace").strip() if record.is_file() else ""
+    known = work.store.resolve(since)
+    if since and not (known and work.store.is_ancestor(known, work.tree.commit)):
+        return False  # the history was rewritten, as by a purge
+    places = (f":(top){area}", *(f":(top,exclude){area}{name}" for name in (INBOX, CLONES)))
+    copied = f"--grep=^{PREFIX}Op: ingest$"
+    words = ("-1", copied, work.tree.commit, *([f"^{since}"] if since else []), "--", *places)
+    return any(history.entries(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"}))
+
+
+def is_copy_of(copies: Mapping[str, str], ids: Mapping[str, str]) -> bool:
+    """Return whether most copies are as in a workspace, apart from files that each agent has."""
+    told = {p: blob for p, blob in copies.items() if in_workspace(p) not in SHIPPED_FILES}
+    told = told or dict(copies)
+    return 2 * sum(ids.get(path) == blob for path, blob in told.items()) > len(told)
+
+
+def choose_folder(work: Work, root: Path) -> str:
+    """Return the folder of `sources/` for a workspace that this clone did not read before.
+
+    It is the one that holds this workspace already, or `sources/` itself while it is free, or a
+    new one, named after the clone or the person.
+    """
+    area, files = work.tree.layout.area("sources"), _read_workspace(work, root).files
+    blobs = {name: work.store.work.blob_id(data) for name, data in files.items()}
+    homes = {home_of(p).removeprefix(area) for p in work.tree.files.below(area + CLONES)}
+    for folder in ("", *sorted(homes)):
+        copies = own_copies(work, folder)
+        ids = {area + folder + name: blob for name, blob in blobs.items()}
+        if is_copy_of(copies, ids) or (not folder and not copies):
+            return folder
+    repo = work.store.repo
+    name = slugify(settings.get(repo, settings.CLONE) or settings.person(repo)[0] or root.name)
+    numbers = (f"-{number}" if number > 1 else "" for number in count(1))
+    return next(f for n in numbers if (f := f"{CLONES}{name}{n}/") not in homes)
+
+
+def _record(work: Work) -> Path:
+    """Return the file that records the last commit by which this clone copied its workspace."""
+    return work.store.folder / "copied"
 
 
 def find_unmatched(work: Work) -> Unmatched:
@@ -246,7 +335,7 @@ def find_unmatched(work: Work) -> Unmatched:
 
 
 def _unread(work: Work) -> Unread:
-    rules, area = work.config.source_rules(), work.tree.layout.area("sources")
+    rules, area = workspace_rules(work), work.tree.layout.area("sources")
     root = settings.workspace(work.store.repo)
     own = work.store.root / area
     found = [find_unread(root, rules, home=work.store.root.resolve())] if root else []
@@ -283,7 +372,10 @@ def _commit(work: Work, found: IngestPreview, reason: str) -> Ingested:
     context = Context(actor=MACHINE, lines=tuple(lines), written=tuple(_written(work, found)))
     tree, now = work.tree, work.call.now
     landing = prepare(work.store, tree.state(), tree.commit, (step,), context, now)
-    return replace(done, commit=work.store.land(landing.chain, "ingest"))
+    commit = work.store.land(landing.chain, "ingest")
+    if found.mirrored and not settings.folder(work.store.repo):
+        _record(work).write_text(f"{commit}\n", "ascii")
+    return replace(done, commit=commit)
 
 
 def _written(work: Work, found: IngestPreview) -> Iterator[str]:
@@ -295,8 +387,9 @@ def _written(work: Work, found: IngestPreview) -> Iterator[str]:
     files = {layout.source_name(path): data for path, data in found.fresh.items()}
     times = dict(found.times)
     if root is not None:
-        own = {name: data for name, data in files.items() if not name.startswith(INBOX)}
-        times |= committed_times(root, own)
+        folder = settings.folder(work.store.repo)
+        own = {n.removeprefix(folder): d for n, d in files.items() if not n.startswith(INBOX)}
+        times |= {folder + name: time for name, time in committed_times(root, own).items()}
     today = local_day(work.call.now, zone)
     for path, name in sorted(zip(found.fresh, files, strict=True)):
         if name in times and local_day(times[name], zone) < today:

@@ -1,0 +1,129 @@
+"""Two people, each with an agent's workspace and a clone, share one memory through a hub."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import hubs
+import pytest
+from driving import LATER, NEXT_DAY, done, git, memories, memrepo
+from hubs import tip, write
+
+from memrepo.policies.standing import is_retired
+
+TEXTS = {
+    "Ada": {
+        "MEMORY.md": "# Memory\n\n- Production is karl.\n- Deploys go out on Tuesdays.\n",
+        "USER.md": "# USER.md\n\n- Name: Ada Lindqvist\n- Not to be called before 9.\n",
+        "AGENTS.md": "# AGENTS.md\n\n- Never push to production without Ada's yes.\n",
+    },
+    "Ben": {
+        "MEMORY.md": "# Memory\n\n- The site uses Svelte.\n- Deploys go out on Tuesdays.\n",
+        "USER.md": "# USER.md\n\n- Name: Ben Okafor\n- Allergic to nuts.\n",
+        "AGENTS.md": "# AGENTS.md\n\n- Never push to production without Ben's yes.\n",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def _ada(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a hub, which Ada has filled, and a clone of it for Ben."""
+    base = tmp_path_factory.mktemp("team")
+    for name, texts in TEXTS.items():
+        for file, text in texts.items():
+            write(base / name, file, text)
+    git(base, "init", "-q", "--bare", "hub.git")
+    done(base, "init", "ada", "--from", base / "Ada")
+    git(base / "ada", "remote", "add", "origin", "../hub.git")
+    done(base / "ada", "run")
+    done(base / "ada", "sync")
+    return base
+
+
+@pytest.fixture
+def team(_ada: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Return Ada's clone, set up, and Ben's, which is fresh; yours to change."""
+    shutil.copytree(_ada, tmp_path, symlinks=True, dirs_exist_ok=True)
+    git(tmp_path / "ada", "config", "memrepo.workspace", str(tmp_path / "Ada"))
+    ben = hubs.clone(tmp_path, "ben")
+    git(ben, "config", "user.name", "Ben Okafor")
+    return tmp_path / "ada", ben
+
+
+def texts(repo: Path) -> set[str]:
+    """Return what the memories in recall say."""
+    return {
+        m.body.strip()
+        for m in memories(repo).values()
+        if m.status == "active" and not is_retired(m)
+    }
+
+
+def copies(repo: Path) -> dict[str, str]:
+    """Return the copied files by name."""
+    area = repo / "sources"
+    return {p.relative_to(area).as_posix(): p.read_text() for p in sorted(area.rglob("*.md"))}
+
+
+def test_a_second_workspace_has_a_folder_and_takes_nothing_away(team: tuple[Path, Path]) -> None:
+    ada, ben = team
+    base, before = ada.parent, texts(ada)
+    said = done(base, "init", "ben", "--from", base / "Ben")["warnings"]
+    assert "sources/clones/ben-okafor/" in said[-1]
+    done(ben, "run", now=LATER)
+    beside = {f"clones/ben-okafor/{name}": text for name, text in TEXTS["Ben"].items()}
+    assert copies(ben) == TEXTS["Ada"] | beside
+    assert texts(ben) > before
+    page = (ben / "MEMORY.md").read_text()
+    for line in ("Ada's yes", "Ben's yes", "Ada Lindqvist: Not to be", "Ben Okafor: Allergic"):
+        assert line in page
+    (met,) = [m for m in memories(ben).values() if "Deploys" in m.body]
+    assert len(met.files) == 2
+    hubs.converge(ben, ada, now=LATER)
+    before = tip(ada)
+    assert done(ada, "run", now=LATER)["status"] == "skipped"
+    assert tip(ada) == before
+
+
+def test_what_leaves_one_workspace_leaves_only_its_own_folder(team: tuple[Path, Path]) -> None:
+    ada, ben = team
+    base = ada.parent
+    done(base, "init", "ben", "--from", base / "Ben")
+    done(ben, "run", now=LATER)
+    (base / "Ben").rename(base / "moved")
+    write(base / "moved", "MEMORY.md", "# Memory\n\n- The site uses Svelte 5.\n")
+    done(base, "init", "ben", "--from", base / "moved", now=NEXT_DAY)
+    done(ben, "run", now=NEXT_DAY)
+    found = copies(ben)
+    assert {name: found[name] for name in TEXTS["Ada"]} == TEXTS["Ada"]
+    assert found["clones/ben-okafor/MEMORY.md"].endswith("Svelte 5.\n")
+    assert {"The site uses Svelte 5.", "Deploys go out on Tuesdays."} <= texts(ben)
+
+
+def test_a_new_clone_of_one_workspace_goes_on_where_the_old_one_was(
+    team: tuple[Path, Path],
+) -> None:
+    ada, ben = team
+    base = ada.parent
+    write(base / "Ada", "AGENTS.md", "# AGENTS.md\n\n- Never delete a backup.\n")
+    assert done(base, "init", "ben", "--from", base / "Ada", now=LATER)["warnings"] == []
+    assert set(copies(ben)) == set(TEXTS["Ada"])
+
+
+def test_a_run_never_replaces_what_another_clone_copied(team: tuple[Path, Path]) -> None:
+    ada, ben = team
+    base = ada.parent
+    git(ben, "config", "memrepo.workspace", "../Ben")
+    for verb in ("run", "ingest"):
+        refused = memrepo(ben, verb, now=LATER)
+        assert refused.exit == 3
+        assert "workspace of another clone" in refused.error["message"]
+        assert f"memrepo init --from {ben / '../Ben'}" in refused.error["fix"]
+    assert copies(ben) == TEXTS["Ada"]
+    done(ben, "init", "--from", base / "Ben", now=LATER)
+    done(ben, "run", now=LATER)
+    assert "Never push to production without Ada's yes." in texts(ben)
+    git(ben, "config", "memrepo.folder", ".")
+    done(ben, "ingest", now=NEXT_DAY)
+    assert copies(ben).items() >= TEXTS["Ben"].items()

@@ -126,7 +126,7 @@ def search_path() -> str:
 
 
 WORKSPACE = "memrepo.workspace"
-WORKSPACE, FOLDER = "memrepo.workspace", "memrepo.folder"
+FOLDER = "memrepo.folder"
 _NOT_SET = 5
 
 

@@ -510,7 +510,7 @@ def blocks_of(batch: Batch) -> Iterator[str]:
 
 PER_BLOCK, PER_LINE, PER_NAME = 5, 2, 5
 """Memories shown for the text under each heading, for each of its lines, and for each subject that
-a line, a heading or the name of a file has."""
+a line, a heading or the name of a file has, and of open ends."""
 MIN_SHARED, MIN_COVER = 2, 0.25
 """Words, and share of a memory's weight, that a text must have in common with the memory."""
 MAX_SHOWN = 120
@@ -602,9 +602,9 @@ def related(
 
     These are memories that cite removed lines (`citing` has their ids), those that contain a
     removed value, for each block of the text and each of its lines those that share most of their
-    rare words with it, and the newest about each subject that the text names. As far as there is
-    room follow the others that have a value of the text, or its subjects, and what is open. Who
-    owner and agent are, by their `names`, is always shown: texts call them "he", "user", "I".
+    rare words with it, the newest about each subject that the text names, and the newest open ends.
+    As far as there is room follow the others that have a value of the text, its subjects, or an
+    open end. Who owner and agent are, by their `names`, is always shown: texts call them "he", "I".
     """
     every = {memory.id: memory for memory in memories}
     wanted: dict[str, float] = {id_: math.inf for id_ in citing if id_ in every}
@@ -621,15 +621,15 @@ def related(
                 wanted[id_] = max(score, wanted.get(id_, 0.0))
     named = _named(every, batch)
     newest = [id_ for some in named for id_ in some[:PER_NAME]]
-    for id_ in (*newest, *_persons(every, names)):
+    late = sorted(every.values(), key=lambda m: (m.captured, m.body), reverse=True)
+    ends = [m.id for m in late if m.type in OPEN_TYPES]
+    for id_ in (*newest, *ends[:PER_NAME], *_persons(every, names)):
         wanted.setdefault(id_, 0.0)
     chosen = sorted(wanted, key=lambda id_: (-wanted[id_], every[id_].body))
     values = {normalise(value) for line in lines for value in literals_of(line)}
     valued = (
         i for i, m in every.items() if not values.isdisjoint(map(normalise, literals_of(m.body)))
     )
-    late = sorted(every.values(), key=lambda m: (m.captured, m.body), reverse=True)
-    ends = (m.id for m in late if m.type in OPEN_TYPES)
     others = [*valued, *(id_ for some in named for id_ in some[PER_NAME:]), *ends]
     room = SHOWN_SHARE * tokens_of(batch.text)
     room -= sum(tokens_of(every[id_].body) for id_ in chosen)

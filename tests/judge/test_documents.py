@@ -222,6 +222,13 @@ def test_memories_about_what_headings_and_lines_name_are_shown() -> None:
     shown = [m.subject for m in related(known, found).values()]
     assert {*shown} == {"Sea Otter", "Ines Moe", "Boats"}
     assert len(shown) <= 3 * 10
+    ends = [about("Oslo", n).with_fields({"type": "open_question"}) for n in range(9)]
+    valued = Memory.of("", {"id": "mem-valued"}, body="The alarm is called on PC-4711 at night.")
+    page += "- The pump hangs on PC-4711 too, behind the sail loft and the long east quay\n" * 4
+    (longer,) = packed(document("boats.md", page))
+    shown = [m.id for m in related([*ends, valued], longer).values()]
+    assert "mem-valued" in shown  # a value of the text
+    assert len(shown) == 1 + 5  # what is open may be over by what the text states
     known.append(about("Vidar", 40).with_fields({"type": "identity"}))  # the texts say "he"
     shown = [m.id for m in related(known, found, (), ("owner Vidar Holt",)).values()]
     assert [id_ for id_ in shown if "Vidar" in id_] == ["mem-Vidar-40"]

@@ -630,10 +630,15 @@ def test_what_is_due_is_named_for_the_page_and_added_to_it(
     repo = begin(tmp_path)
     rule = "Nobody smokes on the fuel dock."
     (tmp_path / "ws/AGENTS.md").write_text(f"# Agents\n\n- {rule}\n")
-    ends = {HOLM: "2026-03-28", NEW: "2026-03-31", OLD: "2026-04-02"}
+    ends = {HOLM: "2026-03-28", NEW: "2026-03-31", OLD: "2026-04-02", CARDS: "2026-09-01"}
 
     def ending(question: str) -> str:
-        given = json.loads(arranging(lambda ids: {"page": [ids[ANA], ids[HOLM]]})(question))
+        def change(ids: dict[str, str]) -> dict[str, Any]:
+            both = {"change": "join", "ids": [ids[CASH], ids[CARDS]], "text": f"{CASH} {CARDS}"}
+            both["type"] = "commitment"
+            return {"changes": [both], "page": [ids[ANA], ids[HOLM]]}
+
+        given = json.loads(arranging(change)(question))
         for op in given.get("operations", ()):
             op["until"] = ends.get(op["text"], "")
         return json.dumps(given)
@@ -644,6 +649,8 @@ def test_what_is_due_is_named_for_the_page_and_added_to_it(
     ids = ids_of(asked)
     assert f"\ndue: {ids[HOLM]} 2026-03-28, {ids[NEW]} 2026-03-31\n" in asked
     assert f"\nloaded: {ids[rule]}\n" in asked
+    joined = next(m for m in memories(repo).values() if m.body.strip() == f"{CASH} {CARDS}")
+    assert joined.valid_until == ends[CARDS]  # a promise ends also where it is joined
     assert page_of(repo) == [ANA, HOLM]
     page = tmp_path / "ws/harbour.md"
     page.write_text(page.read_text() + "- A buoy was lost near the light.\n")

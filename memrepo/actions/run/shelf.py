@@ -314,9 +314,12 @@ def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:
     """Give one member the joined text, and let it replace the others."""
     best = next((m for m in members if m.body == change.text), members[0])
     others = [m for m in members if m.id != best.id]
+    ends = [m.valid_until for m in members]
+    ends = ends if all(ends) or change.type == "commitment" else []
     fields: dict[str, object] = {
         "type": change.type,
         "subject": change.subject or best.subject,
+        "valid_until": max(ends, default="") or None,
         "sources": join_sources(s for m in (best, *others) for s in m.sources),
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "former": tuple(dict.fromkeys((*best.former, best.own_hash))),

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from memrepo.actions.run.gather import Answers, Input, RunPlan, gather, read_commit
 from memrepo.actions.run.ingest import preview_ingest, texts_at
 from memrepo.actions.run.record import Result
-from memrepo.actions.run.shelf import MIN_CHANGED, MIN_NEW
+from memrepo.actions.run.shelf import MIN_CHANGED, MIN_NEW, MIN_ROOM
 from memrepo.actions.work import Work, outside
 from memrepo.assets import own_text
 from memrepo.config import DEFAULTS
@@ -333,7 +333,7 @@ def _needed(work: Work, plan: RunPlan, batches: Sequence[Batch]) -> tuple[dict[s
     is_arranged = any(m.receipt.arranged for m in plan.manifests)
     is_due = made >= MIN_CHANGED if is_arranged else known + made >= MIN_NEW
     memories = known * (not is_arranged) + made if is_due else 0
-    shelves = -(-memories * MEMORY_TOKENS // plan.config.judge.context)
+    shelves = -(-memories * MEMORY_TOKENS // max(plan.config.judge.context, MIN_ROOM))
     checked = round(made * CHECKED_SHARE) + again + round(memories * ARRANGED_SHARE)
     rows: dict[Kind, tuple[int, int, int]] = {  # questions, tokens of their data, items
         "read": (len(batches), shown, made),

@@ -42,6 +42,8 @@ from memrepo.policies.upkeep import archive
 
 MIN_NEW, MIN_CHANGED = 5, 10
 """Minimum number of memories for the first pass, and of new ones for a later pass."""
+MIN_ROOM = 2000
+"""Tokens of memories that each question has room for, however little a model can read of files."""
 MAX_PAGE, MAX_OPEN = 30, 5
 """Maximum lines of the first page that a model chooses, and of open questions among them."""
 NEWS = ("constraint", "preference", "decision", "commitment")
@@ -70,7 +72,7 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
         return receipt
     shown = short_ids(_concerned(memories, new, today) if last else memories)
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
-    room = plan.config.judge.context
+    room = max(plan.config.judge.context, MIN_ROOM)
     try:
         items, chosen = _ask(desk, shown, fresh, answers.names, today, room)
         given, proposed = _propose(known, desk, items, shown, answers, today)

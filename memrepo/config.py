@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from datetime import timedelta
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -428,6 +427,8 @@ def _effective(given: Mapping[str, Any]) -> Config:
 def nearest_key(name: str) -> str:
     """Return advice for a name that is no key: the nearest key, or how to list all."""
     every = [*KEYS, *OUTSIDE]
+    from difflib import get_close_matches
+
     near = get_close_matches(name, every, n=1, cutoff=0.6)
     near = near or [k for k in every if k.rpartition(".")[2] == name.rpartition(".")[2]][:1]
     return f"did you mean {near[0]}?" if near else "`memrepo config` lists all keys"

@@ -215,24 +215,24 @@ def stale_pages(work: Work, *, rendered: bool = False) -> tuple[str, ...]:
     tree, kind, places = work.tree, f"pages {hot_rules(work).path}", ("views", "tombstones")
     paths = [tree.layout.prefix + name for name in (*places, "templates")]
 
-    def found() -> _Pages:
-        stale = () if rendered else tuple(sorted(derived_contents(work, tree.state())))
+    def found(stale: tuple[str, ...] | None = () if rendered else None) -> _Pages:
+        if stale is None:
+            stale = tuple(sorted(derived_contents(work, tree.state())))
         return _Pages(commit=tree.commit, stale=stale)
 
     known = work.answer(kind, _Pages, found, of=paths, renew=rendered)
-    more = _changed_pages(work, known.commit)
-    if more is None:
-        known, more = work.answer(kind, _Pages, found, of=paths, renew=True), set()
-    return tuple(sorted({*known.stale, *more}))
+    if known.commit != tree.commit:
+        more = _changed_pages(work, known.commit)
+        now = None if more is None else tuple(sorted({*known.stale, *more}))
+        known = work.answer(kind, _Pages, lambda: found(now), of=paths, renew=True)
+    return known.stale
 
 
 def _changed_pages(work: Work, commit: str) -> set[str] | None:
     """Return the pages of the memories changed since a commit, or None if all must be rendered."""
-    tree = work.tree
-    if commit == tree.commit:
-        return set()
     from memrepo.views.pages import paths_of
 
+    tree = work.tree
     changed = tree.files.differences(commit)
     if changed is None:
         return None

@@ -18,10 +18,9 @@ import msgspec
 
 from memrepo.core import codec
 from memrepo.core.errors import Problem
-from memrepo.core.kept import read_table
 from memrepo.core.layout import AREAS, Layout
 from memrepo.core.memory import Memory, references
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import read_table, regex
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
 GROUPS: Mapping[Group, str] = MappingProxyType(

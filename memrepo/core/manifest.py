@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import reduce
 from operator import add
 from typing import Any
@@ -177,7 +177,7 @@ def _check_run(run: str) -> None:
     if found is None:
         raise ValueError(f"{run!r} is not the id of a run")
     # The id of the next run is based on this time, so it must be valid.
-    datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
+    datetime.fromisoformat(found[1]) + timedelta(seconds=1)
 
 
 def read_manifests(

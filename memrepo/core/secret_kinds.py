@@ -21,7 +21,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memrepo.core.patterns import compiled, regex
+from memrepo.core.ids import digest
+from memrepo.core.patterns import compiled, kept, regex
 
 Span = tuple[int, int]
 Find = tuple[int, int, str]
@@ -65,7 +66,7 @@ class Form(NamedTuple):
 def _compiled(spelled: str) -> Callable[[str, int, int], Iterator[re.Match[str]]]:
     if spelled.startswith("{TOKEN}"):
         spelled = "{START}(?:" + spelled.removeprefix("{TOKEN}") + "){STOP}"
-    return compiled(_expanded(spelled), re.ASCII).finditer
+    return compiled(_spelled_out(spelled), re.ASCII).finditer
 
 
 @cache
@@ -81,7 +82,16 @@ def _pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of `patterns.tsv`, compiled when it is first used."""
     flags, spelled = _spellings()[name]
     chosen = (re.IGNORECASE if "i" in flags else 0) | (re.MULTILINE if "m" in flags else 0)
-    return compiled(_expanded(spelled), chosen)
+    return compiled(_spelled_out(spelled), chosen)
+
+
+def _spelled_out(spelled: str) -> str:
+    return kept((spelled, _digest_of_tables()), lambda: _expanded(spelled))
+
+
+@cache
+def _digest_of_tables() -> str:
+    return digest(tables())
 
 
 def _expanded(spelled: str) -> str:
@@ -346,7 +356,7 @@ def _stems() -> tuple[Mapping[str, tuple[str, ...]], frozenset[str], frozenset[s
     """Return the starts of words that labels have, by two letters, whole words, and other parts."""
     labels = [word for sort in _SORTS for word in _section(sort)]
     labels += [f"*{word}" for word in _section("code")]
-    heads: dict[str, tuple[str, ...]] = {}
+    known, heads = frozenset(labels), dict[str, tuple[str, ...]]()
     whole, inner = set(), set()
     for label in labels:
         *parts, last = label.lstrip("*").split()
@@ -357,7 +367,7 @@ def _stems() -> tuple[Mapping[str, tuple[str, ...]], frozenset[str], frozenset[s
         *others, longest = sorted((*parts, last), key=len)
         for head in {joined, longest if longest == last else joined}:  # of a short word before
             heads[head[:2]] = (*heads.get(head[:2], ()), head)
-        if others and last not in (*labels, longest):
+        if others and last != longest and last not in known:
             whole.add(longest)
     return heads, frozenset(whole), frozenset(inner)
 

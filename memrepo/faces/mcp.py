@@ -35,10 +35,9 @@ from memrepo import __version__
 from memrepo.actions.verbs import SCOPED_VERBS, VERBS, perform, refuse_private
 from memrepo.actions.work import Call, VerbResult, Work, as_program, choices_of, nothing
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.kept import read_table
 from memrepo.core.memory import STATUSES
 from memrepo.core.messages import REASON_LENGTH, fold
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import read_table, regex
 from memrepo.core.secrets import concealed, harmless, harmless_data
 from memrepo.faces.text import text_of
 from memrepo.text.sentences import token_count

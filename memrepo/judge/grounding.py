@@ -15,8 +15,7 @@ from pathlib import Path
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.kept import read_table
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import read_table, regex
 from memrepo.text.dates import future_date, month_names, month_number, short_month_names, timespans
 from memrepo.text.words import bare, language_of, table
 

@@ -19,7 +19,6 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
-from html import unescape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, ClassVar
 from zlib import crc32
@@ -94,6 +93,8 @@ def plain(text: str) -> str:
     stops of other scripts.
     """
     if _MARKED.search(text):
+        from html import unescape
+
         text = _MARKUP.sub("", _PAIR.sub(r"\2", _LINK.sub(r"\1", unescape(text))))
     if text.isascii():
         return text

@@ -35,9 +35,8 @@ from msgspec.structs import asdict, replace
 
 from memrepo.core.access import Access, Accesses, moment
 from memrepo.core.ids import normalise, visible
-from memrepo.core.kept import read_table
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.patterns import compiled, regex
+from memrepo.core.patterns import compiled, read_table, regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
 from memrepo.policies.rules import DecayRules, TierRules
 

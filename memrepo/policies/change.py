@@ -11,7 +11,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 import msgspec
 
@@ -231,6 +230,8 @@ def _differing_value(one: Reading, two: Reading, subject: frozenset[str]) -> set
     if one.numbered != two.numbered or (one.key and two.key):
         return set()
     words, others = one.telling, two.telling
+    from difflib import SequenceMatcher  # most pairs of texts need none
+
     blocks = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
     apart = [(words[i:j], others[m:n], i) for tag, i, j, m, n in blocks if tag != "equal"]
     if len(apart) != 1:

@@ -24,10 +24,9 @@ from typing import Any
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.kept import read_table
 from memrepo.core.memory import Importance, Memory, without_chunks
 from memrepo.core.messages import counted
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import read_table, regex
 from memrepo.core.secrets import has_clean_body, without_secrets
 from memrepo.policies.ageing import segments
 from memrepo.policies.rules import SIGNALS, ImportanceRule

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from difflib import SequenceMatcher
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeVar
@@ -233,6 +232,8 @@ def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) ->
         if u.headings not in now
     }  # of a text under two headings, the one that it left
     edited, placed = dict[str, Unit](), dict[str, Unit]()
+    from difflib import SequenceMatcher  # needed for a changed file only
+
     blocks = SequenceMatcher(None, [u.hash for u in old], [u.hash for u in new], autojunk=False)
     for tag, i1, i2, j1, j2 in blocks.get_opcodes():
         if tag == "replace":

@@ -11,16 +11,15 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
 import msgspec
 
-from memrepo.core.kept import read_table
 from memrepo.core.layout import PROFILES, home_of, in_workspace
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import compiled, read_table, regex
 from memrepo.read.documents import is_episode
 from memrepo.read.learned import is_shipped, is_template
 from memrepo.read.thoughts import (
@@ -187,7 +186,7 @@ def path_kind(path: str) -> str:
 
 def _by_path(kind: Kind, folders: Sequence[str], name: str) -> str:
     return (
-        (f"is named {name}" if any(fnmatchcase(name, one) for one in kind.names) else "")
+        (f"is named {name}" if _names(kind.names).fullmatch(name) else "")
         or _worded((*kind.words, *kind.folders), folders, "folder")
         or (
             _worded(kind.words, [name.rpartition(".")[0]], "file name")
@@ -195,6 +194,11 @@ def _by_path(kind: Kind, folders: Sequence[str], name: str) -> str:
             else ""
         )
     )
+
+
+@cache
+def _names(globs: Sequence[str]) -> re.Pattern[str]:
+    return compiled("|".join(map(translate, globs)) or "(?!)")
 
 
 @cache

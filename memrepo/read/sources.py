@@ -20,9 +20,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from memrepo.core.kept import read_table
 from memrepo.core.layout import CLONES, in_workspace
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import compiled, read_table, regex
 from memrepo.policies.rules import Texts, Unfit
 from memrepo.read.documents import is_episode
 
@@ -48,6 +47,9 @@ VAULT_CLAIMS = (*CLAIMS, *_TABLE["vault_claims"])
 VAULT_NOTES = (*NOTES, *_TABLE["vault_notes"])
 DENY = (*AUTHORITY, *OWN, *_TABLE["deny"])
 FOREIGN = tuple(_TABLE["foreign"])
+_SHIPPED = frozenset(
+    (*VAULT_CLAIMS, *VAULT_NOTES, *CLASSIC_CLAIMS, *FOLDERS, *SEARCH, *DENY, *FOREIGN)
+)
 UNMATCHED = "matches no pattern of [sources]"
 UNSEARCHED = "belongs to a program, or has instructions for agents"
 
@@ -121,7 +123,7 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
 
 def matches(path: str, pattern: str) -> bool:
     """Return whether a slash-separated path matches a glob pattern."""
-    return _compiled((pattern,), hidden=True).fullmatch(path) is not None
+    return _fits(path, (pattern,), hidden=True)
 
 
 @lru_cache(maxsize=8192)  # each stage of a run looks up each file
@@ -157,7 +159,7 @@ def _denial(path: str, rules: SourceRules) -> str:
     """Return why a path is not read even if a pattern matches it, or an empty string."""
     if not path or any(part in ("", ".", "..") for part in path.split("/")):
         return "is not a path inside the workspace"
-    if _compiled(rules.deny, hidden=True).fullmatch(path):
+    if _fits(path, rules.deny, hidden=True):
         pattern = next(p for p in rules.deny if matches(path, p))
         return _DENIALS.get(pattern, f"is on the deny list ({pattern})")
     if not rules.is_personal and path in PERSONAL:
@@ -167,7 +169,7 @@ def _denial(path: str, rules: SourceRules) -> str:
 
 def is_foreign(path: str) -> bool:
     """Return whether a file belongs to a program, or has instructions for agents."""
-    return _compiled(FOREIGN, hidden=True).fullmatch(path) is not None
+    return _fits(path, FOREIGN, hidden=True)
 
 
 def named_only(rules: SourceRules) -> SourceRules:
@@ -224,7 +226,7 @@ def distilled(paths: Iterable[str], rules: SourceRules, known: Collection[str]) 
 def is_denied(folder: str, rules: SourceRules) -> bool:
     """Return whether everything below a folder is on the deny list."""
     folders = tuple(pattern for pattern in rules.deny if pattern.endswith("/"))
-    return _compiled(folders, hidden=True).fullmatch(in_workspace(f"{folder}/any.md")) is not None
+    return _fits(in_workspace(f"{folder}/any.md"), folders, hidden=True)
 
 
 def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
@@ -263,9 +265,24 @@ def _components(pattern: str) -> tuple[str, ...]:
     return parts
 
 
+def _fits(path: str, patterns: tuple[str, ...], *, hidden: bool) -> bool:
+    """Return whether any glob pattern matches a whole path."""
+    return any(form.fullmatch(path) for form in _compiled(patterns, hidden=hidden))
+
+
 @lru_cache(maxsize=256)
-def _compiled(patterns: tuple[str, ...], *, hidden: bool) -> re.Pattern[str]:
-    """Compile glob patterns into a regular expression that matches whole paths."""
+def _compiled(patterns: tuple[str, ...], *, hidden: bool) -> tuple[re.Pattern[str], ...]:
+    """Compile glob patterns: those that are shipped, and those of a configuration."""
+    shipped = tuple(p for p in patterns if p in _SHIPPED)
+    own = tuple(p for p in patterns if p not in _SHIPPED)
+    return (
+        *([compiled(_joined(shipped, hidden=hidden), re.DOTALL)] if shipped else []),
+        *([re.compile(_joined(own, hidden=hidden), re.DOTALL)] if own else []),
+    )
+
+
+def _joined(patterns: tuple[str, ...], *, hidden: bool) -> str:
+    """Translate glob patterns into a regular expression."""
     shown = "" if hidden else r"(?!\.)"
     forms = []
     for pattern in patterns:
@@ -277,7 +294,7 @@ def _compiled(patterns: tuple[str, ...], *, hidden: bool) -> re.Pattern[str]:
             for folder in folders
         ]
         forms.append("".join(form) + _component(name))
-    return re.compile("|".join(f"(?:{form})" for form in forms) or r"(?!)", re.DOTALL)
+    return "|".join(f"(?:{form})" for form in forms)
 
 
 _PARTS = regex(r"\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
@@ -298,7 +315,7 @@ def _is_named(folder: str, pattern: str) -> bool:
 
 def _any(path: str, patterns: tuple[str, ...]) -> bool:
     """Return whether any pattern matches a file. Hidden folders must be named in the pattern."""
-    return _compiled(patterns, hidden=False).fullmatch(path) is not None
+    return _fits(path, patterns, hidden=False)
 
 
 _DENIALS: Mapping[str, str] = MappingProxyType(

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memrepo.core.errors import Exit, MemrepoError, Problem
-from memrepo.core.kept import read_table
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import read_table, regex
 
 
 @cache

@@ -27,8 +27,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from memrepo.core.ids import normalise, visible
-from memrepo.core.kept import parsed
-from memrepo.core.patterns import compiled, regex
+from memrepo.core.patterns import compiled, kept, parsed, regex
 from memrepo.core.times import MONTHS
 
 FOLDER = Path(__file__).parents[1] / "languages"
@@ -91,7 +90,10 @@ class WordPattern:
     def __init__(self, found: Sequence[str], *, start: bool = False, end: bool = False) -> None:
         wide = "|".join(re.escape(entry) for entry in found if _IS_WIDE.search(entry))
         self._wide = regex(wide or r"(?!)")
-        self._starts = _telling_words(entry for entry in found if not _IS_WIDE.search(entry))
+        self._starts = kept(
+            ("\n".join(found), "telling"),
+            lambda: _telling_words(entry for entry in found if not _IS_WIDE.search(entry)),
+        )
         self._given = found, start, end
 
     @cached_property

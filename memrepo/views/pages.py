@@ -18,10 +18,9 @@ import msgspec
 from memrepo.assets import asset, own_text
 from memrepo.core.errors import UsageError
 from memrepo.core.ids import digest, normalise, slugify, visible
-from memrepo.core.kept import read_table
 from memrepo.core.layout import Layout, below, stamped
 from memrepo.core.memory import Memory
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import read_table, regex
 from memrepo.core.secrets import has_clean_body, without_secrets
 from memrepo.core.state import Change, Delete, State, Write
 from memrepo.policies.importance import Topic, lexicon, topics_of

@@ -17,10 +17,9 @@ import msgspec
 from markupsafe import Markup
 
 from memrepo.core.ids import visible
-from memrepo.core.kept import read_table
 from memrepo.core.memory import Memory, Node, Source, bare, node_of, span
 from memrepo.core.messages import counted, counted_as
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import read_table, regex
 from memrepo.core.state import KINDS, ChangeKind, Difference
 
 WORDS: dict[str, Any] = read_table(Path(__file__).with_name("words.toml"))

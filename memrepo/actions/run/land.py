@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from memrepo import __version__
 from memrepo.actions.landing import Landing, derived_files, prepare, redact_steps, stale_pages
@@ -114,7 +114,7 @@ def run_stamp(now: datetime, runs: Sequence[str]) -> str:
     last = max((run[:16] for run in runs), default="")
     if stamp > last:
         return stamp
-    after = datetime.strptime(last, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
+    after = datetime.fromisoformat(last) + timedelta(seconds=1)
     return f"{after:%Y%m%dT%H%M%SZ}"
 
 

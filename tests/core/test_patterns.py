@@ -9,31 +9,31 @@ from pathlib import Path
 
 import pytest
 
-from memrepo.core import kept, patterns
+from memrepo.core import patterns
 
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep things in a folder of the test, in a process that begins with nothing."""
-    monkeypatch.setattr(kept, "_path", lambda: tmp_path / "kept.data")
+    monkeypatch.setattr(patterns, "_path", lambda: tmp_path / "kept.data")
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    monkeypatch.setattr(kept, "_save_at_exit", lambda: None)
-    kept._entries.cache_clear()
+    monkeypatch.setattr(patterns, "_save_at_exit", lambda: None)
+    patterns._entries.cache_clear()
     patterns._compiled.cache_clear()
     return tmp_path / "kept.data"
 
 
 def begin_again() -> None:
     """Save as a process does at its end, and forget as the next one."""
-    kept._save()
-    kept._entries.cache_clear()
+    patterns._save()
+    patterns._entries.cache_clear()
     patterns._compiled.cache_clear()
 
 
 def test_what_was_made_once_is_not_made_again(file: Path) -> None:
-    assert kept.kept(("k", 1), lambda: {"a": (1, None)}) == {"a": (1, None)}
+    assert patterns.kept(("k", 1), lambda: {"a": (1, None)}) == {"a": (1, None)}
     begin_again()
-    assert kept.kept(("k", 1), lambda: pytest.fail("made again")) == {"a": (1, None)}
+    assert patterns.kept(("k", 1), lambda: pytest.fail("made again")) == {"a": (1, None)}
     assert [one.name for one in file.parent.iterdir()] == [file.name]
 
 
@@ -43,16 +43,16 @@ def test_what_was_made_once_is_not_made_again(file: Path) -> None:
 )
 def test_a_file_that_is_of_no_use_is_replaced(file: Path, found: bytes) -> None:
     file.write_bytes(found)
-    assert kept.kept(("k", 1), lambda: 2) == 2
+    assert patterns.kept(("k", 1), lambda: 2) == 2
     begin_again()
-    assert kept.kept(("k", 1), lambda: 3) == 2
+    assert patterns.kept(("k", 1), lambda: 3) == 2
 
 
 def test_where_no_byte_code_is_written_nothing_is_kept(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    assert kept.kept(("k", 1), lambda: 2) == 2
+    assert patterns.kept(("k", 1), lambda: 2) == 2
     begin_again()
     assert not file.exists()
 

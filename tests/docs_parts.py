@@ -17,7 +17,7 @@ from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
 from memrepo.config import KEYS
 from memrepo.core.memory import FIELDS, Field, expected_of
-from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
+from memrepo.faces.cli import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp import TOOLS
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,7 +10,7 @@ from typing import Any
 from docs_parts import ROOT
 
 from memrepo.actions import agent as hosts
-from memrepo.faces.cli.parser import command_parser, globals_parser
+from memrepo.faces.cli import command_parser, globals_parser
 
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 

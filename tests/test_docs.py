@@ -18,7 +18,7 @@ from memrepo.config import KEYS, OUTSIDE
 from memrepo.core.errors import Exit
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.core.state import Op
-from memrepo.faces.cli.parser import COMMANDS, Parser, add_globals, command_parser
+from memrepo.faces.cli import COMMANDS, Parser, add_globals, command_parser
 
 PAGES = docs_parts.pages()
 GENERATED = [p for p in PAGES if docs_parts.PART.search(p.read_text(encoding="utf-8"))]

@@ -21,8 +21,7 @@ from memrepo import OpenRepository, open_repository
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Option, Unfit, VerbResult, checked, choices_of
 from memrepo.core.memory import defaults_of
-from memrepo.faces.cli import main
-from memrepo.faces.cli.parser import COMMANDS, add_fields, command_parser, request_of
+from memrepo.faces.cli import COMMANDS, add_fields, command_parser, main, request_of
 from memrepo.faces.mcp import TOOLS, Tool
 from memrepo.faces.text import wording
 

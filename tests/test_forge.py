@@ -18,8 +18,8 @@ from driving import LATER, assert_sound, done, git, memories, memrepo, subjects,
 
 from memrepo.actions.check import CheckRequest
 from memrepo.actions.scenes import CheckResult
-from memrepo.assets import asset
 from memrepo.core.errors import Problem
+from memrepo.core.layout import asset
 from memrepo.faces.text import repository as check
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from driving import begin, done, memrepo
 
-from memrepo.faces.cli.commands import SHELLS, CompletionRequest, completion
-from memrepo.faces.cli.parser import COMMANDS, parse
+from memrepo.faces.cli import COMMANDS, parse
+from memrepo.faces.commands import SHELLS, CompletionRequest, completion
 
 
 def test_help_of_a_command_is_what_the_command_prints(

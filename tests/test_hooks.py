@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memrepo.assets import asset
+from memrepo.core.layout import asset
 from memrepo.store.settings import HOOKS
 
 Commit = subprocess.CompletedProcess[str]

@@ -18,7 +18,7 @@ import pytest
 from driving import LONG, done, memrepo
 
 from memrepo import __version__
-from memrepo.faces.cli import commands
+from memrepo.faces import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ("hooks", "plugins/openclaw", "prompts", "templates")

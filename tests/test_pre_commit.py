@@ -13,7 +13,7 @@ import pytest
 import yaml
 from driving import begin, git
 
-from memrepo.assets import asset
+from memrepo.core.layout import asset
 
 ROOT = Path(__file__).resolve().parents[1]
 BROKEN = "---\ntype: fact\nconfidence: high\n---\n\nText.\n"

@@ -141,7 +141,6 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
         "memrepo.actions.verbs",
         "memrepo.core.errors",
         "memrepo.faces.cli",
-        "memrepo.faces.cli.parser",
     }
 
 

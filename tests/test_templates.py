@@ -13,9 +13,9 @@ import pytest
 import yaml
 from docs_parts import ROOT
 
-from memrepo.assets import asset
 from memrepo.config import DEFAULTS, KEYS, parse_config
-from memrepo.faces.cli.parser import COMMANDS, command_parser, globals_parser
+from memrepo.core.layout import asset
+from memrepo.faces.cli import COMMANDS, command_parser, globals_parser
 from memrepo.faces.mcp import TOOLS
 from memrepo.read.sources import SourceRules
 

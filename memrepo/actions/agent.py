@@ -23,9 +23,9 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from memrepo.actions.work import DryRun, VerbResult, Work, option
-from memrepo.assets import asset, own_text
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import slugify
+from memrepo.core.layout import asset, own_text
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.read.marks import marked

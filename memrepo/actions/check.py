@@ -14,9 +14,8 @@ from memrepo import checks
 from memrepo.actions import scenes
 from memrepo.actions.scenes import Checked, CheckResult, result_of
 from memrepo.actions.work import VerbResult, Work, option
-from memrepo.checks import memories
-from memrepo.checks.memories import completed, message_problems, respelled
-from memrepo.checks.rules import Scene
+from memrepo.checks import rules
+from memrepo.checks.rules import Scene, completed, message_problems, respelled
 from memrepo.config import ConfigError
 from memrepo.core import codec
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -214,7 +213,7 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
     if old.id != memory.id:
         known = {*scene.earlier, *scene.others, *(m.id for m in scene.memories if m != memory)}
         return memory if memory.id in known or not old.id else memory.with_fields({"id": old.id})
-    return memories.restore_fields(scene, memory, old)
+    return rules.restore_fields(scene, memory, old)
 
 
 def repair_files(
@@ -288,7 +287,7 @@ def hooks(work: Work, request: HooksRequest) -> Installed | CheckResult:
 
 
 def _install(work: Work) -> Installed:
-    from memrepo.assets import asset
+    from memrepo.core.layout import asset
     from memrepo.store import settings
 
     repo = work.store.repo

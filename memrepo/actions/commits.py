@@ -19,8 +19,7 @@ from memrepo.actions.run.ingest import INBOX
 from memrepo.actions.scenes import CheckResult
 from memrepo.actions.work import Work, purge_notices
 from memrepo.checks import secret_problems
-from memrepo.checks.memories import message_problems
-from memrepo.checks.rules import GROUPS, Group, Scene, Wants
+from memrepo.checks.rules import GROUPS, Group, Scene, Wants, message_problems
 from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.layout import Layout

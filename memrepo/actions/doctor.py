@@ -23,11 +23,10 @@ from memrepo.actions.run.judge import (
 from memrepo.actions.run.record import timetable
 from memrepo.actions.schedule import install, out_of_step
 from memrepo.actions.work import VerbResult, Work, option
-from memrepo.assets import asset
 from memrepo.checks import find_problems
 from memrepo.checks.rules import all_rules
 from memrepo.core.errors import Exit, MemrepoError, Problem
-from memrepo.core.layout import AREAS
+from memrepo.core.layout import AREAS, asset
 from memrepo.core.messages import counted
 from memrepo.store import settings
 from memrepo.store.database import damage_of

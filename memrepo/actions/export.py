@@ -20,10 +20,10 @@ import msgspec
 
 from memrepo.actions.recall.lookup import heading, work_at
 from memrepo.actions.work import At, VerbResult, Work, option
-from memrepo.core.access import Access
 from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.ids import strip_deceptive, visible
 from memrepo.core.layout import AREAS, stamped, standing_of
+from memrepo.core.manifest import Access
 from memrepo.core.memory import FIELDS, Memory, defaults_of, node_of
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets

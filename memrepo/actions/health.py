@@ -12,8 +12,8 @@ import msgspec
 
 from memrepo.actions.landing import StepsWritten, write_steps
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
-from memrepo.core.access import Accesses
 from memrepo.core.errors import Exit, UsageError
+from memrepo.core.manifest import Accesses
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State, Step, Update

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.landing import derived_files, prepare
-from memrepo.actions.run.land import marked_in, run_stamp
 from memrepo.actions.run.retire import retiring
+from memrepo.actions.run.run import marked_in, run_stamp
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.ids import digest
@@ -25,9 +25,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import Create, State, Step, Write, apply
 from memrepo.core.times import format_time
-from memrepo.formats import purifier, readers
-from memrepo.formats.plan import Imported, ImportTerms, take
-from memrepo.formats.purifier import Workspace, read_hashes
+from memrepo.formats import plan, readers
+from memrepo.formats.plan import Imported, ImportTerms, Workspace, read_hashes, take
 from memrepo.formats.readers import Format
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.standing import RETIRED
@@ -45,7 +44,7 @@ FORMATS = {
     "artifacts": Format(
         "a purifier's workspace or its runtime folder",
         r"(runtime/)?purified-(claims\.jsonl|contradictions\.jsonl|manifest\.json)",
-        purifier.read,
+        plan.read,
     ),
     "jsonl": Format("output of `memrepo export jsonl`", r".*\.jsonl", readers.read_jsonl),
     "memory-fs": Format(

@@ -25,14 +25,13 @@ from memrepo.actions.run.ingest import (
 )
 from memrepo.actions.run.judge import JudgeChoice, Usable, usable_judges
 from memrepo.actions.work import VerbResult, Work, option
-from memrepo.assets import asset
 from memrepo.config import with_person
 from memrepo.core.errors import MemrepoError, UsageError
-from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
+from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout, asset
 from memrepo.core.messages import Context, message
 from memrepo.core.patterns import regex
 from memrepo.core.state import EMPTY, Step, Write, play
-from memrepo.formats.purifier import CLAIMS
+from memrepo.formats.plan import CLAIMS
 from memrepo.policies.rules import is_zone
 from memrepo.read.kinds import AGENT_FOLDER
 from memrepo.read.sources import (

@@ -24,11 +24,11 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
-from memrepo.core.access import Accesses
 from memrepo.core.codec import decode, encode
 from memrepo.core.errors import Exit, MemrepoError, OutOfScope, Problem, UsageError
 from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
+from memrepo.core.manifest import Accesses
 from memrepo.core.memory import Hot, Memory, differing
 from memrepo.core.messages import MAX_STEPS, Context, message, subject_of
 from memrepo.core.secret_kinds import SWITCHED

@@ -20,8 +20,8 @@ from memrepo.actions.recall.lookup import CURRENT
 from memrepo.actions.run.record import timetable
 from memrepo.actions.verbs import narrowed
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
-from memrepo.core.access import SESSION, Accesses, Event, seconds
 from memrepo.core.errors import OutOfScope, Problem, UsageError
+from memrepo.core.manifest import SESSION, Accesses, Event, seconds
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets

@@ -35,7 +35,6 @@ from memrepo.actions.work import (
     outside,
     purge_notices,
 )
-from memrepo.assets import asset
 from memrepo.config import (
     DEFAULTS,
     KEYS,
@@ -45,7 +44,7 @@ from memrepo.config import (
     nearest_key,
 )
 from memrepo.core.errors import Exit, Problem, UsageError
-from memrepo.core.layout import hot_path
+from memrepo.core.layout import asset, hot_path
 from memrepo.core.manifest import Manifest
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.patterns import regex

@@ -28,8 +28,7 @@ from memrepo.actions.landing import (
 )
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, count_retrieval, find
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
-from memrepo.checks.memories import expected_tag, is_known_tag
-from memrepo.checks.rules import Wants
+from memrepo.checks.rules import Wants, expected_tag, is_known_tag
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import as_tag, manual_id, normalise, strip_deceptive, text_hash, visible

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from memrepo.checks import memories
+from memrepo.checks import rules
 from memrepo.checks.rules import Group, Scene, all_rules, report
 from memrepo.core.errors import Problem
 from memrepo.core.ids import find_deceptive
@@ -235,10 +235,10 @@ def find_in_corrections(scene: Scene) -> Iterator[Problem]:
 
 
 FINDERS = (
-    memories.find_unreadable,
-    memories.find,
-    memories.find_unknown_tags,
-    memories.find_by_hand,
+    rules.find_unreadable,
+    rules.find,
+    rules.find_unknown_tags,
+    rules.find_by_hand,
     find_in_corrections,
     find_broken_references,
     find_secret_or_rejected,

@@ -1,4 +1,4 @@
-"""The building blocks of checks: named rules, the scene they check, and their problems.
+"""Named rules, the scene they check, their problems, and the rules about memory files.
 
 Rules are pure. They only use file contents by path. All rules are listed in `rules.toml`, from
 which docs/rules.md is generated.
@@ -6,8 +6,11 @@ which docs/rules.md is generated.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -15,12 +18,26 @@ from typing import Literal
 from unicodedata import normalize
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec
+from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Problem
+from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
 from memrepo.core.layout import AREAS, Layout
-from memrepo.core.memory import Memory, references
-from memrepo.core.patterns import read_table, regex
+from memrepo.core.memory import (
+    BY_NAME,
+    LAYER_OF_TYPE,
+    LAYERS,
+    REFERENCES,
+    Memory,
+    references,
+    shown,
+    targets,
+)
+from memrepo.core.messages import PREFIX
+from memrepo.core.patterns import find_conflict, read_table, regex
+from memrepo.core.secrets import find_secrets
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
 GROUPS: Mapping[Group, str] = MappingProxyType(
@@ -218,3 +235,321 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
     text = data.decode("utf-8", "replace")
     header = codec.read_header(text, "")
     return header.place((key, *steps)) if (key,) in header.places else (1, 1)
+
+
+def find_unreadable(scene: Scene) -> Iterator[Problem]:
+    """Decode every memory file, and check memrepo's other files for conflict markers."""
+    for path, (_, problems) in scene.decoded.items():
+        is_emptied = not scene.files[path].strip() and scene.before.get(path, b"").strip()
+        yield from (replace(p, severity="error") if is_emptied else p for p in problems)
+    for path, data in scene.files.items():
+        if scene.is_memory(path) or scene.area(path) in ("", "sources"):
+            continue
+        if line := find_conflict(data.decode("utf-8", "replace")):
+            message = "found git's conflict markers, expected a resolved merge"
+            fix = "choose one of the two sides, and delete the marker lines"
+            yield report("file-conflict", path, message, line=line, column=1, fix=fix)
+
+
+def find(scene: Scene) -> Iterator[Problem]:
+    """Check each memory, and report paths that collide on some file systems."""
+    seen: dict[str, str] = {}
+    for memory in scene.memories:
+        if not memory.id:
+            yield report(
+                "memory-no-id",
+                memory.path,
+                "found no id: recall ignores this memory",
+                line=1,
+                key="id",
+                fix="`memrepo check --fix` on the file gives it one",
+            )
+        else:
+            yield from _id(scene, memory, seen)
+        yield from _place(memory)
+        yield from _decay(scene, memory)
+    yield from _collisions(scene)
+
+
+def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memory:
+    """Return a manually written memory with any missing id, time, origin and file name added."""
+    id_ = memory.id or manual_id(
+        created=memory.created or now,
+        text=memory.body,
+        scope=memory.scope,
+        type_=memory.type,
+        taken=taken,
+    )
+    path, digits = memory.path, _right_digits(memory) or ("" if memory.id else id_[4:10])
+    if digits:
+        path = f"{path.removesuffix('.md')}-{digits}.md"
+    given = {"id": id_, "created": memory.created or now}
+    if not memory.id and "origin" not in memory.fields:
+        given["origin"] = "manual"
+    return replace(memory.with_fields(given), path=path)
+
+
+def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]:
+    other = seen.setdefault(memory.id, memory.path)
+    if memory.id in scene.others:
+        other = scene.others[memory.id].path
+    if other != memory.path and not scene.merging:
+        yield report(
+            "memory-same-id",
+            memory.path,
+            f"found {memory.id}, which is also the id of {other}",
+            line=1,
+            key="id",
+            fix="delete one of the two files, or remove the id of this one",
+        )
+    if digits := _right_digits(memory):
+        yield report(
+            "memory-file-name",
+            memory.path,
+            f"found a file name that ends in other digits than -{digits}.md, the id's first",
+            key="id",
+            fix=f"rename the file so that it ends in -{digits}.md",
+        )
+
+
+def _right_digits(memory: Memory) -> str:
+    """Return the first digits of a memory's id if its file name ends in those of another id.
+
+    Files are found by these digits. A name without any is one that a person chose.
+    """
+    named, digits = DIGITS.search(memory.path), memory.id[4:10]
+    return digits if named and named[1] != digits else ""
+
+
+def _place(memory: Memory) -> Iterator[Problem]:
+    if memory.layer not in LAYERS:
+        if closest := _closest(memory.layer, LAYERS, 0.8):
+            yield report(
+                "memory-layer",
+                memory.path,
+                f"found the layer {shown(memory.layer)}; did you mean {closest}?",
+                fix=f"move the file below memories/{closest}/",
+            )
+    elif (memory.layer == "notes") != memory.is_note:
+        wanted = LAYER_OF_TYPE[memory.type]
+        yield report(
+            "memory-layer",
+            memory.path,
+            f"found {memory.type} in the layer {memory.layer}, expected {wanted}",
+            line=1,
+            key="type",
+            fix=f"move the file below memories/{wanted}/, or change its type",
+        )
+
+
+def _closest(word: str, known: Iterable[str], likeness: float) -> str:
+    """Return the known word that is most like a word, or an empty string if none is."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word.casefold(), [*known], n=1, cutoff=likeness)), "")
+
+
+def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
+    if not memory.decay:
+        return
+    from memrepo.policies.rules import TTLS
+
+    known = sorted({*TTLS, *scene.wants.decay_classes})
+    if memory.decay not in known:
+        closest = _closest(memory.decay, known, 0.6)
+        suggestion = f"; did you mean {closest}?" if closest else ""
+        yield report(
+            "memory-decay-class",
+            memory.path,
+            f"found the decay class {shown(memory.decay)}, expected one of {', '.join(known)}"
+            f"{suggestion}",
+            line=1,
+            key="decay",
+            fix=f"write `decay: {closest or 'stable'}`, or give the class a lifetime in"
+            " memrepo.toml (`decay.ttl`)",
+        )
+
+
+def _collisions(scene: Scene) -> Iterator[Problem]:
+    alike: dict[str, set[str]] = {}
+    new = {folded(path) for path in scene.files if path not in scene.before}
+    twins = (path for path in scene.around if folded(path) in new) if new else ()
+    for path in (*scene.files, *twins):
+        alike.setdefault(folded(path), set()).add(path)
+    for path in sorted(scene.files):
+        if others := alike[folded(path)] - {path, *scene.gone}:
+            found = report(
+                "path-collision",
+                path,
+                f"differs from {min(others)} only in case or accents; some file systems cannot"
+                " hold both",
+                fix="rename one of them",
+            )
+            # Copies are what the workspace has, so a run may write them.
+            is_copy = scene.layout is not None and path.startswith(scene.layout.area("sources"))
+            yield replace(found, severity="warning") if is_copy else found
+
+
+_LOOSE = regex(r"[\s_-]+")
+
+
+def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
+    """Check that each tag of the memories is allowed."""
+    wants = scene.wants
+    for memory in scene.memories:
+        for n, tag in enumerate(memory.tags):
+            if is_known_tag(tag, wants):
+                continue
+            line, column = place(scene.files[memory.path], "tags", n)
+            yield report(
+                "tag-unknown",
+                memory.path,
+                f"found the tag {shown(tag)}, {expected_tag(tag, wants)}",
+                line=line,
+                column=column,
+                key=f"tags.{n}",
+                fix="use a tag of the vocabulary, or add this one to `tags.vocabulary`"
+                if wants.tags
+                else f"write {shown(as_tag(tag) or 'another')}, or set `tags.pattern`",
+            )
+
+
+def expected_tag(tag: str, wants: Wants) -> str:
+    """Describe which tag is expected instead of an unknown one."""
+    if not wants.tags:
+        return f"expected one word that matches the pattern {wants.tag_pattern or TAG_PATTERN}"
+    closest = _closest(tag, wants.tags, 0.7)
+    return "which is not in the vocabulary" + (f"; did you mean {closest}?" if closest else "")
+
+
+def is_known_tag(tag: str, wants: Wants) -> bool:
+    """Return whether the vocabulary (including its shell patterns) or tag pattern allows a tag."""
+    if any(fnmatchcase(tag, allowed) for allowed in wants.tags):
+        return True
+    pattern = wants.tag_pattern or ("" if wants.tags else TAG_PATTERN)
+    return bool(pattern and re.fullmatch(pattern, tag))
+
+
+def respelled(memory: Memory, wants: Wants) -> Memory:
+    """Return a memory with its tags spelled as they are in the vocabulary."""
+    tags = tuple(dict.fromkeys(_spelled(tag, wants) for tag in memory.tags))
+    return memory if tags == memory.tags else memory.with_fields({"tags": tags})
+
+
+def _spelled(tag: str, wants: Wants) -> str:
+    if is_known_tag(tag, wants):
+        return tag
+    if not wants.tags and is_known_tag(as_tag(tag), wants):
+        return as_tag(tag)
+    loose = _LOOSE.sub("", tag.casefold())
+    same = [word for word in wants.tags if _LOOSE.sub("", word.casefold()) == loose]
+    return same[0] if len(same) == 1 else tag
+
+
+# Changes of status, which the module `merge.states` checks.
+_STATUS = (
+    "status",
+    "supersedes",
+    "superseded_by",
+    "superseded_at",
+    "archived_at",
+)
+_COMMANDS: Mapping[str, str] = {
+    "verified": "`memrepo confirm` does it",
+    "hot": "`memrepo promote` and `promote --off` do it",
+    "standing": "`memrepo resolve` does it",
+    "gist": "`memrepo edit` rewords the note",
+}
+
+
+def find_by_hand(scene: Scene) -> Iterator[Problem]:
+    """Compare each checked memory with its earlier version, except during a manual merge."""
+    for memory, old in () if scene.merging else pairs(scene):
+        if memory.id != old.id:
+            if old.id and not (memory.id in scene.earlier or old.id in scene.by_id):
+                yield _found(scene, "id-changed", memory, "id", f"the id was {old.id}")
+            continue
+        for key in machine_keys(scene, memory, old):
+            yield _found(scene, "field-by-hand", memory, key, f"{key} was changed by hand")
+
+
+def _is_repaired(scene: Scene, memory: Memory, old: Memory, key: str) -> bool:
+    """Return whether a field only lost references to memories that are gone, as by `--fix`."""
+    before, after = old.fields.get(key) or (), memory.fields.get(key) or ()
+    gone = {*targets(before)} - {*targets(after)}
+    there = {*scene.by_id, *scene.occurring(gone)}
+    items = () if isinstance(before, str) else before
+    rest = tuple(item for item in items if targets((item,))[0] not in gone)
+    return bool(gone) and gone.isdisjoint(there) and rest == after
+
+
+def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
+    """Yield (memory, earlier version) pairs. Earlier versions are found by id or else by path."""
+    at = {old.path: old for old in scene.earlier.values()}
+    for memory in scene.memories:
+        old = scene.earlier.get(memory.id) or at.get(memory.path)
+        if old is not None:
+            yield memory, old
+
+
+def machine_keys(scene: Scene, memory: Memory, old: Memory) -> list[str]:
+    """Return the machine-written fields changed by hand."""
+    keys = changed_keys(old.fields, memory.fields)
+    return [
+        k
+        for k in keys
+        if not BY_NAME[k].is_by_person
+        and k not in ("id", *_STATUS)
+        and not (k in REFERENCES and _is_repaired(scene, memory, old, k))
+    ]
+
+
+def restore_fields(scene: Scene, memory: Memory, old: Memory) -> Memory:
+    """Return a memory with its machine-written fields restored."""
+    back = {key: old.fields.get(key) for key in machine_keys(scene, memory, old)}
+    return memory.with_fields(back) if back else memory
+
+
+def _found(
+    scene: Scene, rule: str, memory: Memory, key: str, message: str, fix: str = ""
+) -> Problem:
+    line, column = place(scene.files[memory.path], key)
+    how = f"; {_COMMANDS[key]}" if key in _COMMANDS else ""
+    return report(
+        rule,
+        memory.path,
+        message,
+        line=line,
+        column=column,
+        key=key,
+        fix=fix or f"restore the old value (`memrepo check --fix` does){how}",
+    )
+
+
+_SCISSORS = regex(r"^. -+ >8 -+$", re.MULTILINE)
+_TRAILER = regex(rf"[ \t]*{PREFIX}[A-Za-z-]+[ \t]*[:=#]", re.IGNORECASE)
+
+
+def message_problems(path: str, text: str) -> Iterator[Problem]:
+    """Yield the problems of a commit message as saved by the editor, including comment lines."""
+    cut = _SCISSORS.search(text)
+    text = text[: cut.start()] if cut else text
+    for number, line in enumerate(text.split("\n"), start=1):
+        if _TRAILER.match(line):
+            yield report(
+                "message-trailer",
+                path,
+                f"found {line.strip().split(':')[0][:40]}, which only memrepo may write",
+                line=number,
+                column=1,
+                fix="remove the line; the commands write it themselves",
+            )
+    for secret in find_secrets(text):
+        yield report(
+            "message-secret",
+            path,
+            f"found a secret ({secret.kind})",
+            line=secret.line,
+            column=secret.column,
+            fix="remove it, and replace it wherever it is used",
+        )

@@ -27,7 +27,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.errors import MemrepoError, Problem
-from memrepo.core.lines import Line, dominant_end, find_conflict, join_lines, split_lines, unix
 from memrepo.core.memory import (
     BY_NAME,
     FIELDS,
@@ -39,7 +38,15 @@ from memrepo.core.memory import (
     ValueMismatch,
     shown,
 )
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import (
+    Line,
+    dominant_end,
+    find_conflict,
+    join_lines,
+    regex,
+    split_lines,
+    unix,
+)
 
 MAX_BYTES = 1024 * 1024
 """The largest memory file that is read, in bytes."""

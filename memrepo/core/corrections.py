@@ -18,7 +18,6 @@ from memrepo.core.codec import CodecError, entry_lines, normal_body, split_heade
 from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.layout import Layout, below
-from memrepo.core.lines import unix
 from memrepo.core.memory import (
     Actor,
     MemoryRef,
@@ -31,7 +30,7 @@ from memrepo.core.memory import (
     text,
 )
 from memrepo.core.messages import fold
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, unix
 from memrepo.core.state import State, Write
 
 CorrectionVerdict = Literal["flagged", "superseded", "both"]

@@ -2,13 +2,14 @@
 
 The prefix is empty in a repository that only memrepo uses. If one of the names is taken (a folder
 adopted in place), all files are placed under `memrepo/`. The stamp contains a hash of the page. It
-distinguishes a page edited by hand from an outdated one.
+distinguishes a page edited by hand from an outdated one. `asset` locates the shipped folders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -207,3 +208,23 @@ def find_page_end(lines: Sequence[str], start: int) -> int:
 
 def _stamp(rest: bytes) -> str:
     return digest([rest.decode("utf-8", "surrogateescape")])[:16]
+
+
+def asset(*parts: str) -> Path:
+    """Return the path of a shipped file or folder, such as `asset("hooks", "shim")`.
+
+    A wheel contains these folders inside the package. In a checkout or an editable install they are
+    next to the package. The path is not required to exist.
+    """
+    package = Path(__file__).resolve().parents[1]
+    shipped = package / "_assets"
+    return (shipped if shipped.is_dir() else package.parent).joinpath(*parts)
+
+
+def own_text(files: Mapping[str, bytes], prefix: str, folder: str, name: str) -> str:
+    """Return the repository's own file in place of a shipped one, or "" if it has none.
+
+    `files` are those of a commit. `folder` is `prompts` or `templates`.
+    """
+    path = f"{prefix}{folder}/{name}"
+    return files[path].decode("utf-8", "replace").strip() if path in files else ""

@@ -31,18 +31,18 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from memrepo.actions import past, review, status
-from memrepo.actions.diff import review_of
 from memrepo.actions.pending import REMOVALS
 from memrepo.actions.recall import around
 from memrepo.actions.recall import show as showing
+from memrepo.actions.review import review_of
 from memrepo.actions.run.decide import EDITED
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import last_record
 from memrepo.actions.session import MAX_TOKENS, context
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work, checked
-from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError, Problem
+from memrepo.core.layout import asset
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex

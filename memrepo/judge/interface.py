@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from memrepo.assets import asset
 from memrepo.core.judge import OperationName
+from memrepo.core.layout import asset
 from memrepo.core.memory import ClaimType
 
 Kind = Literal["read", "again", "verify", "shelf"]

@@ -36,9 +36,8 @@ from memrepo.core.codec import split_header
 from memrepo.core.corrections import Correction, correction_paths, decode, weight
 from memrepo.core.errors import Problem
 from memrepo.core.layout import Layout
-from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.memory import FIELDS, REFERENCES, Memory, cut_ids, references
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import dominant_end, regex, split_lines, unix
 from memrepo.core.state import Decoded, Effect, State, Update, apply, read_state
 from memrepo.merge.tombstones import (
     is_tombstone,

@@ -23,7 +23,6 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.codec import inline
-from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.memory import (
     FIELDS,
     ORDER,
@@ -34,6 +33,7 @@ from memrepo.core.memory import (
     listed_places,
     node_of,
 )
+from memrepo.core.patterns import dominant_end, split_lines, unix
 from memrepo.core.times import EARLIEST
 
 

@@ -33,8 +33,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo.core.access import Access, Accesses, moment
 from memrepo.core.ids import normalise, visible
+from memrepo.core.manifest import Access, Accesses, moment
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.patterns import compiled, read_table, regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time

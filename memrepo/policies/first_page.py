@@ -15,9 +15,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from memrepo.core.access import Accesses
 from memrepo.core.ids import normalise
 from memrepo.core.layout import home_of, in_workspace
+from memrepo.core.manifest import Accesses
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets

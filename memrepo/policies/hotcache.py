@@ -16,8 +16,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from memrepo.core.access import Accesses
 from memrepo.core.errors import Problem
+from memrepo.core.manifest import Accesses
 from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex

@@ -27,7 +27,7 @@ from functools import cache, cached_property
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.access import seconds
+from memrepo.core.manifest import seconds
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.policies.rules import Weights

@@ -25,9 +25,9 @@ import msgspec
 from cronsim import CronSim
 from msgspec.structs import replace
 
-from memrepo.core.access import Access, Accesses
 from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
+from memrepo.core.manifest import Access, Accesses
 from memrepo.core.memory import REFERENCES, Hot, Memory, cut_ids, having, of_types, references
 from memrepo.core.state import (
     Change,

@@ -23,9 +23,8 @@ import msgspec
 from memrepo.core.codec import FIRST_LINE, read_header
 from memrepo.core.errors import Problem
 from memrepo.core.ids import as_tag
-from memrepo.core.lines import split_lines
 from memrepo.core.memory import Node
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, split_lines
 from memrepo.read.marks import (
     is_unchanged_mark,
     printed_lines,

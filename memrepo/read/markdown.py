@@ -21,8 +21,7 @@ from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
 from memrepo.core.errors import Problem
-from memrepo.core.lines import without_comments
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, without_comments
 from memrepo.read.documents import SourceLines, Task, read_lines, remove_struck
 
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]

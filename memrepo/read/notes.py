@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, normalise, text_hash
-from memrepo.core.lines import without_comments
+from memrepo.core.patterns import without_comments
 from memrepo.merge.tombstones import states
 from memrepo.read.documents import SourceLines
 from memrepo.read.thoughts import HEADING_LENGTH

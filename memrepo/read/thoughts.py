@@ -20,8 +20,7 @@ import msgspec
 from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, normal_claim, normalise, text_hash, visible
 from memrepo.core.layout import PROFILES
-from memrepo.core.lines import without_comments
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, without_comments
 from memrepo.read.documents import (
     SourceLines,
     Task,

@@ -41,7 +41,7 @@ from memrepo.text.words import asked_terms, date_words, index_terms
 
 if TYPE_CHECKING:
     from memrepo.policies.later import TermWeights, Topic
-    from memrepo.store.vectors import Embedder
+    from memrepo.store.blocks import Embedder
 
 PAST = "past.sqlite3"
 MAX_PASSAGES = 5
@@ -261,7 +261,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Compute any missing vectors of the indexed blocks, if a model is available."""
         if self.model is no_model or (embedder := self.model()) is None:
             return
-        from memrepo.store.vectors import Vectors
+        from memrepo.store.blocks import Vectors
 
         rows = self._ask(self._rows)
         known = Vectors(folder=self.folder, embedder=embedder, tick=self.wanted.tick)
@@ -282,7 +282,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         embedder = self.model()
         if embedder is None:
             return {}
-        from memrepo.store.vectors import Vectors
+        from memrepo.store.blocks import Vectors
 
         known = Vectors(folder=self.folder, embedder=embedder)
         if "embedded" not in self.__dict__ and known.missing(self._rows(queries.base)):

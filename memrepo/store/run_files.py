@@ -24,8 +24,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.access import Accesses, Event, fold, united
 from memrepo.core.judge import Usage
+from memrepo.core.manifest import Accesses, Event, fold, united
 from memrepo.store.git import keep_newest, lock, lock_file, scratch
 from memrepo.store.repo import Repository
 

@@ -20,9 +20,8 @@ import msgspec
 from memrepo.core.codec import LFS_POINTER
 from memrepo.core.errors import Problem
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, PROFILES, standing_of
-from memrepo.core.lines import find_conflict
 from memrepo.core.messages import counted
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import find_conflict, regex
 from memrepo.core.secrets import (
     Secret,
     find_secrets,

@@ -38,8 +38,8 @@ from memrepo.core.manifest import IMPORT, Judged, Manifest, read_manifests
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
-from memrepo.formats import purifier
-from memrepo.formats.purifier import candidate_id, contradiction_id, status_of
+from memrepo.formats import plan
+from memrepo.formats.plan import candidate_id, contradiction_id, status_of
 from memrepo.formats.readers import spell_lines
 from memrepo.policies.claims import is_permitted, normal_predicate, normal_subject
 from memrepo.read.kinds import file_kind
@@ -64,16 +64,16 @@ def artifacts(export: Export, rules: SourceRules) -> Exported:
     """Return the eight files of memory-purifier. Equal exports and rules give equal bytes."""
     aside, page = candidate_records(export, rules), manifest(export, rules)
     lines = {
-        purifier.CLAIMS: [claim_record(claim, export) for claim in export.claims],
-        purifier.CONTRADICTIONS: contradiction_records(export),
-        purifier.DEFERRED: aside["defer"],
-        purifier.REJECTED: aside["reject"],
+        plan.CLAIMS: [claim_record(claim, export) for claim in export.claims],
+        plan.CONTRADICTIONS: contradiction_records(export),
+        plan.DEFERRED: aside["defer"],
+        plan.REJECTED: aside["reject"],
     }
     pages = {
-        purifier.ENTITIES: entities(export),
-        purifier.ROUTES: routes(export),
-        purifier.MANIFEST: page,
-        purifier.SUMMARY: summary(export, page),
+        plan.ENTITIES: entities(export),
+        plan.ROUTES: routes(export),
+        plan.MANIFEST: page,
+        plan.SUMMARY: summary(export, page),
     }
     names = ("claims", "contradictions", "deferred", "rejected")
     return Exported(
@@ -254,7 +254,7 @@ def entities(export: Export) -> Json:
 
 def routes(export: Export) -> Json:
     """Return the ids of active claims, grouped by home. Every home has a key."""
-    active = [claim for claim in export.claims if claim.status not in purifier.INACTIVE]
+    active = [claim for claim in export.claims if claim.status not in plan.INACTIVE]
     return {home: [c.id for c in active if c.memory.home == home] for home in HOMES}
 
 
@@ -268,23 +268,23 @@ def manifest(export: Export, rules: SourceRules) -> Json:
     state = export.state
     area, name_of = state.layout.area("sources"), state.layout.source_name
     inventory = {  # daily logs are ignored by memory-purifier
-        name_of(path): purifier.content_hash(state.files[path])
+        name_of(path): plan.content_hash(state.files[path])
         for path in sorted(p for p in state.files if p.startswith(area))
         if kind_of(name_of(path), rules) in ("claims", "page")
     }
     at = export.stamps(run.when if run else None, "finishedAt")
-    package = f"{purifier.PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
+    package = f"{plan.PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
     mode = run.mode if run else ""
     status = "skipped" if run is None else "partial_failure" if run.receipt.partial else "ok"
     consumed = {name_of(c.resource) for c in (run.consumed if run else ())}
     return {
         "version": package,
         "packageVersion": package,
-        "logicVersion": purifier.LOGIC_VERSION,
-        "manifestSchemaVersion": purifier.MANIFEST_SCHEMA,
-        "artifactSchemaVersion": purifier.ARTIFACT_SCHEMA,
-        "runtimeStateVersion": purifier.state_version(),
-        "lastSuccessfulLogicVersion": purifier.LOGIC_VERSION,
+        "logicVersion": plan.LOGIC_VERSION,
+        "manifestSchemaVersion": plan.MANIFEST_SCHEMA,
+        "artifactSchemaVersion": plan.ARTIFACT_SCHEMA,
+        "runtimeStateVersion": plan.state_version(),
+        "lastSuccessfulLogicVersion": plan.LOGIC_VERSION,
         "upgradeRequired": False,
         "upgradeReason": None,
         "upgradeBlockedAt": None,
@@ -305,11 +305,11 @@ def manifest(export: Export, rules: SourceRules) -> Json:
         "warnings": list(run.warnings) if run else [],
         "partialFailures": _failures(run) if run else [],
         "routeValidationWarnings": [],
-        "lastSuccessfulCursor": purifier.cursor_of(inventory) if run else None,
+        "lastSuccessfulCursor": plan.cursor_of(inventory) if run else None,
         "downstreamWikiIngestSuggested": status == "ok",
         "publishCommitted": run is not None,
         "publishedAt": at["finishedAt"],
-        "publishedArtifactSet": list(purifier.ARTIFACTS[:-1]) if run else [],
+        "publishedArtifactSet": list(plan.ARTIFACTS[:-1]) if run else [],
         "publishedViewSet": export.views,
         "downstreamWikiSignalEmitted": False,
         "commitRunId": run.run if run else None,
@@ -364,8 +364,8 @@ def summary(export: Export, page: Json) -> Json:
         "backend": backend or None,
         "backendModel": model or None,
         "tokenUsageSource": used.source,
-        "manifestPath": purifier.MANIFEST,
-        "summaryPath": purifier.SUMMARY,
+        "manifestPath": plan.MANIFEST,
+        "summaryPath": plan.SUMMARY,
         **export.stamps(export.now, "timestamp"),
     }
 

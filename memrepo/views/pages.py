@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from memrepo.assets import asset, own_text
 from memrepo.core.errors import UsageError
 from memrepo.core.ids import digest, normalise, slugify, visible
-from memrepo.core.layout import Layout, below, stamped
+from memrepo.core.layout import Layout, asset, below, own_text, stamped
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import read_table, regex
 from memrepo.core.secrets import has_clean_body, without_secrets

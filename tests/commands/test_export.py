@@ -10,7 +10,7 @@ import pytest
 from driving import LATER, done, files, memories, memrepo, standing
 from lineage_contract import check_artifacts
 
-from memrepo.formats import purifier
+from memrepo.formats import plan
 
 
 def test_an_ugly_repository_exports_without_an_error(ugly_repo: Path, tmp_path: Path) -> None:
@@ -26,8 +26,8 @@ def test_equal_trees_give_equal_bytes_but_for_the_summary(small_repo: Path, tmp_
     done(small_repo, "export", "artifacts", tmp_path / "a")
     done(small_repo, "export", "artifacts", tmp_path / "b", now=LATER)
     one, other = files(tmp_path / "a"), files(tmp_path / "b")
-    assert [n for n in one if one[n] != other[n]] == [purifier.SUMMARY]
-    shown = json.loads(other[purifier.SUMMARY])
+    assert [n for n in one if one[n] != other[n]] == [plan.SUMMARY]
+    shown = json.loads(other[plan.SUMMARY])
     assert shown["timezone"] == ZoneInfo("Asia/Manila").key
     assert shown["timestamp"] == "2026-03-01T19:00:00+08:00"
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from driving import LATER, NEXT_DAY, assert_sound, done, git, memories, memrepo, standing, subjects
 
-from memrepo.assets import asset
-from memrepo.formats import purifier
+from memrepo.core.layout import asset
+from memrepo.formats import plan
 
 
 def claims(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(x) for x in (folder / purifier.CLAIMS).read_bytes().splitlines()]
+    return [json.loads(x) for x in (folder / plan.CLAIMS).read_bytes().splitlines()]
 
 
 DERIVED = {"scores", "freshnessPosture", "confidencePosture", "sourceClusterId", "updatedInRunId"}
@@ -69,7 +69,7 @@ def test_a_round_trip_keeps_the_claims(workspace: Path, tmp_path: Path) -> None:
     assert compared(tmp_path / "out", spans=False) == compared(runtime, spans=False)
     assert answer["imported"] == len(claims(runtime)) > 30
     assert {c["status"] for c in claims(runtime)} & {"superseded", "contested"}
-    for name in (purifier.ENTITIES, purifier.ROUTES):
+    for name in (plan.ENTITIES, plan.ROUTES):
         assert (tmp_path / "out" / name).read_bytes() == (runtime / name).read_bytes()
 
 

@@ -13,7 +13,7 @@ from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo, standi
 
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
-from memrepo.faces.cli.parser import COMMANDS, command_parser
+from memrepo.faces.cli import COMMANDS, command_parser
 from memrepo.faces.mcp import TOOLS, answer
 from memrepo.faces.python import Entry, open_repository
 from memrepo.memory_tool import MemoryTool

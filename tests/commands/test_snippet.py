@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from driving import done, memrepo, standing
 
-from memrepo.faces.cli.parser import command_parser
+from memrepo.faces.cli import command_parser
 from memrepo.policies.links import find_directives
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, done, memories, memrepo, standing
 
-from memrepo.core.access import Access, Accesses, seconds
+from memrepo.core.manifest import Access, Accesses, seconds
 from memrepo.core.times import parse_time
 from memrepo.store.repo import open_repository
 from memrepo.store.run_files import BUFFER, Ledger

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.access import RETRIEVAL, SESSION, Event, fold, seconds, united
+from memrepo.core.manifest import RETRIEVAL, SESSION, Event, fold, seconds, united
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 events = st.lists(

@@ -10,8 +10,8 @@ from memrepo.checks.rules import all_rules
 from memrepo.core import codec
 from memrepo.core.codec import CodecError, decode, edit, encode
 from memrepo.core.errors import Problem
-from memrepo.core.lines import Line, join_lines, split_lines
 from memrepo.core.memory import BY_NAME, ORDER, Memory, Stamp
+from memrepo.core.patterns import Line, join_lines, split_lines
 from tests.strategies import TRAPS, bodies, field_values, fields, memories
 
 PATH = "memories/knowledge/2026-01/a-012345.md"

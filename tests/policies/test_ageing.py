@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.config import parse_config
-from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
+from memrepo.core.manifest import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import Update
 from memrepo.policies.ageing import (

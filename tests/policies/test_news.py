@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memrepo.core.access import Accesses
+from memrepo.core.manifest import Accesses
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.first_page import FEW, MAX_STATES, compose
 

@@ -10,9 +10,9 @@ from driving import CLASSIC
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
 from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
+from memrepo.core.manifest import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
 from memrepo.core.memory import Hot, Link, Memory
 from memrepo.core.state import Remove, State, Update, read_state
 from memrepo.merge.states import closure

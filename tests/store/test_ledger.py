@@ -12,7 +12,7 @@ import hubs
 import pytest
 from driving import NOW, assert_sound, done, memories
 
-from memrepo.core.access import RETRIEVAL, Event
+from memrepo.core.manifest import RETRIEVAL, Event
 from memrepo.core.times import format_time, parse_time
 from memrepo.store import run_files as ledgers
 from memrepo.store.repo import open_repository

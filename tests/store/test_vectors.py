@@ -9,7 +9,7 @@ import pytest
 from test_index import tree_of
 from test_ranking import lone
 
-from memrepo.store import index, vectors
+from memrepo.store import blocks, index
 from memrepo.store.blocks import Indexed
 from memrepo.store.index import Filter
 
@@ -23,7 +23,7 @@ def vector(seed: int) -> Any:
     return (found / np.linalg.norm(found)).astype(np.float32)
 
 
-def rows(*numbers: int) -> list[vectors.Row]:
+def rows(*numbers: int) -> list[blocks.Embedded]:
     return [(number, f"{number:040x}", number) for number in numbers]
 
 
@@ -38,14 +38,14 @@ def ticks() -> list[str]:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, ticks: list[str]) -> vectors.Vectors:
-    model = vectors.Embedder(
+def kept(tmp_path: Path, ticks: list[str]) -> blocks.Vectors:
+    model = blocks.Embedder(
         name="m", dims=DIMS, vectors=lambda texts: np.stack([vector(int(t)) for t in texts])
     )
-    return vectors.Vectors(folder=tmp_path, embedder=model, tick=ticks.append)
+    return blocks.Vectors(folder=tmp_path, embedder=model, tick=ticks.append)
 
 
-def stored(kept: vectors.Vectors, *numbers: int) -> bool:
+def stored(kept: blocks.Vectors, *numbers: int) -> bool:
     """Tell whether each of the numbers has a row that holds its vector."""
     array = np.fromfile(kept.array, dtype=np.float32)
     array = array[: len(array) // DIMS * DIMS].reshape(-1, DIMS)
@@ -54,7 +54,7 @@ def stored(kept: vectors.Vectors, *numbers: int) -> bool:
     return held and {part for _, part in known} >= {*numbers}
 
 
-def test_a_text_is_embedded_once(kept: vectors.Vectors, ticks: list[str]) -> None:
+def test_a_text_is_embedded_once(kept: blocks.Vectors, ticks: list[str]) -> None:
     kept.embed(numbered(*range(100)))
     kept.embed(numbered(*range(50, 130)))
     assert len(ticks) == 130
@@ -62,7 +62,7 @@ def test_a_text_is_embedded_once(kept: vectors.Vectors, ticks: list[str]) -> Non
 
 
 @pytest.mark.parametrize("cut", [0, 1, DIMS * 4, DIMS * 4 * 9 + 5])
-def test_what_a_dying_process_left_is_made_again(kept: vectors.Vectors, cut: int) -> None:
+def test_what_a_dying_process_left_is_made_again(kept: blocks.Vectors, cut: int) -> None:
     kept.embed(numbered(*range(10)))
     kept.array.write_bytes(kept.array.read_bytes()[:cut])
     kept.embed(numbered(20, 21))
@@ -75,19 +75,19 @@ def test_what_a_dying_process_left_is_made_again(kept: vectors.Vectors, cut: int
     assert stored(kept, *range(14))
 
 
-def test_a_damaged_record_is_begun_again(kept: vectors.Vectors) -> None:
+def test_a_damaged_record_is_begun_again(kept: blocks.Vectors) -> None:
     kept.embed(numbered(*range(10)))
     kept.keys.write_bytes(b"garbage" * 1000)
     kept.embed(numbered(3, 4))
     assert (len(kept.known()), stored(kept, 3, 4)) == (2, True)
 
 
-def test_the_most_similar_are_found(kept: vectors.Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "NEAREST", 5)
+def test_the_most_similar_are_found(kept: blocks.Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "NEAREST", 5)
     kept.embed(numbered(*range(200)))
     cosines = {number: float(vector(number) @ vector(33)) for number in range(0, 200, 3)}
     best = sorted(cosines, key=lambda number: -cosines[number])[:5]
-    wanted = {n: cosines[n] for n in best if cosines[n] >= vectors.MIN_COSINE}
+    wanted = {n: cosines[n] for n in best if cosines[n] >= blocks.MIN_COSINE}
     assert dict(kept.nearest(rows(*cosines), "33")) == pytest.approx(wanted, abs=1e-5)
     assert kept.nearest([], "33") == {}
     assert kept.missing(rows(1, 300)) == [300]
@@ -95,7 +95,7 @@ def test_the_most_similar_are_found(kept: vectors.Vectors, monkeypatch: pytest.M
 
 # -- with the packaged model ---------------------------------------------------------------------
 
-packaged = pytest.mark.skipif(not vectors.is_installed(), reason="memrepo[dense] is not installed")
+packaged = pytest.mark.skipif(not blocks.is_installed(), reason="memrepo[dense] is not installed")
 
 
 @packaged
@@ -109,7 +109,7 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     )
     ticks: list[str] = []
     wanted = Indexed(tree=tree_of(files), tick=ticks.append)
-    model = vectors.load()
+    model = blocks.load()
     asked = index.Index(folder=tmp_path, wanted=wanted, model=lambda: model)
     found = asked.search(["which doctor treated whom"], Filter()).matches
     assert {match.block.id[-1] for match in found} == {"1", "3"}
@@ -129,7 +129,7 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
 def test_another_file_in_the_place_of_the_model_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = tuple((name, "0" * 64) for name, _ in vectors.PINNED)
-    monkeypatch.setattr(vectors, "PINNED", wrong)
-    with pytest.raises(vectors.NoModelError, match="not the file"):
-        vectors.load()
+    wrong = tuple((name, "0" * 64) for name, _ in blocks.PINNED)
+    monkeypatch.setattr(blocks, "PINNED", wrong)
+    with pytest.raises(blocks.NoModelError, match="not the file"):
+        blocks.load()

@@ -13,7 +13,7 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import State, read_state
-from memrepo.formats import purifier
+from memrepo.formats import plan
 from memrepo.read.sources import SourceRules
 from memrepo.views.artifacts import Export, Exported, artifacts
 
@@ -54,7 +54,7 @@ def exported(found: State, profile: Any = "personal") -> Exported:
 
 def claims(made: Exported) -> dict[str, dict[str, Any]]:
     """Return claim records by memory text."""
-    records = [json.loads(line) for line in made.files[purifier.CLAIMS].splitlines()]
+    records = [json.loads(line) for line in made.files[plan.CLAIMS].splitlines()]
     return {record["text"]: record for record in records}
 
 
@@ -87,8 +87,8 @@ def test_the_two_axes_come_to_one_status(status: str, standing: str, expected: s
     made = exported(state(memory))
     record = only(made)
     assert record["status"] == expected
-    routed = page(made, purifier.ROUTES)["LTMEMORY.md"]
-    assert routed == ([] if expected in purifier.INACTIVE else [record["id"]])
+    routed = page(made, plan.ROUTES)["LTMEMORY.md"]
+    assert routed == ([] if expected in plan.INACTIVE else [record["id"]])
 
 
 def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> None:

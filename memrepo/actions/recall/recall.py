@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import Work
 from memrepo.core import codec
-from memrepo.core.access import Accesses
+from memrepo.core.manifest import Accesses
 from memrepo.core.memory import STATUSES, Memory, Source
 from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
@@ -23,7 +23,7 @@ from memrepo.policies.phrases import read
 from memrepo.policies.ranking import KINDS, Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_of_session, is_retired, trust_of
-from memrepo.store import vectors
+from memrepo.store import blocks
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
@@ -32,7 +32,7 @@ from memrepo.text.sentences import Paragraph, paragraphs
 from memrepo.text.words import query_terms
 
 if TYPE_CHECKING:
-    from memrepo.store.vectors import Embedder
+    from memrepo.store.blocks import Embedder
     from memrepo.text.words import WordPattern
 
 EXPIRED = "expired"
@@ -228,7 +228,7 @@ def index_of(
         folder=store.folder,
         wanted=wanted,
         name=PAST if past else NAME,
-        model=_model if vectors.can_run() else no_model,
+        model=_model if blocks.can_run() else no_model,
         scope=work.call.scope,
     )
 
@@ -241,21 +241,21 @@ def _readable_edits(work: Work) -> dict[str, bytes | None]:
 
 def embed(work: Work) -> None:
     """Compute missing vectors of committed memories, if a model is installed."""
-    if work.config.recall.meaning and vectors.can_run():
+    if work.config.recall.meaning and blocks.can_run():
         index_of(work, edits=False, tick=work.call.tick).embed()
 
 
 def by_words_alone(work: Work) -> bool:
     """Return whether search by meaning is configured but its model is not installed."""
-    return bool(work.config.recall.meaning) and not vectors.is_installed()
+    return bool(work.config.recall.meaning) and not blocks.is_installed()
 
 
 @cache
 def _model() -> Embedder | None:
     """Return the packaged model, loading it only once, or None if it cannot be used."""
     try:
-        return vectors.load() if vectors.is_installed() else None
-    except vectors.NoModelError:
+        return blocks.load() if blocks.is_installed() else None
+    except blocks.NoModelError:
         return None  # search by words still works, and `doctor` reports the problem
 
 

@@ -31,8 +31,7 @@ from memrepo.actions.run.settle import (
 )
 from memrepo.actions.run.shelf import arrange
 from memrepo.actions.work import Work
-from memrepo.checks.memories import is_known_tag
-from memrepo.checks.rules import Wants
+from memrepo.checks.rules import Wants, is_known_tag
 from memrepo.core.errors import MemrepoError, Problem
 from memrepo.core.ids import as_tag, claim_id, digest, note_id, text_hash
 from memrepo.core.judge import Statement

@@ -20,10 +20,10 @@ from memrepo.actions.run.ingest import preview_ingest, texts_at
 from memrepo.actions.run.record import Result
 from memrepo.actions.run.shelf import MIN_CHANGED, MIN_NEW, MIN_ROOM
 from memrepo.actions.work import Work, outside
-from memrepo.assets import own_text
 from memrepo.config import DEFAULTS
 from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.judge import Statement, Usage
+from memrepo.core.layout import own_text
 from memrepo.core.manifest import Receipt
 from memrepo.core.memory import CLAIM_TYPES, Source, of_types
 from memrepo.judge.ask import why_stopped

@@ -31,9 +31,9 @@ from memrepo.views.report import (
 
 if TYPE_CHECKING:
     from memrepo.actions import agent as agents
-    from memrepo.actions import diff as diffing
     from memrepo.actions import health as ageing
     from memrepo.actions import past, write
+    from memrepo.actions import review as reviewing
     from memrepo.actions import session as sessions
     from memrepo.actions import takeback as reverting
     from memrepo.actions.past import Commit, Decision, History, MemoryCommit
@@ -552,7 +552,7 @@ def accept(request: AcceptRequest, result: Decided, colour: bool) -> str:
 discard = accept
 
 
-def diff(request: diffing.Request, result: diffing.Result, colour: bool) -> str:
+def diff(request: reviewing.DiffRequest, result: reviewing.DiffResult, colour: bool) -> str:
     """Format the changes in memories as text or as markdown."""
     if request.markdown:
         text = review_text(result.review)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from memrepo.actions import export as exporting
     from memrepo.actions import import_ as importing
     from memrepo.actions import init as init_
-    from memrepo.actions import purge as purging
     from memrepo.actions import schedule as scheduling
     from memrepo.actions import status as standing
+    from memrepo.actions import sync as purging
     from memrepo.actions import sync as syncing
     from memrepo.actions.scenes import CheckResult
     from memrepo.core.errors import Problem
-    from memrepo.faces.cli import commands
-    from memrepo.faces.cli.commands import Hooked
+    from memrepo.faces import commands
+    from memrepo.faces.commands import Hooked
 
 
 _WIDTH = 80
@@ -378,7 +378,7 @@ def import_(request: object, result: importing.Result, colour: bool) -> str:
     return f"{'dry run' if result.dry_run else head}: {message or 'nothing to import'}"
 
 
-def sync(request: syncing.Request, result: syncing.Result, colour: bool) -> str:
+def sync(request: syncing.SyncRequest, result: syncing.SyncResult, colour: bool) -> str:
     """Format the numbers of transferred commits."""
     would = "would be " if request.dry_run else ""
     counts = [
@@ -407,7 +407,7 @@ def demo(request: object, result: commands.Tour, colour: bool) -> str:
     return f"\nThat was the tour; {kept}."
 
 
-def purge(request: purging.Request, result: purging.Result, colour: bool) -> str:
+def purge(request: purging.PurgeRequest, result: purging.PurgeResult, colour: bool) -> str:
     """Format the result of a purge: where the value was found, what was done, and what remains."""
     if not result.hits:
         lines = ["the value was not found: nothing was changed"]
@@ -435,7 +435,7 @@ def purge(request: purging.Request, result: purging.Result, colour: bool) -> str
     return "\n".join(lines)
 
 
-def _listed(result: purging.Result) -> list[str]:
+def _listed(result: purging.PurgeResult) -> list[str]:
     lines = []
     for kind in dict.fromkeys(place.kind for place in result.places):
         found = [place for place in result.places if place.kind == kind]

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from memrepo.actions.agent import Request as AgentRequest
 from memrepo.actions.verbs import narrowed, perform
 from memrepo.actions.work import Call, VerbResult, Work, option, uncollected
-from memrepo.assets import asset
 from memrepo.core.errors import UsageError
-from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals, run_line
+from memrepo.core.layout import asset
+from memrepo.faces.cli import COMMANDS, add_fields, add_globals, run_line
 
 PAUSE_S = 1.5
 LINES = 14

@@ -78,8 +78,9 @@ MAX_PER_SUBJECT, MAX_PER_FILE, MAX_READ_AT_START = 2, 2, 4
 one that an agent reads at each start anyway."""
 FEW = 10
 """A page with fewer lines takes any line that belongs to a part."""
-MIN_SCORE, MIN_FACT = 2.0, 2.4
-"""Minimum scores of a line of a part, and of a fact that only fills the page."""
+MIN_SCORE, MIN_FILL = 2.0, {"fact": 3.0, "agent": 5.0}
+"""Minimum scores of a line of a part, and of lines that only fill the page: a fact, and what an
+agent is like beyond its name."""
 AGAIN = 0.15
 """How much each chosen line lowers the scores of later lines under its heading."""
 MAX_NEWS, MAX_STATES, NEWS_DAYS = 6, 4, 14
@@ -192,7 +193,7 @@ def compose(
     news = _news(found, names, first)
     page.add(news, min(budget, len(page.lines) + MAX_NEWS), least=-9.0)
     page.add(found, min(budget, max(FEW, len(page.lines) + FEW - MAX_NEWS)), least=-9.0)
-    rest = [one for one in found if one.line.part != "fact" or one.score >= MIN_FACT]
+    rest = [one for one in found if one.score >= MIN_FILL.get(one.line.part, one.score)]
     page.add(_spread(rest, page.passed), budget, least=MIN_SCORE)
     states = sorted((one for one in found if date_of_path(one.place[0]) >= first), key=_newest)
     page.add(states, min(budget, len(page.lines) + MAX_STATES), least=-9.0)
@@ -564,10 +565,8 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
         section == "project" or (section == "status" and (thing or state_of(heading)[1]))
     )
     is_state = is_state and not _is_done(thing) and "done" not in signs
-    if (
-        memory.body.lstrip().startswith(("```",) if is_state else ("|", "```"))
-        or "[redacted:" in memory.body
-    ):
+    is_table = "\n|" in f"\n{memory.body.lstrip()}" and not is_state
+    if is_table or memory.body.lstrip().startswith("```") or "[redacted:" in memory.body:
         return ""  # tables and accounts are looked up when needed
     text = before_code(memory.body).strip("-*_ \n")
     is_aside = text.startswith("(") and text.endswith(")")

@@ -34,10 +34,10 @@ ALWAYS_JUDGED = 9.0
 STRONG = 6.0
 """Minimum rank to choose a statement when the shelf is full, up to twice its size."""
 THIN, HARDLY_ANY = 30, 10
-"""A shelf accepts fair statements below this number of claims, and those of other documents than
-logs and files that are kept for what lasts while there are hardly any.
+"""A shelf accepts fair statements below this number of claims, and those of logs and of other files
+than those that are kept for what lasts while there are hardly any.
 """
-BASE, PER_ROOT_FILE = 40, 5
+BASE, PER_ROOT_FILE = 50, 2
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
 _INSTRUCTION = "file_instruction"
 """The sign of a statement in a file of the kind `instruction`."""
@@ -175,7 +175,7 @@ def choose(
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
             if shares > 1 and not is_ruling:
                 continue
-            limit = THIN if place in ("", _INSTRUCTION, _DAY_LOG) else HARDLY_ANY
+            limit = THIN if place in ("", _INSTRUCTION) else HARDLY_ANY
             if fits == "fair" and existing + taken >= limit:
                 continue
             if place:

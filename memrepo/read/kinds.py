@@ -445,7 +445,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "code": unit.kind == "code" or _is_mostly_code(lines),
         "quoted": _is_quoted(lines),
         "path": one and _PATH.match(unit.value if unit.key else first),
-        "row": unit.kind == "row",
+        "row": unit.kind in ("row", "table"),
         "unset": (unit.kind != "code" and not filled(lines)) or _is_empty_table(lines),
         "over": is_marked(first) or (unit.kind == "memory" and _is_closed(unit.text)),
         "where": _WHERE.search(text),
@@ -489,7 +489,7 @@ _QUOTED = regex(r"^\W{0,6}[\"“„«「‘]\S")
 
 def _is_mostly_code(lines: Sequence[str]) -> bool:
     fences = [n for n, line in enumerate(lines) if line.lstrip().startswith("```")]
-    return len(fences) > 1 and 2 * (fences[-1] - fences[0]) > len(lines)
+    return len(fences) > 1 and 2 * (fences[-1] - fences[0]) >= len(lines)
 
 
 TINY_WIDTH = 12

@@ -15,7 +15,6 @@ from typing import Literal
 
 import msgspec
 
-from memrepo.core.layout import in_workspace
 from memrepo.core.patterns import regex
 from memrepo.policies.phrases import read
 from memrepo.policies.rules import Size
@@ -25,7 +24,6 @@ from memrepo.read.kinds import (
     is_profile,
     kinds,
     newest_states,
-    path_kind,
     points_to,
     section_kind,
     signs_of,
@@ -37,30 +35,26 @@ from memrepo.read.thoughts import Unit, field_of, is_field, is_negative
 from memrepo.text.dates import is_time_heading
 from memrepo.text.words import patterns
 
-GOOD, CLEAR, FAIR, SLIGHT = 1.0, 3.0, -0.8, -1.8
-"""Minimum ranks to choose a statement: of a log, or of a file that is kept for what lasts; of
-another file; of a file about a person, of a fact in a log that its day names, or of a kept file
-while there are few claims; and of such a fact then. Of other files, GOOD is enough then.
+GOOD, CLEAR, PLAIN, FAIR = 2.5, 3.0, 1.0, -0.8
+"""Minimum ranks to choose a statement: of a file that is kept for what lasts; of another file; of
+another file while there are hardly any claims; and of a file about a person, of a kept file while
+there are few claims, and of a daily log while there are hardly any.
 """
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
-SMALL_FILE, SMALL_PAGE = 6, 8
-"""A memory or profile file with at most so many statements is kept whole: few facts, not none. A
-page at the root with at most so many is the owner's note on one thing, and counts as kept.
-"""
+SMALL_FILE = 6
+"""A memory or profile file with at most so many statements is kept whole: few facts, not none."""
 DETAIL_COST = 2.0
 """The cost in rank of what follows the memory in a file with a memory's header."""
-CLAIM_LENGTH, ENTRY_LENGTH = 700, 1600
-"""Maximum lengths of a statement that may become a claim, and of an entry of a file that is kept
-for what lasts. Whole files and sections have no limit.
-"""
+CLAIM_LENGTH = 700
+"""Maximum length of a statement that may become a claim. Whole files and sections have no limit."""
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
 """The weight of the model's logit relative to structure, and the limit of that logit."""
 NEWS = 1.5
 """The bonus for a line of a daily log that states a decision, a correction or similar news."""
 OWNERS, MIN_SHIPPED = 1.5, 1 / 3
 """The bonus for what an owner added to instructions of which at least this share was shipped."""
-STATE = 3.0
+STATE = 4.5
 """The bonus for a statement of the newest of several dated states."""
 SECTION_COST = 0.12
 """The cost in rank of each earlier statement of the same section."""
@@ -169,42 +163,32 @@ def _fit_share(
     """Mark in `ranked` the best statements of a file that fit, up to the file's share."""
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
     is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
-    is_note = kind.kind.name == "page" and 0 < len(units) <= SMALL_PAGE
-    is_note = is_note and "/" not in in_workspace(units[0].resource)
-    # A log with another name, such as `report-2026-01-04.md`, is a document of its day.
-    is_diary = kind.kind.shape == "dated name" and not any(path_kind(u.resource) for u in units[:1])
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
-    longest = ENTRY_LENGTH if is_in(kind.kind.name, "kept") else CLAIM_LENGTH
     for hash_ in order[:share]:
-        if lengths[hash_] > longest or ranked[hash_].signs & kinds().groups["void_signs"]:
+        if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
-        fits = _fits(
-            kind.kind.name, ranked[hash_], is_small=is_small, is_note=is_note, is_diary=is_diary
-        )
+        fits = _fits(kind.kind.name, ranked[hash_], is_small=is_small)
         if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
 
 
-def _fits(
-    name: str, one: RankedUnit, *, is_small: bool, is_note: bool, is_diary: bool
-) -> Literal["good", "fair", ""]:
+def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fair", ""]:
     """Return whether a statement of a kind of file may be chosen, as in `RankedUnit.fits`."""
-    groups, is_log = kinds().groups, name == "day log"
-    if one.section in groups["dead_sections"]:
-        return ""  # what never held
-    if is_log and one.type == FACT:  # most of a log was true on its day only
-        if not is_diary or one.rank < SLIGHT or _PASSING & one.signs:
-            return ""
-        is_telling = one.signs & groups["telling_signs"] or is_in(one.section, "lasting_sections")
-        return "good" if one.rank >= FAIR else "fair" if is_telling else ""
-    is_kept = is_log or is_note or name in groups["kept"]
-    if one.rank >= (FAIR if name == "profile" else GOOD if is_kept else CLEAR):
+    groups = kinds().groups
+    is_log = name == "day log"
+    is_of_day = one.type == FACT and (name in groups["loose"] or one.section == "log")
+    if one.section in groups["dead_sections"] or (is_of_day and _PASSING & one.signs):
+        return ""  # what never held, or held on its day only
+    is_kept = name in groups["kept"]
+    least = FAIR if name == "profile" else GOOD if is_kept else CLEAR
+    if one.rank >= least and not is_of_day:
         return "good"
-    if one.section in groups["passing_sections"] or (is_log and _PASSING & one.signs):
+    if one.section in groups["passing_sections"] and not is_of_day:
         return ""
     is_plain = is_kept and is_small and one.signs <= groups["plain_signs"]
-    return "fair" if one.rank >= (POOR if is_plain else FAIR if is_kept else GOOD) else ""
+    least = POOR if is_plain else FAIR if is_kept or is_log else PLAIN
+    return "fair" if one.rank >= least else ""
 
 
 def is_in(name: str, group: str) -> bool:
@@ -228,8 +212,6 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str], *, opens: bool) ->
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
     if is_in(name, "how_to") and not {"ban", "rule"} & signs and _is_purpose(unit, opens=opens):
         signs |= {"purpose"}
-    if name == "day log" and any(year > unit.captured for year in _YEAR.findall(unit.text)):
-        signs |= {"to_come"}
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
         weight *= 0.5
@@ -444,7 +426,6 @@ def _opening(unit: Unit) -> str:
     return text[: end.end()] if end else text
 
 
-_YEAR = regex(r"(?<![\w.:-])20\d\d(?![\w:]|\.\d)")
 _EXACT = regex(r"[\d`]")
 _NO_LETTER = regex(r"^[\W\d_]+|[\W\d_]+$")
 _LETTERS = regex(r"[^\W\d_]{2,}")

@@ -14,7 +14,7 @@ from memrepo.read import choice
 from memrepo.read.choice import Candidate, choose
 from memrepo.read.intake import Placed
 from memrepo.read.kinds import file_kind
-from memrepo.read.shelf import DETAIL_COST, FAIR, OWNERS, SLIGHT, RankedUnit, rank_file
+from memrepo.read.shelf import DETAIL_COST, OWNERS, RankedUnit, rank_file
 from memrepo.read.thoughts import scan
 
 
@@ -176,18 +176,7 @@ def test_of_a_day_only_what_may_last_is_a_memory_and_a_paper_gives_none() -> Non
     till = "The server of the till has the address 10.0.0.7:3020 and runs as `ox.service`."
     lines = ["The root cause was a wet belt, because nobody had oiled it.", till, rule]
     found = ranked("memory/2026-01-04.md", [*lines, "Checked the mail, found nothing."])
-    assert [one.fits for one in found] == ["fair", "fair", "fair", ""]
-    approved, placed = "Jora's cart is approved and ready for the ferry", " at 10.0.0.7:3020"
-    passing, telling = ranked("memory/2026-01-04.md", [approved, approved + placed])
-    assert SLIGHT < passing.rank < FAIR
-    assert (passing.fits, telling.fits) == ("", "fair")
-    until = "The insurance of the weir is with Brevik, the policy runs until"
-    lasting, over = ranked("memory/2026-01-04.md", [f"{until} {year}." for year in (2031, 2024)])
-    assert (lasting.fits, over.fits) == ("fair", ""), "a year to come"
-    text = "# 2026-01-04\n\n- Mia works at Brevik in Visby now.\n"
-    units = scan("memory/2026-01-04.md", text.encode()).units
-    (identity,) = rank_file(file_kind("memory/2026-01-04.md", text, units), units).values()
-    assert (identity.fits, identity.rank < FAIR) == ("fair", True)
+    assert [one.fits for one in found] == ["", "", "fair", ""]
     for name in ("README.md", "research/belts.md"):
         assert not any(one.fits for one in ranked(name, lines))
 
@@ -393,13 +382,13 @@ def test_a_handbook_in_a_folder_of_its_own_has_the_places_of_one_file() -> None:
         assert chosen(found, size=60.0) == count
 
 
-@pytest.mark.parametrize(("path", "fits"), [("MEMORY.md", True), ("memory/2026-01-04.md", False)])
-def test_a_long_entry_has_a_place_in_a_file_that_is_kept(path: str, fits: bool) -> None:
-    entry = (
-        "Never open the sluice at night. " + "The gate of oak sticks when the frost is hard. " * 20
+@pytest.mark.parametrize(("times", "fits"), [(10, True), (20, False)])
+def test_a_long_entry_is_found_by_search_and_has_no_place(times: int, fits: bool) -> None:
+    why = "The gate of oak sticks when the frost is hard. " * times
+    assert (
+        bool(ranked("MEMORY.md", [f"Never open the sluice at night. {why}".strip()])[0].fits)
+        is fits
     )
-    assert 700 < len(entry) < 1600
-    assert bool(ranked(path, [entry.strip()])[0].fits) is fits
 
 
 def test_sections_with_the_same_lines_about_other_things_are_not_the_same() -> None:
@@ -469,16 +458,6 @@ def test_clear_rules_of_instructions_have_twice_their_share_of_a_shelf_with_room
     assert chosen(many, size=40.0) == count
 
 
-@pytest.mark.parametrize(
-    ("path", "count", "fits"),
-    [("MILL.md", 2, "good"), ("MILL.md", 20, "fair"), ("notes/MILL.md", 2, "fair")],
-)
-def test_a_short_page_at_the_root_is_a_note_that_is_kept(path: str, count: int, fits: str) -> None:
-    rule = "Never oil the big wheel, the miller of Ashford does it."
-    first = ranked(path, [rule, *(one.text for one in some(*[1.0] * count))])[0]
-    assert (first.file_kind, first.fits) == ("page", fits)
-
-
 def test_a_headed_memory_goes_before_its_details_and_ends_behind_a_list() -> None:
     description = "Only the miller of Ashford himself may open the weir of the upper mill."
     rules = "".join(
@@ -502,21 +481,22 @@ FACT_OF_A_DAY = "Jora the miller pays the ferry 40 crowns and wants no bill for 
 
 
 @pytest.mark.parametrize(
-    ("path", "heading", "is_chosen"),
+    ("path", "heading", "fits"),
     [
-        ("memory/2026-01-04.md", "2026-01-04", True),
-        ("memory/2026-01-04.md", "Log of the session", False),
-        ("memory/2026-01-04-mill-report.md", "2026-01-04", False),
+        ("memory/2026-01-04.md", "2026-01-04", ""),
+        ("memory/2026-01-04.md", "Rules of the mill", "fair"),
+        ("MEMORY.md", "2026-01-04", "fair"),
+        ("MEMORY.md", "The mill", "good"),
     ],
 )
-def test_a_clear_fact_of_a_log_that_its_day_names_is_chosen(
-    path: str, heading: str, is_chosen: bool
+def test_a_fact_of_a_day_is_chosen_only_where_there_is_little_else(
+    path: str, heading: str, fits: str
 ) -> None:
     text = f"# The day\n\n## {heading}\n\n- {FACT_OF_A_DAY}\n- The cart came at noon.\n"
     units = scan(path, text.encode()).units
-    found = list(rank_file(file_kind(path, text, units), units).values())
-    assert [one.type for one in found] == ["fact", "fact"]
-    assert [bool(one.fits) for one in found] == [is_chosen, False]
+    first, second = rank_file(file_kind(path, text, units), units).values()
+    assert first.type == second.type == "fact"
+    assert (first.fits, bool(second.fits)) == (fits, path == "MEMORY.md")
 
 
 @pytest.mark.parametrize("mark", ["(superseded)", "(obsolete 2026-01-04)", "— RETIRED 2026-01-04"])

@@ -16,7 +16,6 @@ from typing import Literal
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.policies.phrases import read
 from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
     AGENTS,
@@ -111,7 +110,7 @@ def rank_file(
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     is_headed = [unit.kind for unit in units[:1]] == ["memory"]
-    every = [_rank(kind, unit, names, opens=not number) for number, unit in enumerate(units)]
+    every = [_rank(kind, unit, names) for unit in units]
     shipped = sum("template" in one.signs for one in every)
     states = newest_states((unit.resource, unit.headings[-1]) for unit in units if unit.headings)
     is_form = kind.kind.name == "instruction" and shipped >= MIN_SHIPPED * len(every)
@@ -196,7 +195,7 @@ def is_in(name: str, group: str) -> bool:
     return name in kinds().groups[group]
 
 
-def _rank(kind: FileKind, unit: Unit, names: Collection[str], *, opens: bool) -> RankedUnit:
+def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
     table = kinds()
     signs = signs_of(unit)
     section = section_kind(unit.headings)
@@ -210,8 +209,6 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str], *, opens: bool) ->
         section = ""  # all of the file is a log: its title or a time says nothing of a line
     if is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
-    if is_in(name, "how_to") and not {"ban", "rule"} & signs and _is_purpose(unit, opens=opens):
-        signs |= {"purpose"}
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
         weight *= 0.5
@@ -302,18 +299,6 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     ):
         return "preference"  # it says how to be, but not who the agent is
     return "identity" if name in (*AGENTS, "SOUL.md") else FACT
-
-
-def _is_purpose(unit: Unit, *, opens: bool) -> bool:
-    """Return whether a statement, a field or one that opens its file, says what its file is for.
-
-    An order says more, and so does a statement with a name, a number or code.
-    """
-    headings = unit.headings[-1:] if opens else ()
-    names = (unit.key or field_of(unit.text)[0], *headings)
-    table = patterns().headings["purpose"]
-    is_plain = not (read(unit.text).names or _EXACT.search(unit.text) or _orders(unit))
-    return is_plain and any(table.fullmatch(_NO_LETTER.sub("", name)) for name in names)
 
 
 def _labelled(unit: Unit) -> str:
@@ -426,8 +411,6 @@ def _opening(unit: Unit) -> str:
     return text[: end.end()] if end else text
 
 
-_EXACT = regex(r"[\d`]")
-_NO_LETTER = regex(r"^[\W\d_]+|[\W\d_]+$")
 _LETTERS = regex(r"[^\W\d_]{2,}")
 _NO_WORD = regex(r"[\W_]+")
 _QUOTE = regex(r"^\W{0,4}[\"“„«‘]")

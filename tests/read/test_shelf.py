@@ -135,27 +135,6 @@ def test_a_list_of_lessons_is_one_although_a_line_of_it_bans_something() -> None
     assert one.type == "lesson"
 
 
-@pytest.mark.parametrize("heading", ["🎯 Goal", "Zweck", "Objetivo", "Цель", "目的"])
-def test_what_a_playbook_is_for_is_no_memory(heading: str) -> None:
-    def fits(path: str, line: str) -> str:
-        text = f"# Sacks\n\n## {heading}\n\n- {line}\n"
-        units = scan(path, text.encode()).units
-        (one,) = rank_file(file_kind(path, text, units), units).values()
-        return one.fits
-
-    goal = "Every sack of rye weighed, sewn and stored before the bell of the evening."
-    assert not fits("playbook-sacks.md", goal)
-    assert fits("playbook-sacks.md", "Never store a wet sack.")
-    assert fits("USER.md", goal), "a person's goal"
-    for path in ("playbook-sacks.md", "AGENTS.md", "procedures/sacks.md"):
-        assert fits(path, "The sacks of the upper field are kept in barn 3.")
-        assert fits(path, "All sacks are signed by Jora in the evening.")
-    text = "# Sacks\n\n- Sew linen twice.\n\n## Goal\n\n- The barn is dry and has a new roof.\n"
-    units = scan("sack-rules.md", text.encode()).units
-    found = rank_file(file_kind("sack-rules.md", text, units), units)
-    assert not any("purpose" in one.signs for one in found.values()), "only what opens a file"
-
-
 def test_a_file_without_headings_is_of_the_kind_that_its_name_tells() -> None:
     def types(path: str, line: str) -> set[str]:
         return {one.type for one in ranked(path, [line])}

@@ -477,6 +477,14 @@ class Tombstones:
         """Return what was reverted or discarded, as `core.changes.traits` describes it."""
         return frozenset(one for stone in self.found.values() for one in stone.changes)
 
+    @cached_property
+    def undone(self) -> frozenset[str]:
+        """Return the first words (`words_of`) of the texts that were reverted or discarded."""
+        made = {one[: len("mem-") + 16] for one in self.changes if " " not in one}
+        stones = (stone for stone in self.found.values() if stone.changes)
+        rows = (row[2:].partition(": ") for s in stones for row in s.statement.split("\n"))
+        return frozenset(text for id_, _, text in rows if id_ in made)
+
     def find_barring(self, memory: Memory) -> Tombstone | None:
         """Return a decision against a memory or one of its statements, or None."""
         return next(self.barring(memory), None)

@@ -14,7 +14,7 @@ from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.manifest import Accesses
 from memrepo.core.memory import STATUSES, Memory, Source
-from memrepo.core.messages import cut
+from memrepo.core.messages import SUBJECT_LENGTH, cut, words_of
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
@@ -319,6 +319,7 @@ class Recall:
             people=self.index.people() if answer.found else frozenset(),
             languages=answer.languages,
             today=local.date().isoformat(),
+            undone=self.work.tree.stones.undone,
         )
         return self._with_later(answer, best, newer, about)
 
@@ -573,6 +574,8 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
     people: Collection[str]
     languages: Collection[str]
     today: str
+    undone: Collection[str]
+    """What was reverted or discarded, which sources may still say."""
 
     def later(self, block: Block, memory: Memory | None = None) -> Later | None:
         """Return the latest line about the same as a hit, or None.
@@ -589,7 +592,7 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
         )
         blocks, weights = self.index.newer(topic, self.only)
         texts = {
-            _text_of(one): one
+            _text_of(one) if one.id else self._in_effect(_text_of(one)): one
             for one in sorted(blocks, key=lambda block: not block.id)  # a memory before its source
             if not one.id or (memory and one.id != memory.id)
             if not self._is_of_import(one)
@@ -603,6 +606,15 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
         place = newer.id or f"{newer.path}:{number}"
         shown = cut(without_secrets(line.strip()), MAX_LATER)
         return Later(place=place, text=shown, captured=day)
+
+    def _in_effect(self, text: Text) -> Text:
+        """Return a text with an empty line for each one that was reverted or discarded."""
+        lines = text.text.splitlines() if self.undone else ()
+        drafts = [(line, Memory.of("", {}, body=line)) for line in lines]
+        kept = [
+            "" if words_of(one, SUBJECT_LENGTH) in self.undone else line for line, one in drafts
+        ]
+        return replace(text, text="\n".join(kept)) if kept else text
 
     def _is_of_import(self, block: Block) -> bool:
         """Return whether only the day of the import is known of a memory: it may be far older."""
@@ -621,6 +633,7 @@ def later_than(work: Work, index: Index, memory: Memory, now: datetime) -> Later
         people=index.people(),
         languages=index.languages(),
         today=local_day(now, work.config.zone),
+        undone=work.tree.stones.undone,
     )
     return newer.later(block, memory)
 

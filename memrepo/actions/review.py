@@ -170,6 +170,8 @@ def review_of(work: Work, word: str = "") -> Review:
         found = next(history.entries(repo, "-1", _commit_of(work, word)))
     state: Stage = "landed" if found.landed else "commit"
     title = found.landed or f"{found.commit[:10]} {found.subject}"
+    if found.landed and (who := work.other_person(found)):
+        title += f", at the clone of {who}"
     steps = history.chain_of(repo, found.commit)
     return _review(work, state, title, found.before, found.commit, steps, found)
 

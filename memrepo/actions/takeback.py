@@ -324,7 +324,14 @@ def find_target(
     runs = work.landed()
     if not (word or runs):
         raise NothingToRevert("no run has landed on this branch")
-    # Without a word, an older run than the newest is never chosen instead.
+    # Without a word, neither an older run than the newest nor another person's is chosen.
+    if not word and runs[0].in_effect and (who := work.other_person(runs[0])):
+        own = next((r.run for r in runs if r.in_effect and not work.other_person(r)), "")
+        mine = f", `memrepo revert {own}` your newest" if own else ""
+        run = runs[0].run
+        raise UsageError(
+            f"the newest run is {who}'s", fix=f"`memrepo revert {run}` reverts it{mine}"
+        )
     entry, only = _named(work, word, runs) if word else (runs[0], frozenset[str]())
     if entry.landed and not entry.in_effect:
         raise _already_reverted(work, entry.landed)

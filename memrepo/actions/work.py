@@ -37,7 +37,7 @@ import msgspec
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
-from memrepo.core.ids import digest, slugify
+from memrepo.core.ids import digest, slugify, visible
 from memrepo.core.memory import defaults_of
 from memrepo.core.secrets import configure
 from memrepo.core.times import whole_seconds
@@ -405,6 +405,15 @@ class Work:
             runs = files.below(layout.area("runs"))
             known["landed"] = landings(self.store.repo, self.tree.commit, layout, runs)
         return list(known["landed"])
+
+    def other_person(self, entry: LogEntry) -> str:
+        """Return the name of the person at whose clone a run landed; empty if it was here."""
+        from memrepo.store.objects import COMMITTER
+        from memrepo.store.settings import person
+
+        name, email = entry.committer.removesuffix(">").split(" <", 1)
+        here = person(self.store.repo)[1]
+        return "" if email == here or not here or entry.committer == COMMITTER else visible(name)
 
     def refreshed(self) -> Work:
         """Return a Work at the current HEAD, reusing the loaded tree if HEAD has not moved."""

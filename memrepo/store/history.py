@@ -45,7 +45,7 @@ _KEYS = (
 _VALUE = "\x1e"
 _START = regex("\n?\x1d([0-9a-f]{40,64})")
 _TRAILERS = [f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS]
-_FIELDS = ["%x1d%H", "%T", "%P", "%ct", "%an <%ae>", "%s", *_TRAILERS]
+_FIELDS = ["%x1d%H", "%T", "%P", "%ct", "%an <%ae>", "%cn <%ce>", "%s", *_TRAILERS]
 _FORMAT = "".join(f"{field}%x00" for field in _FIELDS)
 _RAW = ("--raw", "--no-abbrev", "--no-renames")
 
@@ -71,6 +71,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     parents: tuple[str, ...]
     when: datetime
     author: str
+    committer: str = ""
+    """The person at the clone that made the commit."""
     subject: str
     trailers: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     files: Sequence[FileChange] = ()
@@ -157,7 +159,7 @@ def merges_of(git: Git, head: str, runs: Iterable[str]) -> dict[str, LogEntry]:
 
 
 def _entry(fields: Sequence[str], files: Sequence[FileChange]) -> LogEntry:
-    commit, tree, parents, when, author, subject, *trailers = fields
+    commit, tree, parents, when, author, committer, subject, *trailers = fields
     values = {
         key: tuple(v for v in text.split(_VALUE) if v)
         for key, text in zip(_KEYS, trailers, strict=True)
@@ -168,6 +170,7 @@ def _entry(fields: Sequence[str], files: Sequence[FileChange]) -> LogEntry:
         parents=tuple(parents.split()),
         when=datetime.fromtimestamp(seconds(when), tz=UTC),
         author=author,
+        committer=committer,
         subject=subject,
         trailers={key: value for key, value in values.items() if value},
         files=files,

@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import LATER, assert_sound, by_word, done, git, memories, memrepo, runs, standing, tree
+from driving import (
+    LATER,
+    NEXT_DAY,
+    assert_sound,
+    begin,
+    by_word,
+    done,
+    git,
+    memories,
+    memrepo,
+    runs,
+    standing,
+    tree,
+)
 
 
 def branches(repo: Path) -> list[str]:
@@ -59,6 +72,7 @@ def test_whatever_kind_of_decision_was_reverted_is_left_out_and_named(
     answer = memrepo(small_repo, "run", now="2026-03-01T11:10:00Z")
     (named,) = [w for w in answer.data["warnings"] if w["rule"] == "reverted-left-out"]
     assert named["message"].startswith(op)
+    assert ('left out: "' in named["message"]) == (op != "confirm")
     id_ = named["message"].split()[1].strip(":")
     assert f"`memrepo {by_hand.format(id=id_)}`" in named["fix"]
     assert tree(small_repo, "HEAD:memories") == tree(small_repo, f"{base}:memories")
@@ -120,6 +134,20 @@ def test_a_revert_bars_the_change_until_the_source_states_something_else(
         assert stated() == after
     last = [p["rule"] for p in done(repo, "status")["problems"]]
     assert last == ([] if back else ["kept-unstated"])
+
+
+def test_what_was_reverted_is_not_shown_as_later(tmp_path: Path) -> None:
+    source = tmp_path / "workspace" / "MEMORY.md"
+    source.parent.mkdir()
+    line = "# Memory\n\n- Staging is the machine frida and runs Debian 11.\n"
+    source.write_text(line)
+    repo = begin(tmp_path, source.parent)
+    source.write_text(line.replace("Debian 11", "Windows 95"))
+    done(repo, "run", now=NEXT_DAY)
+    done(repo, "revert", now=NEXT_DAY)
+    found = memrepo(repo, "search", "staging machine", now=NEXT_DAY, as_json=False).out
+    assert "Debian 11" in found
+    assert "later:" not in found
 
 
 @pytest.mark.parametrize("new", ["memory/alpha.md", "memory/zeta.md"])

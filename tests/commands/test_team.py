@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hubs
 import pytest
-from driving import LATER, NEXT_DAY, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, done, git, memories, memrepo, runs
 from hubs import tip, write
 
 from memrepo.policies.standing import is_retired
@@ -84,6 +84,32 @@ def test_a_second_workspace_has_a_folder_and_takes_nothing_away(team: tuple[Path
     before = tip(ada)
     assert done(ada, "run", now=LATER)["status"] == "skipped"
     assert tip(ada) == before
+
+
+def test_the_newest_run_of_another_person_is_reverted_only_by_its_name(
+    team: tuple[Path, Path],
+) -> None:
+    ada, ben = team
+    base = ada.parent
+    git(ben, "config", "user.email", "ben@example.org")
+    (own,) = runs(ada)
+    done(base, "init", "ben", "--from", base / "Ben")
+    done(ben, "run", now=LATER)
+    hubs.converge(ben, ada, now=LATER)
+    (newest,) = {*runs(ada)} - {own}
+    refused = memrepo(ada, "revert", now=NEXT_DAY)
+    assert refused.error["message"] == "the newest run is Ben Okafor's"
+    assert refused.error["fix"].count(f"memrepo revert {newest}") == 1
+    assert f"`memrepo revert {own}`" in refused.error["fix"]
+    assert memrepo(ada, "diff", as_json=False).out.startswith(
+        f"{newest}, at the clone of Ben Okafor: "
+    )
+    done(ben, "revert", now=NEXT_DAY)
+    write(base / "Ben", "USER.md", TEXTS["Ben"]["USER.md"] + "- Likes tea.\n")
+    again = done(ben, "run", now="2026-03-02T10:00:00Z")["warnings"]
+    assert any('"Allergic to nuts."' in one["message"] for one in again)
+    for query in ("Ben Okafor", "karl"):
+        assert "later:" not in memrepo(ben, "search", query, now=NEXT_DAY, as_json=False).out
 
 
 def test_what_leaves_one_workspace_leaves_only_its_own_folder(team: tuple[Path, Path]) -> None:

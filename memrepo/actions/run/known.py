@@ -29,7 +29,7 @@ from memrepo.core.memory import (
     hashes_of,
     listed_places,
 )
-from memrepo.core.messages import counted
+from memrepo.core.messages import counted, words_of
 from memrepo.core.state import (
     BULK_OPS,
     EMPTY,
@@ -59,6 +59,8 @@ from memrepo.read.intake import Reader
 
 _Value = TypeVar("_Value")
 REVERTED = "reverted-left-out"
+MAX_REFUSED, REFUSED_WORDS = 5, 60
+"""The most texts that the warning of what was reverted quotes, and the characters of each."""
 """The rule of the warning about changes that a person reverted or discarded before."""
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 Marks = Callable[[Memory], frozenset[Hashable]]
@@ -121,6 +123,7 @@ class Known:
         self.faults: dict[str, str] = {}
         self.barred: list[Problem] = []
         self._reverted: dict[Op, list[str]] = {}
+        self._refused: dict[str, str] = {}
         self._decided, self._since, self._whole = decided, since, whole
         self._changed: dict[str, Memory] = {}
         self._undo: list[tuple[str, Memory | None, Op | None]] = []
@@ -336,6 +339,8 @@ class Known:
         if is_against and not self._is_decision_over(words | traits, changes):
             ids = Step(op=op, changes=tuple(changes)).memory_ids
             self._reverted.setdefault(op, []).extend(ids)
+            stated = filter(None, map(self._stated_by, changes))
+            self._refused |= {one.id: f'"{words_of(one, REFUSED_WORDS)}"' for one in stated}
             return True
         return False
 
@@ -413,12 +418,14 @@ class Known:
             first, *others = dict.fromkeys(ids)
             memory, how = self.memory(first), _BY_HAND.get(op, "make the change by hand")
             more = f" and {counted(len(others), 'other', 'others')}" if others else ""
+            texts = [self._refused[id_] for id_ in (first, *others) if id_ in self._refused]
+            texts[MAX_REFUSED:] = ["…"] * (len(texts) > MAX_REFUSED)
             yield Problem(
                 path=memory.path if memory else first,
                 rule=REVERTED,
                 severity="warning",
                 message=f"{op} {first}{more}: a person deleted, reverted or discarded the same"
-                " before, so it is left out",
+                f" before, so it is left out{': ' * bool(texts)}{', '.join(texts)}",
                 fix=f"if it is right after all, {how.format(id=first)}",
             )
 

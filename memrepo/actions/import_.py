@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.landing import derived_files, prepare
-from memrepo.actions.run.retire import retiring
 from memrepo.actions.run.run import marked_in, run_stamp
+from memrepo.actions.run.settle import retiring
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.ids import digest
@@ -33,7 +33,7 @@ from memrepo.policies.standing import RETIRED
 from memrepo.policies.upkeep import interlock
 from memrepo.read.intake import is_much
 from memrepo.read.sources import matches
-from memrepo.store import notes
+from memrepo.store import run_files
 from memrepo.store.workspace import read_folder, repository_of, template_folders
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"
@@ -140,7 +140,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     folder, place = (_folder(where), where.resolve().as_uri()) if is_followed else ("", "")
     known = _imported_from(work, state, place) if is_followed else []
     files, unread = _read(where, request.format, is_known=bool(known))
-    files = notes.public(work.store.folder, where, files) if is_followed else files
+    files = run_files.public(work.store.folder, where, files) if is_followed else files
     runs = work.tree.manifests[0]
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = ImportTerms(
@@ -186,9 +186,9 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         done = replace(done, commit=commit, run=run_id)
     if is_followed:
         # What was ended is not ended again after an undo.
-        record = notes.load(work.store.folder)
+        record = run_files.load(work.store.folder)
         ours = record.get(place, set()).difference(ended).union(found.seen)
-        notes.save(work.store.folder, {**record, place: ours})
+        run_files.save(work.store.folder, {**record, place: ours})
     return done
 
 
@@ -257,7 +257,7 @@ def _imported_from(work: Work, state: State, place: str) -> list[Memory]:
     Those of another folder with the same name are not among them, nor are those that this clone
     also imported from another folder that is there.
     """
-    record = notes.load(work.store.folder)
+    record = run_files.load(work.store.folder)
     ours = record.pop(place, set())
     for other, ids in record.items():
         if Path(os.fsdecode(unquote_to_bytes(other.removeprefix("file://")))).is_dir():

@@ -42,18 +42,11 @@ from memrepo.merge.purging import WORD, Edit, Needle, find, fold, needles_of, pr
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import merge_text
-from memrepo.store import history, purges, settings
+from memrepo.store import history, remote, settings
 from memrepo.store.errors import BranchMoved, StoreError, problem
 from memrepo.store.git import Git, purged_folder, replaced_commits
 from memrepo.store.objects import FILE, FILES, SYNC, Chain, NewCommit, TreeEntry, names
-from memrepo.store.purges import RewritePlan
-from memrepo.store.remote import (
-    Hub,
-    count,
-    hub_of,
-    merge_trees,
-    pause,
-)
+from memrepo.store.remote import Hub, RewritePlan, count, hub_of, merge_trees, pause
 from memrepo.store.tree import is_text
 from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views
@@ -115,7 +108,7 @@ def purge(work: Work, request: PurgeRequest) -> PurgeResult:
         if request.dry_run or not result.hits:
             return result if request.dry_run else replace(result, exit=Exit.NO)
         work.store.refuse_unfit()
-        purges.refuse_unfit(work.store, edit)
+        remote.refuse_unfit(work.store, edit)
         plan = _purge(work, edit)
     work.refresh()
     _renew_pages(work)
@@ -127,17 +120,17 @@ def _purge(work: Work, edit: Edit) -> RewritePlan:
     """Write the new history, prove it, and let it take the old one's place."""
     repo = work.store.repo
     try:
-        plan = purges.rewrite(repo, edit)
-        new = purges.folder_of(repo) / purges.NEW
+        plan = remote.rewrite(repo, edit)
+        new = remote.folder_of(repo) / remote.NEW
         with Git(new) as git:
             left = sum(edit.holds(held.data) for held in _objects(git, {}))
         if left:
             raise StoreError("purge-incomplete", places=counted(left, "place", "places"))
         _refuse_broken(work, new, plan)
-        purges.make_ready(repo, plan)
+        remote.make_ready(repo, plan)
     finally:
-        purges.abandon(repo)
-    purges.finish(work.store, plan)
+        remote.abandon(repo)
+    remote.finish(work.store, plan)
     return plan
 
 
@@ -210,7 +203,7 @@ def _edit(work: Work, needles: tuple[Needle, ...], own: Sequence[str], seed: str
     # People use the same phrases of one or two words.
     spared = tuple(text for text in own if len(text.split()) != 2)
     edit = Edit(needles=needles, seed=seed, own=spared)
-    return prepare(edit, lambda: purges.files_of(repo), work.tree.layout, _own_words())
+    return prepare(edit, lambda: remote.files_of(repo), work.tree.layout, _own_words())
 
 
 @cache
@@ -275,12 +268,12 @@ def places(work: Work, edit: Edit) -> tuple[ValuePlace, ...]:
 
 def _everything(work: Work) -> Iterator[_Held]:
     repo, root = work.store.repo, work.store.root
-    yield from _objects(repo, {file.blob: file.path for file in purges.files_of(repo)})
+    yield from _objects(repo, {file.blob: file.path for file in remote.files_of(repo)})
     for name in repo.call("for-each-ref", "--format=%(refname)").split():
         yield _Held("ref name", name, name.encode())
-    for path, name in purges.git_files(repo):
+    for path, name in remote.git_files(repo):
         kind = "reflog" if name.startswith("logs/") else "git folder"
-        kind = "cache" if purges.is_derived(name) and kind != "reflog" else kind
+        kind = "cache" if remote.is_derived(name) and kind != "reflog" else kind
         yield from _file("git configuration" if name == "config" else kind, path, f".git/{name}")
     yield from _folder("work tree", root)
     outside = settings.workspace(repo)
@@ -304,7 +297,7 @@ def _objects(git: Git, paths: dict[str, str]) -> Iterator[_Held]:
 
 
 def _folder(kind: str, root: Path) -> Iterator[_Held]:
-    for path, is_folder in purges.work_files(root):
+    for path, is_folder in remote.work_files(root):
         name = path.relative_to(root).as_posix()
         yield from [_Held(kind, name, path.name.encode())] if is_folder else _file(kind, path, name)
 

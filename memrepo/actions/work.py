@@ -322,7 +322,7 @@ class Work:
             from memrepo.store.repo import open_repository
 
             def resume_purge(store: Repository) -> None:
-                from memrepo.store.purges import resume
+                from memrepo.store.remote import resume
 
                 resume(store)
 

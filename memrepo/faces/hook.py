@@ -33,7 +33,7 @@ from memrepo.faces.text.recall import hit_text
 from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.importance import Lexicon, lexicon
 from memrepo.policies.standing import SESSION_TAG, is_of_project, is_of_session
-from memrepo.store import notes
+from memrepo.store import run_files
 from memrepo.store.index import Filter, Index, no_model
 from memrepo.text.words import query_terms, table, tables, telling_words, tokens
 from memrepo.views.hot import HEAD, fenced
@@ -67,12 +67,12 @@ def happened(work: Work, event: HookEvent) -> str:
         refuse_private(work, event.session, event.folder)
     except PrivateSession:
         if event.own:
-            notes.watch(work.store.folder, Path(event.own), is_private=True)
+            run_files.watch(work.store.folder, Path(event.own), is_private=True)
         return ""
     match event.kind:
         case "start":
             if event.own:
-                notes.watch(work.store.folder, Path(event.own), is_private=False)
+                run_files.watch(work.store.folder, Path(event.own), is_private=False)
             begun = perform(work, "session", session.Request(what="start", id=event.session))
             with suppress(MemrepoError):  # a failed write is retried when the next session starts
                 _take_in_broken_off(work)

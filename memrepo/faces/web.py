@@ -33,7 +33,7 @@ from starlette.routing import Route
 from memrepo.actions import past, review, status
 from memrepo.actions.pending import REMOVALS
 from memrepo.actions.recall import around
-from memrepo.actions.recall import show as showing
+from memrepo.actions.recall import around as showing
 from memrepo.actions.review import review_of
 from memrepo.actions.run.decide import EDITED
 from memrepo.actions.run.record import Result as RunResult
@@ -411,7 +411,7 @@ def change(work: Work, asked: Mapping[str, str]) -> Shown:
 def memory(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return the data of a memory's page: text, evidence, reasons, history and neighbours."""
     id_, at = asked.get("id", ""), asked.get("at", "")
-    found = _ask(work, "show", showing.Request(id=id_, at=at, no_touch=True))
+    found = _ask(work, "show", showing.ShowRequest(id=id_, at=at, no_touch=True))
     id_ = found.memory["id"]
     text = found.memory["text"]
     head = next((line for line in text.split("\n") if line.strip()), id_)

@@ -14,7 +14,7 @@ from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 
 from memrepo.merge import purging
 from memrepo.merge.purging import MARK, find, needles_of
-from memrepo.store import purges
+from memrepo.store import remote
 from memrepo.store.git import opened
 
 MEMORY = """# Memory
@@ -121,7 +121,7 @@ def test_a_repository_that_holds_no_such_value_is_left_alone(repo: Path) -> None
     assert answer.exit == 1
     assert git(repo, "for-each-ref") == before
     with opened(repo) as found:
-        assert not purges.folder_of(found).exists()
+        assert not remote.folder_of(found).exists()
 
 
 def test_a_dry_run_names_every_class_and_changes_nothing(repo: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_history_on_which_something_breaks_does_not_take_the_old_ones_place(
     assert answer.exit == 3
     assert "found faults in the history without the value (memories/" in answer.error["message"]
     assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before
-    assert not (repo / ".git" / purges.FOLDER).exists()
+    assert not (repo / ".git" / remote.FOLDER).exists()
     assert_sound(repo)
 
 
@@ -368,7 +368,7 @@ def test_a_kill_while_it_takes_its_place_is_finished_by_the_next_command(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(purges, step, kill)
+        patch.setattr(remote, step, kill)
         with pytest.raises(Killed):
             given(repo, VALUE, "purge")
     done(repo, "add", "The first thing written after a power cut.", now=LATER)
@@ -379,14 +379,14 @@ def test_a_kill_while_it_takes_its_place_is_finished_by_the_next_command(
 def test_who_commits_while_it_takes_its_place_keeps_the_old_repository(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    move = purges._move_refs
+    move = remote._move_refs
 
     def meanwhile(*given: Any) -> None:
         git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "by hand")
         move(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(purges, "_move_refs", meanwhile)
+        patch.setattr(remote, "_move_refs", meanwhile)
         answer = given(repo, VALUE, "purge")
     assert answer.exit == 3
     assert git(repo, "log", "-1", "--format=%s").strip() == "by hand"
@@ -405,7 +405,7 @@ def test_a_kill_before_that_leaves_the_old_repository(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(purges, step, kill)
+        patch.setattr(remote, step, kill)
         with pytest.raises(Killed):
             given(repo, VALUE, "purge")
     assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before

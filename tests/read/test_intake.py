@@ -8,7 +8,7 @@ from driving import LATER, done, memories, memrepo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.actions.run.retire import requests
+from memrepo.actions.run.settle import requests
 from memrepo.core.ids import text_hash
 from memrepo.core.manifest import Consumed, Manifest
 from memrepo.read.intake import Cursor, advance, cursors, revise

@@ -22,12 +22,15 @@ import msgspec
 
 from memrepo.actions.run.gather import Answers, Input, Nominee, RunPlan
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.retire import add_hashes, find_requests, retire, tick_boxes
 from memrepo.actions.run.settle import (
     OUTDATED,
+    add_hashes,
     end_contradictions,
+    find_requests,
     restore_outdated,
+    retire,
     settle,
+    tick_boxes,
 )
 from memrepo.actions.run.shelf import arrange
 from memrepo.actions.work import Work

@@ -15,8 +15,8 @@ from memrepo.text.words import terms
 
 if TYPE_CHECKING:
     from memrepo.actions.recall import around
+    from memrepo.actions.recall import around as showing
     from memrepo.actions.recall import search as searching
-    from memrepo.actions.recall import show as showing
     from memrepo.actions.recall.recall import Derived, Hit, Later
     from memrepo.policies.importance import Scored
 
@@ -141,7 +141,7 @@ def _passages(
     return ["\n".join(lines)] if found else []
 
 
-def show(request: showing.Request, result: showing.Result, colour: bool) -> str:
+def show(request: showing.ShowRequest, result: showing.Shown, colour: bool) -> str:
     """Format a memory in full: its text, fields, sources, lifecycle and doubts."""
     from memrepo.actions.recall.quotes import evidence_lines
     from memrepo.actions.recall.recall import NoteFacts

@@ -569,8 +569,7 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
     if is_table or memory.body.lstrip().startswith("```") or "[redacted:" in memory.body:
         return ""  # tables and accounts are looked up when needed
     text = before_code(memory.body).strip("-*_ \n")
-    is_aside = text.startswith("(") and text.endswith(")")
-    if is_aside or not any(map(has_content, text.split("\n"))):
+    if not any(map(has_content, text.split("\n"))):
         return ""
     if text.endswith((":", "：")) and "\n" not in text and not memory.is_wanted:
         return ""  # what it introduces is code, which the page does not show

@@ -368,7 +368,8 @@ _NO_TITLE = regex(r"(?:[\W_]|\b\d{1,2}:\d\d\b)+")
 """Signs and clock times. Other digits distinguish numbered things."""
 _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
-_ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")
+_ITALIC = regex(r"^\s*(?:[_*][^_*].*[_*]|[(（][^()（）]*[)）]|\[[^\[\]]*\])\s*$")
+"""A line in italics or brackets: an aside."""
 _PATH = regex(r"^\W*(?:`[^`]+`|[\w./-]+/[\w./-]+|https?:\S+)\W*(?:[(—–:-].{0,60})?$")
 _TARGET = regex(
     r"^\W*(?:\[[^\]\n]+\]\((?P<link>[^()\n]+\.md)[^()\n]*\)|`(?P<path>[^`\s]+\.md)`"

@@ -44,6 +44,8 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     branch: str
+    ref: str
+    """The branch's full name. Of another clone's run, it is that of a remote-tracking branch."""
     entry: history.LogEntry
     tip: str
 
@@ -111,23 +113,26 @@ def broken_branches(work: Work) -> tuple[Problem, ...]:
             rule="branch-unreadable",
             message=f"{name} refers to commits that are not in this repository",
             fix=f"`git fetch --refetch` brings them where the hub has them; else `git update-ref -d"
-            f" refs/heads/{name}` drops the branch, and the next run proposes again",
+            f" {ref}` drops the branch, and the next run proposes again",
         )
-        for name in _run_branches(work)
-        if _walk(work, name) is None
+        for name, ref in _run_branches(work).items()
+        if _walk(work, ref) is None
     )
 
 
-def _run_branches(work: Work) -> list[str]:
-    refs = work.store.repo.refs_below(f"refs/heads/{PREFIX}")
-    return [ref.removeprefix("refs/heads/") for ref in refs]
+def _run_branches(work: Work) -> dict[str, str]:
+    """Return the full name of each branch of a run, by its short one. This clone's come first."""
+    repo, between = work.store.repo, f"/{PREFIX}"
+    theirs = [ref for ref in repo.refs_below("refs/remotes/") if between in ref]
+    own = repo.refs_below(f"refs/heads/{PREFIX}")
+    return {PREFIX + ref.partition(between)[2]: ref for ref in (*theirs, *own)}
 
 
-def _walk(work: Work, name: str) -> list[history.LogEntry] | None:
+def _walk(work: Work, ref: str) -> list[history.LogEntry] | None:
     """Return a branch's newest commits, or None if some commits are missing."""
     repo = work.store.repo
     try:
-        return list(history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}"))
+        return list(history.entries(repo, "-50", "--first-parent", ref))
     except GitFailed as error:
         if error.code < 0:  # a signal ended git, so nothing is known about the commits
             raise
@@ -136,12 +141,12 @@ def _walk(work: Work, name: str) -> list[history.LogEntry] | None:
 
 def _branches(work: Work) -> list[Waiting]:
     found = []
-    for name in _run_branches(work):
-        if (entries := _walk(work, name)) is None:
+    for name, ref in sorted(_run_branches(work).items()):
+        if (entries := _walk(work, ref)) is None:
             continue
         merge = next((e for e in entries if e.is_run and PREFIX + e.run == name), None)
         if merge is not None:
-            found.append(Waiting(branch=name, entry=merge, tip=entries[0].commit))
+            found.append(Waiting(branch=name, ref=ref, entry=merge, tip=entries[0].commit))
     return found
 
 
@@ -226,7 +231,7 @@ def marked_memories(state: State) -> tuple[Memory, ...]:
 
 def put_away(work: Work, waiting: Waiting) -> None:
     """Delete a pending run's branch. A ref keeps its commits for a while."""
-    branch, repo = f"refs/heads/{waiting.branch}", work.store.repo
+    branch, repo = waiting.ref, work.store.repo
     older = sorted(ref for ref in repo.refs_below(DECIDED) if ref != f"{DECIDED}{waiting.run}")
     lines = (
         f"update {DECIDED}{waiting.run} {waiting.tip}\n",

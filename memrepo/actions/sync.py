@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from memrepo import views
 from memrepo.actions.landing import derived_files, hot_rules
 from memrepo.actions.landing import prepare as landing_of
-from memrepo.actions.pending import unknown_person
+from memrepo.actions.pending import put_decided_away, unknown_person
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, DryRun, OtherFormat, VerbResult, Work, option
 from memrepo.config import FORMAT, parse_config
@@ -417,9 +417,12 @@ def sync(work: Work, request: SyncRequest) -> SyncResult:
             work.store.recover()
             purged = _settle_purges(work, hub)
         found = replace(_converge(work, hub, request), remote=hub.name, branch=hub.branch)
+        if not request.dry_run:
+            hub.follow(work.store.branch, found.commit)
         unreadable: tuple[Problem, ...] = ()
         if found.pulled and not request.dry_run:
             unreadable = work.refreshed().tree.state().problems
+            put_decided_away(work.refreshed())
             work.store.maintain()
     notices = (
         *purged,

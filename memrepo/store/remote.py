@@ -82,6 +82,15 @@ class Hub(msgspec.Struct, frozen=True):
         if self.tip(self.tracking):
             self.repo.call("update-ref", self.tracking, commit)
 
+    def follow(self, branch: str, commit: str) -> None:
+        """Make the hub's branch the upstream of a branch that has none, as `git pull` needs it."""
+        short = branch.removeprefix("refs/heads/")
+        if not self.repo.config.get(f"branch.{short}.remote"):
+            self.repo.call("update-ref", self.tracking, commit)
+            self.repo.call("config", "--local", f"branch.{short}.remote", self.name)
+            self.repo.call("config", "--local", f"branch.{short}.merge", self.head)
+            self.repo.config.forget()
+
     def forget(self, *refs: str) -> None:
         """Delete refs of this clone, and ignore those that do not exist."""
         for ref in refs:

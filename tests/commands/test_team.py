@@ -112,6 +112,25 @@ def test_the_newest_run_of_another_person_is_reverted_only_by_its_name(
         assert "later:" not in memrepo(ben, "search", query, now=NEXT_DAY, as_json=False).out
 
 
+def test_a_run_that_waits_in_one_clone_is_accepted_in_another(team: tuple[Path, Path]) -> None:
+    ada, ben = team
+    done(ben, "init")
+    write(ada.parent / "Ada", "USER.md", "# USER.md\n\n- Name: Ada Lindqvist\n- Likes tea.\n")
+    waits = memrepo(ada, "run", "--mode", "reconciliation", now=LATER).data
+    assert waits["status"] == "held"
+    git(ada, "push", "-q", "origin", f"run/{waits['run']}")
+    assert git(ada, "rev-parse", "main@{upstream}").strip()  # `sync` has set it, for `git pull`
+    git(ben, "fetch", "-q")
+    assert waits["run"] in memrepo(ben, "status", as_json=False).out
+    assert memrepo(ben, "diff", as_json=False).out.startswith(waits["run"])
+    done(ben, "accept", now=NEXT_DAY)
+    assert "Likes tea." in texts(ben)
+    hubs.converge(ben, ada, now=NEXT_DAY)
+    for repo in (ada, ben):
+        assert "waits for review" not in memrepo(repo, "status", as_json=False).out
+    assert git(ada, "branch", "--list", "run/*") == ""
+
+
 def test_what_leaves_one_workspace_leaves_only_its_own_folder(team: tuple[Path, Path]) -> None:
     ada, ben = team
     base = ada.parent

@@ -468,6 +468,13 @@ def with_person(text: str, email: str) -> str:
     return "\n".join([*lines[: at - 1], first.replace(", ]", "]"), *lines[at:]])
 
 
+def with_value(text: str, section: str, name: str, value: str) -> str:
+    """Return a configuration file's text with one more value in a section."""
+    head, line = f"[{section}]\n", f"{name} = {json.dumps(value)}\n"
+    before, found, rest = f"\n{text}".partition(f"\n{head}")
+    return f"{before}{found}{line}{rest}"[1:] if found else f"{text.rstrip()}\n\n{head}{line}"
+
+
 def line_of(text: str, name: str) -> int:
     """Return the number of the line, from 1, that sets a dotted key, or 0 if no line does."""
     section, _, key = name.rpartition(".")

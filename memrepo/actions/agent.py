@@ -22,14 +22,14 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from memrepo.actions.work import DryRun, VerbResult, Work, option
+from memrepo.actions.work import DryRun, VerbResult, Wish, Work, config_data, option
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import slugify
 from memrepo.core.layout import asset, own_text
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.read.marks import marked
-from memrepo.store import settings
+from memrepo.store import run_files, settings
 from memrepo.store.errors import NotARepository
 
 
@@ -284,11 +284,11 @@ def is_hook(group: object) -> bool:
 
 
 def next_steps(
-    host: str, into: Path, program: Sequence[str], scope: str, workspace: Path | None
+    host: str, into: Path, program: Sequence[str], scope: str, workspace: Path | None, seen: str
 ) -> Iterator[str]:
     """Yield the steps that the user must take after the installation.
 
-    `workspace` is what runs read. What they find there has no scope.
+    `workspace` is what runs read, and `seen` says whether other projects see it.
     """
     if program[0] == "memrepo" and shutil.which("memrepo") is None:
         here = shlex.quote(settings.program()[0])
@@ -310,11 +310,13 @@ def next_steps(
             f"what is stored there has the scope {scope}, and other projects do not see it"
             f" (`--scope {NO_SCOPE}` shares it)"
         )
-        if workspace and not into.is_relative_to(workspace):
+        if workspace and workspace.resolve().is_relative_to(into):
+            yield f"what runs read in {workspace} has this scope too (`sources.scope`)"
+        elif workspace and not into.is_relative_to(workspace):
             own = shlex.join(["memrepo", "init", f"{into}-memory", "--from", str(into)])
             yield (
-                f"what runs read in {workspace} is seen here too, and CLAUDE.md of this project is"
-                f" not read; a memory of this project only: `{own}`, and install that one"
+                f"{seen}CLAUDE.md of this project is not read; a memory of this project only:"
+                f" `{own}`, and install that one"
             )
 
 
@@ -385,16 +387,23 @@ def do(work: Work, request: Request) -> Result:
         if not out:
             raise
         root = into
-    scope = request.scope or EVERYWHERE
-    if request.into and not request.scope:  # a repository inside the project needs no scope
-        is_apart = not root.resolve().is_relative_to(into)
-        scope = f"project:{slugify(into.name)}" if is_apart else NO_SCOPE
+    scope, other = request.scope or EVERYWHERE, ""
+    if request.into and not request.scope:
+        scope, other = (NO_SCOPE, "") if out else _free_scope(work, into)
     edits = [(part, *_edit(part, out=out)) for part in parts_of(request.host, into, root, scope)]
     if not request.dry_run:
         for part, before, after in edits:
             _write(part.path, before, after, within=into)
     read = None if out else settings.workspace(work.store.repo)
-    steps = next_steps(request.host, into, program_for(request.host, into, root), scope, read)
+    if scope not in _UNBOUND and not (out or request.dry_run):
+        run_files.bind(work.store.folder, into, scope)
+        if read is not None and read.resolve().is_relative_to(into):
+            _bind_sources(work, scope)
+    seen = f"what runs read in {read} is seen here too; " if read else ""
+    seen = "" if out or work.config.sources.scope else seen
+    program = program_for(request.host, into, root)
+    steps = [*next_steps(request.host, into, program, scope, read, seen)]
+    steps += [other] * bool(other)
     return Result(
         files=tuple(
             EditedFile(path=str(part.path), does=_does(before, after))
@@ -403,6 +412,53 @@ def do(work: Work, request: Request) -> Result:
         scope="" if scope in _UNBOUND else scope,
         next=() if out else tuple(steps),
     )
+
+
+def _free_scope(work: Work, into: Path) -> tuple[str, str]:
+    """Return the scope of a project, and a hint if another folder has the scope of its name.
+
+    A repository inside the project needs no scope.
+    """
+    if work.store.root.resolve().is_relative_to(into):
+        return NO_SCOPE, ""
+    known = run_files.bound(work.store.folder)
+    if into in known:
+        return known[into], ""
+    used = {scope: folder for folder, scope in known.items() if folder.is_dir()}
+    parts = [slugify(part) for part in into.parts[1:]]
+    names = [f"project:{'-'.join(parts[-n:])}" for n in range(1, len(parts) + 1)]
+    scope = next((name for name in names if name not in used), names[-1])
+    hint = f"{names[0]} is the scope of {used.get(names[0])}: `--scope {names[0]}` joins it"
+    return scope, hint if scope != names[0] else ""
+
+
+def _bind_sources(work: Work, scope: str) -> None:
+    """Give what runs read the scope of its project, unless the configuration names one."""
+    layout, config = work.tree.layout, work.config
+    if "sources.scope" in config.given:
+        return
+    from memrepo.actions.landing import write
+    from memrepo.config import with_value
+    from memrepo.core.state import State, Step, Update, Write
+
+    text = config_data(work.store, work.tree).decode("utf-8")
+
+    def draft(state: State) -> Step:
+        made = (
+            Update(id=memory.id, fields={"scope": scope})
+            for memory in state.active
+            if memory.sources and not memory.scope
+            if all(map(layout.is_mirrored, memory.files))
+        )
+        data = with_value(text, "sources", "scope", scope).encode()
+        return Step(
+            op="edit",
+            what=f"Bind the workspace to {scope}",
+            reason=f"runs read the project of {scope}",
+            changes=(Write(path=layout.config, data=data), *made),
+        )
+
+    write(work, Wish(), draft)
 
 
 def _printed(work: Work, request: Request) -> Result:

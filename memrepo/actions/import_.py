@@ -17,6 +17,7 @@ from memrepo import __version__
 from memrepo.actions.landing import derived_files, prepare
 from memrepo.actions.run.run import marked_in, run_stamp
 from memrepo.actions.run.settle import retiring
+from memrepo.actions.verbs import narrowed
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.ids import digest
@@ -93,6 +94,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         str, option("; ".join(f"{name}: {f.what}" for name, f in FORMATS.items()), metavar="FORMAT")
     ]
     path: Annotated[str, option("the folder, or the one file", metavar="PATH")]
+    scope: Annotated[
+        str,
+        option("the scope of what is imported (default: that of the project's notes)", "--scope"),
+    ] = ""
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -135,6 +140,8 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     """Import a folder or file in one commit. `sources` contains the texts that claims refer to."""
     work.require_writable()
     work.store.refuse_unfit()
+    scope = narrowed(work.call.scope, request.scope) or _scope_of(work, request)
+    work = Work(replace(work.call, scope=scope), store=work.store)
     state, where = work.whole.state(), work.call.where / request.path
     is_followed = FORMATS[request.format].is_followed and where.is_dir()
     folder, place = (_folder(where), where.resolve().as_uri()) if is_followed else ("", "")
@@ -243,6 +250,13 @@ def _land(
         author=work.author,
     )
     return work.store.land(landing.chain, "import")
+
+
+def _scope_of(work: Work, request: Request) -> str:
+    """Return the scope of the project whose notes Claude Code keeps in a folder, if it is known."""
+    name = (work.call.where / request.path).resolve().parent.name
+    known = run_files.bound(work.store.folder).items() if request.format == "claude-code" else ()
+    return next((scope for folder, scope in known if run_files.project_name(folder) == name), "")
 
 
 def _folder(where: Path) -> str:

@@ -49,6 +49,7 @@ from memrepo.store.errors import NotARepository
 from memrepo.store.git import top_of
 from memrepo.store.objects import COMMITTER, Chain, NewCommit
 from memrepo.store.repo import Repository, find_layout, open_or_create, refuse_other_root
+from memrepo.store.run_files import project_name
 from memrepo.store.settings import (
     append_local,
     author,
@@ -389,8 +390,7 @@ def _named_folders(folder: Path) -> tuple[str, ...]:
 
 def _claude_notes(workspace: Path) -> Iterator[str]:
     """Yield where Claude Code keeps its own notes of a project, which is no part of its folder."""
-    name = regex("[^A-Za-z0-9]").sub("-", str(workspace.resolve()))
-    place = Path.home() / ".claude" / "projects" / name / "memory"
+    place = Path.home() / ".claude" / "projects" / project_name(workspace) / "memory"
     if place.is_dir():
         yield (
             f"Claude Code keeps notes of this project in {place}:"

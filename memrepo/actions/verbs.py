@@ -76,7 +76,7 @@ GROUPS = read_verbs(Path(__file__).with_name("verbs.txt"), "memrepo.actions")
 VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
 
 
-SCOPED_VERBS = "search show related thread session add supersede forget".split()
+SCOPED_VERBS = "search show related thread session add supersede forget import".split()
 """Verbs that a caller bound to a scope may call. All others read or write the whole repository."""
 
 

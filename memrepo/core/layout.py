@@ -83,6 +83,11 @@ class Layout(msgspec.Struct, frozen=True):
         """Return the path of the snapshot taken of a workspace file."""
         return self.area("sources") + name
 
+    def is_mirrored(self, path: str) -> bool:
+        """Return whether a file is a copy of the workspace's. The inbox is not part of it."""
+        area = self.area("sources")
+        return path.startswith(area) and not path.startswith(f"{area}inbox/")
+
     def source_name(self, path: str) -> str:
         """Return the name of the workspace file that a snapshot path belongs to."""
         return path.removeprefix(self.area("sources"))

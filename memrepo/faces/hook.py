@@ -98,8 +98,7 @@ def _take_in_own(work: Work, folder: str) -> None:
     if not Path(folder).is_dir() or repository_of(Path(folder)) == work.store.root:
         return  # files in a repository are no notes of a session
     with suppress(import_.NothingToImport):
-        # The verb is refused to a bound caller, who names a path. Here the program names it.
-        import_.do(work, import_.Request(format="claude-code", path=folder))
+        perform(work, "import", import_.Request(format="claude-code", path=folder))
 
 
 def _offer(work: Work, prompt: str) -> str:

@@ -22,7 +22,7 @@ from msgspec import Meta
 
 from memrepo.core.layout import CLONES, in_workspace
 from memrepo.core.patterns import compiled, read_table, regex
-from memrepo.policies.rules import Texts, Unfit
+from memrepo.policies.rules import Text, Texts, Unfit
 from memrepo.read.documents import is_episode
 
 SourceKind = Literal["claims", "notes", "page", "text"]
@@ -93,6 +93,7 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     search: Other text, which search finds and from which runs distil nothing: at most 1,000 files,
         from the folders with the fewest files first, and no file over 256 KiB.
     deny: Files that are never read.
+    scope: The scope of what runs read in the workspace, as `project:kiln`; unset: none.
     kinds: Sets the kind of files instead of detecting it: `memory/ideas.md = rules`. `memrepo
         sources` shows the kind of each file.
     """
@@ -103,6 +104,7 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     folders: Texts = FOLDERS
     search: Texts = SEARCH
     deny: Texts = DENY
+    scope: Text | None = None
     kinds: Kinds = ()
     is_personal: bool = True
     """Whether files that only a person has are read too."""

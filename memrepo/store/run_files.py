@@ -10,6 +10,7 @@ the current question. A run that completes removes the answers that it used.
 Of a folder of notes that this clone imports, `imports.json` has the ids of its memories under its
 URI. While a private session works in a project, `before <uri>` has the digests of the lines that
 its notes had before, and `private <uri>` has those that private sessions wrote, never their texts.
+`scope <uri>` is the scope of a project in which memrepo is installed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 from msgspec.structs import replace
@@ -31,6 +33,7 @@ from msgspec.structs import replace
 from memrepo.core.ids import digest
 from memrepo.core.judge import Usage
 from memrepo.core.manifest import Accesses, Event, fold, united
+from memrepo.core.patterns import regex
 from memrepo.store.git import keep_newest, lock, lock_file, scratch
 from memrepo.store.repo import Repository
 
@@ -342,6 +345,22 @@ def save(folder: Path, record: Mapping[str, set[str]]) -> None:
         data = msgspec.json.encode(record, order="deterministic")
         with suppress(OSError):  # the folder is not writable: the next import ends nothing
             scratch(folder, f".{_RECORD}.", data).replace(folder / _RECORD)
+
+
+def bind(folder: Path, project: Path, scope: str) -> None:
+    """Record the scope of a project in which memrepo is installed."""
+    save(folder, {**load(folder), f"scope {project.as_uri()}": {scope}})
+
+
+def project_name(project: Path) -> str:
+    """Return the name under which Claude Code keeps its files of a project."""
+    return regex("[^A-Za-z0-9]").sub("-", str(project.resolve()))
+
+
+def bound(folder: Path) -> dict[Path, str]:
+    """Return the scopes of the projects in which this clone was installed, by folder."""
+    found = {key.removeprefix("scope file://"): value for key, value in load(folder).items()}
+    return {Path(unquote(key)): min(value) for key, value in found.items() if key[:1] == "/"}
 
 
 def watch(folder: Path, notes: Path, *, is_private: bool) -> None:

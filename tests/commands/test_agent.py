@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -102,6 +103,43 @@ def test_what_is_removed_is_known_without_the_repository(repo: Path, project: Pa
     done(project, "agent", "uninstall", *there)
     shutil.rmtree(project / ".git")
     assert everything(project) == before
+
+
+def test_a_project_s_rules_and_notes_are_of_its_scope_whatever_its_folder_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two folders of one name, and a memory that reads the first of them."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    shop, other = tmp_path / "x" / "shop", tmp_path / "y" / "shop"
+    kept = tmp_path / ".claude/projects" / re.sub("[^A-Za-z0-9]", "-", str(shop)) / "memory"
+    for folder in (shop, other, kept):
+        folder.mkdir(parents=True)
+    (shop / "CLAUDE.md").write_text("- Never deploy the shop on Fridays.\n", encoding="utf-8")
+    (kept / "till.md").write_text("---\nname: till\n---\nThe till is a Pi.\n", encoding="utf-8")
+    done(tmp_path, "init", "repo", "--from", shop)
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    assert [install(repo, "claude-code", shop)["scope"] for _ in range(2)] == ["project:shop"] * 2
+    own = install(repo, "claude-code", other)
+    assert own["scope"] == "project:y-shop"
+    assert "`--scope project:shop` joins it" in own["next"][-1]
+    for _ in range(2):
+        done(repo, "import", "claude-code", kept)
+    done(repo, "import", "claude-code", kept, "--scope", "project:y-shop")
+    with (shop / "CLAUDE.md").open("a", encoding="utf-8") as file:
+        file.write("- The shop uses Postgres 16 in production.\n")
+    done(repo, "run", now=LATER)
+    scopes = sorted((m.body, m.scope) for m in memories(repo).values())
+    assert scopes == [
+        ("Never deploy the shop on Fridays.", "project:shop"),
+        ("The shop uses Postgres 16 in production.", "project:shop"),
+        ("The till is a Pi.", "project:shop"),
+        ("The till is a Pi.", "project:y-shop"),
+    ]
+    (shop / "CLAUDE.md").write_text("", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setenv("MEMREPO_SCOPE", "project:y-shop")
+        assert "Postgres" not in str(memrepo(repo, "search", "postgres", "production"))
 
 
 def test_hooks_stand_beside_those_of_others(repo: Path, project: Path) -> None:
@@ -265,9 +303,11 @@ def test_install_says_whose_rules_a_second_project_sees_and_how_to_keep_them_apa
         (tmp_path / name).mkdir()
         (tmp_path / name / "CLAUDE.md").write_text(f"# Rules\n\n- Always test the {name}.\n")
     done(tmp_path, "init", "mem", "--from", "shop")
-    assert "seen here too" not in str(install(tmp_path / "mem", "claude-code", tmp_path / "shop"))
     told = " ".join(install(tmp_path / "mem", "claude-code", tmp_path / "blog")["next"])
     assert f"read in {tmp_path / 'shop'} is seen here too" in told
+    for name in ("shop", "blog"):
+        told_again = str(install(tmp_path / "mem", "claude-code", tmp_path / name)["next"])
+        assert "seen here too" not in told_again
     command = told.split("`memrepo init ")[1].split("`")[0]
     done(tmp_path, "init", *shlex.split(command))
     done(tmp_path / "blog-memory", "run")

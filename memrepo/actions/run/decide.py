@@ -419,11 +419,11 @@ def _with_other_object(known: Known, id_: str, claim: Memory) -> Memory | None:
 def _claim_of(known: Known, one: Statement) -> Memory:
     """Return a statement as a memory that is not stored yet: without id, path and sources.
 
-    What only notes of one scope state is of that scope.
+    What only sources or notes of one scope state is of that scope.
     """
     places = {s.resource for s in one.sources}
     notes = {m.path: m.scope for m in known.state.memories.values()} if one.is_nominated else {}
-    scopes = {notes.get(place, "") for place in places}
+    scopes = {notes.get(place) or known.scope_of(place) for place in places}
     fields: dict[str, object] = {
         "scope": scopes.pop() if len(scopes) == 1 else "",
         "type": one.type,
@@ -578,6 +578,7 @@ def _note(known: Known, one: PlacedNote, id_: str) -> Memory:
         "id": id_,
         "type": "note",
         "title": one.unit.title,
+        "scope": known.scope_of(one.resource),
         "created": known.now,
         "sources": (source,),
     }

@@ -439,7 +439,15 @@ def gather(
         moved=moved,
         nominees=without_repeats(state, nominees),
         cursor=cursor,
-        known=Known(state, plan.now, reader, decided=plan.decided, since=plan.since, whole=whole),
+        known=Known(
+            state,
+            plan.now,
+            reader,
+            decided=plan.decided,
+            since=plan.since,
+            whole=whole,
+            scope=plan.config.sources.scope or "",
+        ),
         warnings=tuple(intake.problems),
     )
     if not (intake.consumed or intake.placed or nominees):

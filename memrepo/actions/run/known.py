@@ -107,12 +107,13 @@ class Known:
         decided: Collection[str] = (),
         since: Callable[[Collection[str], str], Sequence[str]] = lambda _traits, _resource: (),
         whole: bool = False,
+        scope: str = "",
     ) -> None:
         """Start without changes.
 
         `decided` is what was reverted or discarded (`core.changes.traits`), and `since` returns the
         versions of a source since then. If `whole`, the run also reads corrected statements that
-        are still in their sources.
+        are still in their sources. `scope` is that of the workspace.
         """
         self.state, self.now, self.run = state, now, ""
         self.steps: list[Step] = []
@@ -125,6 +126,7 @@ class Known:
         self._reverted: dict[Op, list[str]] = {}
         self._refused: dict[str, str] = {}
         self._decided, self._since, self._whole = decided, since, whole
+        self._scope = scope
         self._changed: dict[str, Memory] = {}
         self._undo: list[tuple[str, Memory | None, Op | None]] = []
         self._paths: set[str] = set()
@@ -145,6 +147,10 @@ class Known:
         """Return whether a memory is active after this run's changes so far."""
         memory = self.memory(id_)
         return memory is not None and memory.status == "active"
+
+    def scope_of(self, resource: str) -> str:
+        """Return the scope of what a source states."""
+        return self._scope if self.state.layout.is_mirrored(resource) else ""
 
     @property
     def changed(self) -> Mapping[str, Memory]:

@@ -1,9 +1,8 @@
-"""Find the latest line of newer texts about the same as a search hit.
+"""Find the latest line of newer texts that answers the same question as a search hit.
 
-Nothing is decided by it: recall shows the line below the hit. A line is about the same if it says
-what became of the hit (`policies.change`), or if it shares telling words with the lines of the hit
-that answer the question. A word that many texts have, a time and the name of the person or agent
-whose memory it is do not count.
+Nothing is decided by it: recall shows the line below the hit. The question decides what is shown: a
+newer line that has most of its words, or news about a name of the hit. A word that many texts have,
+a time and the name of the person or agent whose memory it is do not count.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import TypeVar
@@ -21,32 +19,30 @@ import msgspec
 
 from memrepo.core.memory import Memory
 from memrepo.policies.change import are_apart, change_of
-from memrepo.policies.phrases import Reading, read
+from memrepo.policies.phrases import read, stem
+from memrepo.policies.ranking import question_of
 from memrepo.policies.standing import changed_at, contradicts, newer_of
 from memrepo.text.dates import find_date, is_time_heading, opening_date, without_dates
 from memrepo.text.sentences import sentences
 from memrepo.text.words import (
     ENGLISH,
-    asked_terms,
     entries,
     fold,
     index_terms,
-    is_spaceless,
-    patterns,
     stems,
     terms,
     words,
 )
 
-MAX_HOLDERS, MAX_SHARE = 8, 50
+MAX_HOLDERS, MAX_SHARE = 16, 50
 """A telling word is in at most this many blocks, or one of this many of all blocks."""
 MAX_LINES = 40
 """Maximum lines of a text that are compared."""
 _NEAR = 0.6
 """Of the lines with at least this share of the best score, the latest is shown."""
-
-_START = 4
-"""Forms of a word mostly begin with the same letters, of which this many are compared first."""
+MOST, SOME = 0.75, 0.5
+"""A later line has at least this share of what is asked for, by weight: one of a key, or with news,
+the lower one."""
 
 Terms = Mapping[str, frozenset[str]]
 """Terms, each with its other forms."""
@@ -79,46 +75,62 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def asked(self) -> Terms:
         """Return the telling terms of the question."""
-        return self._terms(self.question)
+        found = question_of(self.question, languages=self.languages)
+        dull = _times(tuple(self.languages)) | {*self.unnamed}
+        every = {term: frozenset((term, *forms)) for term, forms in found.terms.items()}
+        return {
+            term: forms
+            for term, forms in every.items()
+            if dull.isdisjoint(forms) and term not in found.faint and not term.isdigit()
+        }
 
     @cached_property
     def lines(self) -> list[str]:
         """Return the lines of the hit that contain most terms of the question, or all if none."""
         every = [line for line in self.hit.text.splitlines()[:MAX_LINES] if line.strip()]
-        counts = {line: len(self._asked_in(line)) for line in every if not line.startswith("#")}
+        counts = {
+            line: len(self.asked_in(_terms_of(line))) for line in every if not line.startswith("#")
+        }
         most = max(counts.values(), default=0)
         return [line for line, count in counts.items() if count == most > 0] or every
 
-    def _asked_in(self, text: str) -> frozenset[str]:
-        held = frozenset(index_terms(text).terms)
-        return frozenset(term for term, forms in self.asked.items() if not held.isdisjoint(forms))
+    def asked_in(self, found: Collection[str]) -> frozenset[str]:
+        """Return the terms of the question that are among the terms of a text."""
+        return frozenset(t for t, forms in self.asked.items() if not forms.isdisjoint(found))
+
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """Return the terms of the hit."""
+        return _terms_of(self.hit.text)
 
     @cached_property
     def common(self) -> frozenset[str]:
-        """Return the terms of the question that these lines contain."""
-        return self._asked_in("\n".join(self.lines))
+        """Return the terms of the question that its lines contain, or what is above them."""
+        return self.asked_in(_terms_of("\n".join((*self.lines, without_dates(self.hit.context)))))
 
     @cached_property
-    def own(self) -> Terms:
-        """Return the telling terms of these lines."""
-        return self._terms("\n".join(self.lines))
+    def names(self) -> Terms:
+        """Return the terms of the names in the one sentence that answers."""
+        if len(self.lines) != 1 or not self.common:
+            return {}
+        line = self.lines[0]
+        parts = (line[start:end] for start, end in sentences(line))
+        best = max(parts, key=lambda part: len(self.asked_in(_terms_of(part))), default="")
+        reading, opened = read(best), _OPENING.match(best)
+        first = (w for w in words(opened[0] if opened else "") if stem(w) in reading.content)
+        names = {*first, *(word for name in reading.names for word in words(name))}
+        dull = {*self.unnamed, *(form for forms in self.asked.values() for form in forms)}
+        return {name: frozenset((name, *stems([name]))) for name in names - dull}
 
     @cached_property
-    def head(self) -> Terms:
-        """Return the telling terms of the innermost heading that is no date."""
-        parts = [part for part in self.hit.context.split(" › ")[1:] if not is_time_heading(part)]
-        return self._terms(parts[-1]) if parts else {}
-
-    @cached_property
-    def names(self) -> list[frozenset[str]]:
-        """Return the words of each name in these lines."""
-        found = (frozenset(words(name)) for line in self.lines for name in read(line).names)
-        return [name for name in found if name]
+    def keys(self) -> frozenset[str]:
+        """Return the keys in these lines."""
+        return frozenset(one.key for one in map(read, self.lines) if one.key)
 
     @property
     def every(self) -> Terms:
         """Return all telling terms."""
-        return {**self.head, **self.asked, **self.own}
+        return {**self.asked, **self.names}
 
     def weights(self, holders: Mapping[str, int], size: int) -> TermWeights:
         """Return the weights of the terms, by the number of blocks of `size` with each of them."""
@@ -129,24 +141,22 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         every = {term: math.log(1 + max(size, 50) / count) for term, count in counts.items()}
         most = max(MAX_HOLDERS, size // MAX_SHARE)
         return TermWeights(
-            asked={term: every[term] for term in self.asked},
-            telling={term: weight for term, weight in every.items() if counts[term] <= most},
+            asked={t: every[t] for t in self.asked if not holders.keys().isdisjoint(self.asked[t])},
+            telling={t: weight for t, weight in every.items() if counts[t] <= most},
         )
 
     def forms(self, found: Collection[str]) -> frozenset[str]:
         """Return terms of the topic with their other forms."""
         return frozenset(form for term in found for form in self.every[term])
 
-    def _terms(self, text: str) -> Terms:
-        found = {
-            term: frozenset((term, *forms)) for term, forms in asked_terms(text, self.languages)
-        }
-        dull = _times(tuple(self.languages)) | {*self.unnamed}
-        return {
-            term: forms
-            for term, forms in found.items()
-            if dull.isdisjoint(forms) and not (term.isdigit() or len(term) < 2)
-        }
+
+_OPENING = re.compile(r"[\W_]*((?:[A-Z\u00c0-\u00de][\w-]+ ?){1,3})")
+"""The words with a capital with which a statement begins."""
+
+
+@lru_cache(maxsize=1 << 12)
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset((*index_terms(text).terms, *words(text)))
 
 
 @lru_cache(maxsize=8)
@@ -163,26 +173,25 @@ def later_line(
 ) -> tuple[Text, str, str] | None:
     """Return the latest line about the same as a hit, with its text and its day, or None.
 
-    A line has a telling term, unless it belongs to the next dated state of the hit. No line of the
-    hit itself is later. A line may begin with its own day. One after `today` is yet to come.
+    It answers the question nearly as well as the hit, or is news about what both name, or belongs
+    to the next dated state of the hit. No line of the hit itself is later. A line may begin with
+    its own day. One after `today` is yet to come.
     """
-    starts = {re.escape(form[:_START]) for form in topic.forms(weights.telling)}
-    telling = re.compile("|".join(sorted(starts)) or "(?!)")
-    own = {tuple(words(line)) for line in topic.hit.text.splitlines()}
+    held = topic.hit.text.splitlines()
+    own = {tuple(words(line)) for line in held}
+    is_dated = any(opening_date(line, months=False)[0] for line in held)
     found: list[tuple[float, Text, str, str]] = []
     for text in newer:
         is_next = _is_next_state(topic.hit, text)
-        is_apart = are_apart(topic.hit.context, text.context)
-        is_same = text.path == topic.hit.path and is_time_heading(text.context.split(" › ")[-1])
         for line in text.text.splitlines()[:MAX_LINES]:
-            day = opening_date(line, months=False)[0] or text.day
-            is_later = topic.hit.day < day <= today
-            if not is_later or line.startswith((">", "#")) or tuple(words(line)) in own:
+            opened = opening_date(line, months=False)[0]
+            day = opened or text.day
+            is_later = topic.hit.day < day or (opened == topic.hit.day and not is_dated)
+            if not is_later or day > today or line.startswith((">", "#")):
                 continue
-            score = 0.0
-            if telling.search(fold(line)):
-                score = _score(topic, line, weights, is_near=is_same or is_next, is_apart=is_apart)
-                score = score or _rekeyed(topic, line, weights.telling, is_apart=is_apart)
+            if tuple(words(line)) in own:
+                continue
+            score = _score(topic, line, without_dates(text.context), weights)
             if score or (is_next and any(map(str.isalnum, line))):
                 found.append((score, text, line, day))
     best = max((score for score, *_ in found), default=0.0)
@@ -193,81 +202,34 @@ def later_line(
     return text, line, day
 
 
-def _score(
-    topic: Topic, line: str, weights: TermWeights, *, is_near: bool, is_apart: bool
-) -> float:
-    """Return the weight of the telling words that a line shares with a hit, or 0 if too few.
+def _score(topic: Topic, line: str, above: str, weights: TermWeights) -> float:
+    """Return the weight of what a line has of a question, or of the names of a hit, or 0.
 
-    For a question, two words are enough, or one that it has too, if the headings above both do not
-    name two things. So is a name not asked for, or the hit's heading, before or in news.
-    Questions, plans and quotes say nothing, and neither does a line that only repeats the hit.
+    A sentence has most of what is asked, or some of it with a name or a key of the hit. News may
+    have less, or only a name; it is about what was named up to it. Questions, plans and quotes say
+    nothing, and neither does a line that only repeats the hit.
     """
-    telling = weights.telling
-    readings = [(line[a:b], read(line[a:b])) for a, b in sentences(line)]
-    stated = [(text, reading) for text, reading in readings if not reading.is_open]
-    held, fresh = set[str](), set[str]()
-    for text, reading in stated:
-        held |= {*index_terms(text).terms, *words(text)}
-        if reading.is_news or patterns().sentences["decision"].search(text):
-            fresh |= held  # news is about what was named up to it
-
-    def in_line(found: Terms) -> set[str]:
-        return {t for t, forms in found.items() if t in telling and not held.isdisjoint(forms)}
-
-    own, asked, head = in_line(topic.own), in_line(topic.asked), in_line(topic.head)
-    shared = own | asked | head
-    if len(own) == len(topic.own) and not fresh:
+    stated, news, asked = frozenset[str](), frozenset[str](), frozenset[str]()
+    over, under = _terms_of(above), _terms_of(above.rpartition(" › ")[2])
+    is_dated = bool(opening_date(line)[0])
+    for start, end in sentences(line):
+        reading, held = read(line[start:end]), _terms_of(line[start:end])
+        if reading.is_open:
+            continue
+        stated |= held
+        news = stated if reading.is_news else news
+        if is_dated or topic.asked_in(held | under):
+            asked = max(asked, topic.asked_in(held | over), key=len)
+    if stated <= topic.held and not news:
         return 0.0
-    named = frozenset[str]().union(*(name for name in topic.names if name <= held))
-    names = {term for term in own if not named.isdisjoint(topic.own[term])}
-    subject = (names - asked) | (head if head == topic.head.keys() else set())
-    is_news = any(not fresh.isdisjoint(topic.every[term]) for term in subject)
-    found = {term for term, forms in topic.asked.items() if not held.isdisjoint(forms)}
-    is_fresh = any(
-        not fresh.isdisjoint(topic.asked[term]) for term in asked if not is_spaceless(term)
-    )
-    is_about = _is_about(topic, found, weights.asked) and (not is_apart or bool(names or head))
-    is_enough = (
-        (bool(topic.question) and is_about and len(own) > 1 and bool(names or asked))
-        or bool(is_about and asked and own | head and len(shared | found) > 1)
-        or (is_fresh and not is_apart and len(shared | found) >= min(2, len(topic.common)))
-        or is_news
-        or (is_near and bool(shared))
-        or any(_is_replaced(topic, reading) for _, reading in stated)
-    )
-    return sum(telling[term] for term in shared) if is_enough else 0.0
-
-
-def _is_about(topic: Topic, found: AbstractSet[str], weights: Mapping[str, float]) -> bool:
-    """Return whether a line has half of what a question and a hit have in common, by weight.
-
-    Two hosts run the same program, but a question about one is not answered by the other. So a line
-    that names what question and heading name is enough.
-    """
-    if topic.head and topic.head.keys() <= found:
-        return True
-    common = topic.common
-    return 2 * sum(weights[t] for t in common & found) >= sum(weights[t] for t in common) > 0
-
-
-def _is_replaced(topic: Topic, new: Reading) -> bool:
-    """Return whether a line says that the whole value of a key of the hit was replaced."""
-    values = {one.value for one in map(read, topic.lines) if one.key}
-    return any(part.old in values for part in new.replaced)
-
-
-def _rekeyed(topic: Topic, line: str, weights: Mapping[str, float], *, is_apart: bool) -> float:
-    """Return the weight of a line that gives another value to a key that a question asks for.
-
-    If the headings above both name two things, the key has to name the thing of the hit.
-    """
-    new, label = read(line), line.replace("：", ":").partition(":")[0]
-    held = {*index_terms(label).terms, *words(label)}
-    is_asked = any(t in weights and not held.isdisjoint(fs) for t, fs in topic.asked.items())
-    is_asked &= not is_apart or any(not held.isdisjoint(forms) for forms in topic.head.values())
-    old = [one.value for one in map(read, topic.lines) if is_asked and one.key == new.key]
-    is_other = bool(new.key and old) and new.value not in old
-    return max(weights.values(), default=1.0) if is_other else 0.0
+    telling, every = weights.telling, sum(weights.asked.values())
+    score = sum(weights.asked.get(term, 0.0) for term in asked)
+    named = {term for term in topic.names if not stated.isdisjoint(topic.names[term])}
+    is_keyed = read(line).key in topic.keys and not are_apart(topic.hit.context, above)
+    least = SOME if is_keyed or not news.isdisjoint(topic.forms(asked)) else MOST
+    if asked & telling.keys() and (score >= least * every or named & telling.keys()):
+        return score
+    return sum(telling.get(t, 0.0) for t in named if not news.isdisjoint(topic.names[t]))
 
 
 def _is_next_state(old: Text, new: Text) -> bool:

@@ -192,7 +192,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         def later(queries: Queries) -> tuple[list[Block], TermWeights]:
             holders, hit = queries.holders(topic.forms(topic.every)), topic.hit
             weights = topic.weights(holders, queries.size())
-            telling = topic.forms(weights.telling) & holders.keys()
+            telling = topic.forms({*weights.asked, *weights.telling}) & holders.keys()
             return queries.newer(hit.day, hit.path, telling), weights
 
         return self._within(only, later)
@@ -444,12 +444,12 @@ class Queries:
     def propose(self, found: Sequence[str], limit: int, after: str = "") -> list[Block]:
         """Return up to `limit` blocks that contain any of the terms, best match first.
 
-        With `after`, only those of later days.
+        With `after`, only those of that day or a later one.
         """
         rows = self.base.execute(
             f"""SELECT m.number FROM words
             JOIN block AS m ON m.number = words.rowid
-            WHERE words MATCH ? AND (m.day > ? OR ? = '') AND {self._condition}
+            WHERE words MATCH ? AND (m.day >= ? OR ? = '') AND {self._condition}
             ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608 - constants
             (expression(found), after, after, *self._values, limit),
         ).fetchall()
@@ -459,10 +459,10 @@ class Queries:
         return [by_number[number] for number in best]
 
     def newer(self, day: str, path: str, found: Collection[str]) -> list[Block]:
-        """Return blocks of later days with any of some terms, or of one source."""
+        """Return blocks of a day or later with any of some terms, or of one source."""
         best = self.propose(sorted(found), MAX_NEWER, after=day) if found else []
         here = f"ORDER BY m.day DESC, m.part LIMIT {MAX_NEWER}"
-        best += self._select("m.path = ? AND m.day > ?", [path, day], here)
+        best += self._select("m.path = ? AND m.day >= ?", [path, day], here)
         return self._in_effect([*{block.number: block for block in best}.values()])
 
     def _scored(self, corpus: Corpus, asked: Sequence[str], blocks: Sequence[Block]) -> list[Block]:

@@ -54,27 +54,27 @@ def test_a_newer_line_about_what_a_question_asks_is_found(
 @pytest.mark.parametrize(
     ("hit", "question", "line", "is_shown"),
     [
-        (  # question, heading and line name the thing
+        (  # the question, and not the hit, has the words of the line
             "It runs Debian 11 with Postgres 13 behind nginx.",
-            "Which Postgres runs behind nginx on staging?",
+            "Which Postgres is on staging?",
             "Spent the morning on staging: moved its database over to Postgres 16.",
             True,
         ),
         (
             "It runs Debian 11 with Postgres 13 behind nginx.",
-            "Which Postgres runs behind nginx on staging?",
+            "Which Postgres is on staging?",
             "Ada tried Postgres 16 on her laptop.",
             False,
         ),
         (  # what is new is about something named before it, not after it
             "The staging server is reset on Mondays.",
-            "",
+            "The staging server is reset on Mondays.",
             "Ada is the trainer of the rowers now. The staging server was slow.",
             False,
         ),
         (
             "The staging server is reset on Mondays.",
-            "",
+            "The staging server is reset on Mondays.",
             "Ada cleaned the staging server. It is reset on Fridays now.",
             True,
         ),
@@ -122,12 +122,15 @@ HUBER = "We decided to give Huber a key to the cellar."
     [
         ("- Food: urchins", "what food does the otter eat", "- Food: krill", "Otter", True),
         ("- Food: urchins", "what food does the otter eat", "- Food: krill", "Whale", False),
-        ("- City: porto", "which city", "- Moved from porto to braga.", "", True),
         ("- City: porto", "which city", "- Called porto about the card.", "", False),
-        ("Red runs Kite 2.", "what runs on red", "Blue runs Kite 3.", "Otter", True),
         ("Red runs Kite 2.", "what is on the red host", "Blue runs Kite 3.", "Otter", False),
         ("The Huber invoice is 340 euros.", "how much is the Huber invoice", HUBER, "", False),
         ("The Huber invoice is 340 euros.", "what about Huber", HUBER, "", True),
+        ("Nora Orr answers mails.", "who answers mails", "Nora no longer has a desk.", "", True),
+        ("Nora Orr answers mails.", "who answers mails", "Nora has a new desk.", "", False),
+        ("Call Nora Orr on Mondays.", "who mends pipes", "Nora no longer has a desk.", "", False),
+        ("Our whale eats krill.", "what does the whale eat", "- Squid since May.", "Whale", False),
+        ("Our whale eats krill.", "what about the whale", "- 2026-05-02: It grew.", "Whale", True),
     ],
 )
 def test_a_line_about_another_thing_is_not_later(
@@ -168,7 +171,7 @@ def test_of_two_states_of_one_thing_the_newer_comes_first(
         ("when does the letter go out", "letter day: Wednesday", True),
         ("when does the letter go out", "**Letter day:** Wednesday", True),
         ("when does the letter go out", "letter day: Sunday", False),
-        ("when does the letter go out", "letter size: A5", False),
+        ("when does the mail go out", "letter size: A5", False),
     ],
 )
 def test_another_value_of_a_key_that_a_question_asks_for_is_later(

@@ -19,7 +19,6 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces
-from memrepo.policies.phrases import read
 from memrepo.policies.ranking import KINDS, Block, Found, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_of_session, is_retired, trust_of
@@ -345,11 +344,19 @@ class Recall:
             for one in shown
             for text in [_text_of(one.block)]
         ]
-        shown = newer_first(shown, texts, about, lambda *_: False)
+
+        def is_newer(new: int, old: int) -> bool:
+            """Return whether the newer of two is found nearly as well."""
+            is_as_good = shown[new].score >= AS_GOOD * shown[old].score
+            is_as_good &= shown[new].held.answers >= shown[old].held.answers
+            return is_as_good and texts[new].day > texts[old].day > ""
+
+        shown = newer_first(shown, texts, about, is_newer)
         later: dict[int, Later] = {}
         for place, one in enumerate(shown):
             memory = memories.get(one.block.id)
-            is_compared = place < MAX_COMPARED and one.held.answers
+            # The best guess too, if nothing answers: what came after it may.
+            is_compared = place == 0 or (place < MAX_COMPARED and one.held.answers)
             if is_compared or (memory and memory.standing == "stale"):
                 after = newer.later(one.block, memory)
                 later |= {one.block.number: after} if after else {}
@@ -556,6 +563,8 @@ def _last(memories: Sequence[Memory], goes: Callable[[Memory], bool]) -> list[Me
 
 MAX_COMPARED, MAX_LATER = 3, 300
 """The number of hits below which a later statement is shown, and its maximum characters."""
+AS_GOOD = 0.95
+"""The least share of the score of an older hit with which a newer one comes before it."""
 LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
 
@@ -622,14 +631,14 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def later_than(work: Work, index: Index, memory: Memory, now: datetime) -> Later | None:
-    """Return the latest line about the same as a memory. Its key is what is asked for."""
+    """Return the latest line about the same as a memory. Its text is what is asked for."""
     block = index.named({memory.id}).get(memory.id)
     if block is None:
         return None
     newer = NewerTexts(
         index=index,
         only=Filter(limit=1),
-        question=memory.body.partition(":")[0] if read(memory.body).key else "",
+        question=memory.body[:MAX_LATER],
         people=index.people(),
         languages=index.languages(),
         today=local_day(now, work.config.zone),

@@ -28,6 +28,7 @@ from memrepo import views
 from memrepo.actions.landing import derived_files, hot_rules
 from memrepo.actions.landing import prepare as landing_of
 from memrepo.actions.pending import put_decided_away, unknown_person
+from memrepo.actions.recall import lookup
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, DryRun, OtherFormat, VerbResult, Work, option
 from memrepo.config import FORMAT, parse_config
@@ -38,7 +39,7 @@ from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.messages import PREFIX, counted, message
 from memrepo.core.patterns import regex
 from memrepo.core.state import Op, State, Step, play
-from memrepo.merge.purging import WORD, Edit, Needle, find, fold, needles_of, prepare
+from memrepo.merge.purging import NAME_MARK, WORD, Edit, Needle, find, fold, needles_of, prepare
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import merge_text
@@ -180,14 +181,14 @@ def _value(work: Work, word: str) -> str:
             fix = "name a memory, or pipe the value to the command"
             raise UsageError("standard input is empty", fix=fix)
         return given
-    memory = work.tree.state().memories.get(word)
-    if memory is None:
+    try:
+        return lookup.find(work.tree.state(), word).body
+    except lookup.NoSuchMemory:
         raise UsageError(
             "no memory has this id, and a value must not be an argument",
             fix="`memrepo purge` reads the value from standard input: `memrepo purge < file`,"
             " or type it and end with Ctrl-D",
-        )
-    return memory.body
+        ) from None
 
 
 def _refuse_own(value: str, own: Iterable[str]) -> None:
@@ -210,7 +211,14 @@ def _edit(work: Work, needles: tuple[Needle, ...], own: Sequence[str], seed: str
 def _own_words() -> frozenset[str]:
     """Return the folded words that memrepo writes into its pages, names and subjects."""
     pages = Path(views.__file__).with_name("words.toml").read_text("utf-8")
-    own = {*AREAS, *get_args(Op), *LAYER_OF_TYPE, *LAYER_OF_TYPE.values(), *WORD.findall(pages)}
+    own = {
+        NAME_MARK,
+        *AREAS,
+        *get_args(Op),
+        *LAYER_OF_TYPE,
+        *LAYER_OF_TYPE.values(),
+        *WORD.findall(pages),
+    }
     return frozenset(map(fold, own))
 
 

@@ -516,3 +516,15 @@ def then(repo: Path, revision: str) -> list[str]:
     """Return what a search finds at an older commit."""
     argv = ("search", "server alpha", "--at", revision, "--no-touch")
     return [hit["text"] for hit in done(repo, *argv)["hits"] if "server" in hit["text"]]
+
+
+def test_a_memory_is_purged_by_its_slug_after_a_value_of_it_was(tmp_path: Path) -> None:
+    done(tmp_path, "init", "notes")
+    repo = tmp_path / "notes"
+    done(repo, "add", "Jonas has an offer by Katrin and leaves in spring.")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin.read", lambda: "Katrin", raising=False)
+        done(repo, "purge")
+    (left,) = memories(repo).values()
+    done(repo, "purge", left.names[0])
+    assert [m.body for m in memories(repo).values()] == ["(purged)."]

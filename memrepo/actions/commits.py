@@ -47,7 +47,7 @@ def find_committed_secrets(work: Work) -> tuple[Problem, ...]:
 
 
 def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
-    """Return the secrets in commits that the remote does not have yet.
+    """Return the secrets in commits that the remote does not have yet, and what a purge replaced.
 
     `given` has the arguments of the pre-push hook: the remote's name and URL. The refs come on
     stdin.
@@ -55,6 +55,8 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
     remote = given[0] if given else ""
     with scenes.opened_git(work.call.where) as git:
         found: list[Problem] = []
+        if old := history.purged_elsewhere(git):
+            found.append(errors.problem("purged-elsewhere", "HEAD", commit=old[:10]))
         for line in work.call.read().splitlines():
             words = line.split(" ")
             if len(words) != 4 or not words[1].strip("0"):

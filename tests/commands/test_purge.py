@@ -466,6 +466,9 @@ def test_a_clone_that_only_fetched_the_new_history_brings_nothing_of_the_old_one
     found = memrepo(desk, "check", now=NEXT_DAY)
     assert found.exit == 1
     assert "purged-elsewhere" in {p["rule"] for p in found.data["problems"]}
+    memrepo(desk, "hooks", "install", now=NEXT_DAY)
+    git(desk, "push", "-q", "origin", "HEAD:main", check=False)
+    assert git(hub, "rev-parse", "main") == there
     for where in (laptop, hubs.clone(hub.parent, "new")):
         assert not memrepo(where, "check", now=NEXT_DAY).data["problems"]
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from docs_parts import ROOT
 
-from memrepo.config import DEFAULTS, KEYS, parse_config
+from memrepo.config import DEFAULTS, JUDGES, KEYS, parse_config
 from memrepo.core.layout import asset
 from memrepo.faces.cli import COMMANDS, command_parser, globals_parser
 from memrepo.faces.mcp import TOOLS
@@ -185,3 +185,15 @@ def test_a_shipped_file_names_only_commands_and_options_that_exist(path: Path) -
 def test_a_shipped_file_names_only_tools_that_the_server_has(path: Path) -> None:
     text = _DIRECTIVE.sub("", path.read_text(encoding="utf-8"))
     assert {*_TOOL.findall(text)} <= {*TOOLS}
+
+
+def test_every_key_of_the_configuration_that_init_writes_is_a_key() -> None:
+    text, section, found = asset("templates", "repo", "memrepo.toml").read_text("utf-8"), "", []
+    for line in text.splitlines():
+        if heading := re.fullmatch(r"(?:# )?\[([\w.]+)\]", line):
+            section = f"{heading[1]}."
+        elif key := re.match(r"(?:# )?([\w]+) = ", line):
+            found.append(f"{section}{key[1]}")
+    named = {name for name in found if not name.startswith(("decay.ttl.", "judge.prices."))}
+    assert sorted(named - KEYS.keys()) == []
+    assert all(judge in text for judge in JUDGES)

@@ -3,8 +3,8 @@
 The tables are in `secret_rules/`. `gitleaks.tsv` and `forms.tsv` contain formats. A format is
 searched only in lines that contain one of its words. `labels.txt` contains the words that name a
 secret, in several languages, and `patterns.tsv` the shapes of values and of the sentences around
-them. The value after a label is classified by its shape and by how it is stated. What is told
-elsewhere is found by weights that were learned from examples.
+them. The value after a label is classified by its shape and by how it is stated. Values stated
+elsewhere are found by weights that were learned from examples.
 Every pattern runs in linear time: repetitions are bounded, or possessive over single
 characters.
 """
@@ -888,7 +888,7 @@ def _is_within(spans: Sequence[Span], start: int, end: int) -> bool:
 
 
 def _stands_out(text: str, folded: str, start: int, end: int, line: _Line) -> bool:
-    """Return whether an ordinary word is where a value would be: quoted, stated or alone."""
+    """Return whether an ordinary word is where a value would be: quoted, stated or by itself."""
     first = max(line.start, start - 60)
     is_last = not text[end : min(line.end, end + 20)].strip(_CLOSING + " ")
     return bool(

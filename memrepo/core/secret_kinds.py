@@ -1,10 +1,9 @@
-"""Find secrets in a text by their published format, or after a label such as `password:`.
+"""Find secrets in a text by their published format, or by a label such as `password:`.
 
 The tables are in `secret_rules/`. `gitleaks.tsv` and `forms.tsv` contain formats. A format is
 searched only in lines that contain one of its words. `labels.txt` contains the words that name a
 secret, in several languages, and `patterns.tsv` the shapes of values and of the sentences around
-them. The value after a label is classified by its shape and by how it is stated. Values stated
-elsewhere are found by weights that were learned from examples.
+them. The value after a label is classified by its shape and by how it is stated.
 Every pattern runs in linear time: repetitions are bounded, or possessive over single
 characters.
 """
@@ -12,13 +11,13 @@ characters.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import islice, takewhile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
 from math import log2
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +78,7 @@ def _spellings() -> Mapping[str, tuple[str, str]]:
 
 
 @cache
-def pattern(name: str) -> re.Pattern[str]:
+def _pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of `patterns.tsv`, compiled when it is first used."""
     flags, spelled = _spellings()[name]
     chosen = (re.IGNORECASE if "i" in flags else 0) | (re.MULTILINE if "m" in flags else 0)
@@ -157,7 +156,7 @@ def _value_of(form: Form, text: str, match: re.Match[str]) -> Iterator[Find]:
     if form.kind in ("password", "token") and not (match.lastgroup or "").startswith("words"):
         value = value.rstrip("`'\").,;")
     elif not (form.lines or match.lastgroup or form.kind in _WHOLE) and (
-        rest := pattern("rest").match(text, at + len(value))
+        rest := _pattern("rest").match(text, at + len(value))
     ):
         value += rest[0]  # some formats match fewer characters than a key has
     if _has_form(form, value, match.lastgroup):
@@ -174,7 +173,7 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
             return _is_iban(value)
         case "seed-phrase":
             found = regex(r"[^\W\d_]+").findall(value)
-            is_prose = group == "alone" and not entries("prose").isdisjoint(found)
+            is_prose = group == "alone" and not _set("prose").isdisjoint(found)
             return len(found) in (12, 15, 18, 21, 24) and not is_prose
         case _ if group == "piece":
             return is_key(value, 10)
@@ -187,7 +186,7 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
             return len(value) >= 6 and _is_secret_word(value)
         case _ if group == "paired":  # the user's name before it says that this is the password
             return not is_placeholder(value)
-        case "password" | "token" if pattern("pointer").fullmatch(value):
+        case "password" | "token" if _pattern("pointer").fullmatch(value):
             return False
         case _:
             pass
@@ -205,11 +204,16 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
 _QUOTES = dict(zip("\"'`“„«「『‘", "\"'`”“»」』’", strict=True))
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
+_MAX_COLUMNS = 8
+"""The maximum number of columns of secrets that are read in a table."""
 _DIGITS = ("pin", "enter", "lockbox")
 """The sorts whose values are a few digits."""
 _SPOKEN = ("password", "pass", "secret")
 _MAX_APART = 60
 """The maximum number of characters between a label and a value that no sign or verb connects."""
+_LISTED = ("password", "pass", "key", "token", "secret", "weak", "pin", "credentials")
+_MAX_LINES = 60
+"""The maximum number of lines searched under a heading."""
 _KINDS = {"cvv": "card", "card": "card"} | dict.fromkeys(_DIGITS, "pin")
 _KINDS |= dict.fromkeys(("credentials", "password", "pass", "login", "reset", "unlock"), "password")
 _SORTS = (
@@ -279,7 +283,7 @@ def _is_wide(word: str) -> bool:
 
 
 @cache
-def entries(*names: str) -> frozenset[str]:
+def _set(*names: str) -> frozenset[str]:
     """Return the entries of sections of `labels.txt` as a set."""
     return frozenset(word for name in names for word in _section(name))
 
@@ -296,7 +300,7 @@ def _bare(word: str) -> str:
 def _sort_of(label: str) -> str:
     """Return the kind of value named by a label. A word for a code with one for a lock is a pin."""
     known = _sort_by_label()
-    if label in entries("code"):
+    if label in _set("code"):
         return "code"
     label = _bare(label).rstrip("0123456789")
     tries = (label[: len(label) - n] for n in range(5))
@@ -304,29 +308,47 @@ def _sort_of(label: str) -> str:
     return "pin" if sort == "lockbox" and label.endswith(_section("code")) else sort
 
 
-@lru_cache(maxsize=1)
-def labels_by_line(folded: str) -> Sequence[tuple[int, int, Sequence[tuple[int, int, str]]]]:
-    """Return the lines that have labels: start, end, and the span and sort of each label."""
-    return [
-        (start, end, [(*label.span(), _sort_of(label[0])) for label in found])
-        for start, end in _labelled_lines(folded)
-        if (found := [*pattern("label").finditer(folded, start, end)])
-    ]
-
-
 def labelled(text: str, folded: str) -> Iterator[Find]:
-    """Yield the values that follow a label. `folded` is the text in lower case."""
-    for start, end, labels in labels_by_line(folded):
-        for begin, at, _ in labels:
-            sort = _sort_in_line(folded, start, begin, at, end)
+    """Yield values that are named by a label. `folded` is the text in lower case."""
+    read_to = table_to = 0
+    below: list[Find] = []
+    for start, end in _labelled_lines(folded):
+        last, columns, words = ("", 0), 0, None
+        if start >= table_to and (rows := _rows_below(text, start, end)):
+            columns, table_to = _MAX_COLUMNS, rows[1]
+        for label in _pattern("label").finditer(folded, start, end):
+            sort = _sort_in_line(folded, start, *label.span(), end)
             is_code, sort = sort == "code", sort.replace("code", "pin")
-            before = folded[max(start, begin - 24) : begin]
-            if sort in ("token", "secret", "weak", "pin") and pattern("harmless").search(before):
+            if not sort:
                 continue
-            if sort in _SPOKEN and pattern("misnamed").match(folded, at, end):
+            if sort in ("token", "secret", "weak", "pin", "login") and _pattern("harmless").search(
+                folded, max(start, label.start() - 24), label.start()
+            ):
                 continue
-            for spot in _after(text, folded, begin, at, end, sort, is_code=is_code):
-                yield (*spot, _KINDS.get(sort, "token"))
+            if sort in _SPOKEN and _pattern("misnamed").match(folded, label.end(), end):
+                continue
+            if sort in _LISTED or last[0] not in _LISTED:
+                last = sort, label.end()
+            near = max(start, label.start() - _MAX_APART), min(end, label.end() + _MAX_APART)
+            words = _words(text, start, end) if words is None else words
+            for read in (sort, "pin") if _may_be_pin(folded, *near, label[0], sort) else (sort,):
+                is_pin = is_code or read != sort
+                spots = [
+                    *_after(text, folded, *label.span(), end, read, is_code=is_pin),
+                    *_around(text, folded, label.span(), end, read, words),
+                ]
+                kind = _KINDS.get(read, "token")
+                yield from (
+                    (*spot, kind) for spot in spots if read == sort or spot[0] > label.end()
+                )
+            if columns:
+                columns -= 1
+                spots = [*_column(text, start, end, label.start(), sort, table_to)]
+                yield from ((*spot, _KINDS.get(sort, "token")) for spot in spots)
+        if last[0] in _LISTED and start >= read_to:
+            *spots, (_, read_to) = _below(text, folded, start, end, *last)
+            below += ((*spot, _KINDS.get(last[0], "token")) for spot in spots)
+    yield from below
 
 
 @cache
@@ -350,6 +372,16 @@ def _stems() -> tuple[Mapping[str, tuple[str, ...]], frozenset[str], frozenset[s
     return heads, frozenset(whole), frozenset(inner)
 
 
+def _may_be_pin(folded: str, start: int, end: int, label: str, sort: str) -> bool:
+    """Return whether a password near a label may be digits: one of a lock or of a card."""
+    if sort == "unlock":
+        return True
+    name = "for_lock" if sort == "password" or label == "clave" else "for_box"
+    return sort in ("password", "secret", "weak") and bool(
+        _pattern(name).search(folded, start, end)
+    )
+
+
 def _labelled_lines(folded: str) -> Sequence[Span]:
     """Return the sorted spans of lines that may have a label."""
     heads, whole, inner = _stems()
@@ -363,29 +395,40 @@ def _labelled_lines(folded: str) -> Sequence[Span]:
 def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     """Return the kind of value that a label names where it is, or "" if it names none."""
     sort = _sort_of(folded[begin:at])
-    before = pattern("word_before").search(folded, max(line, begin - 24), begin)
+    before = _pattern("word_before").search(folded, max(line, begin - 24), begin)
     near = max(line, begin - 2 * _MAX_APART), min(end, at + 2 * _MAX_APART)
+    if sort == "lockbox" and (
+        not _pattern("namesake").match(folded, begin)
+        or _pattern("other_before").search(folded, max(line, begin - _MAX_APART), begin)
+    ):
+        return ""  # `poetry.lock`, or the status code of a lock
+    if sort == "enter":
+        if _pattern("network").search(folded, *near):
+            return "unlock"
+        return sort * bool(_pattern("for_lock").search(folded, *near))
+    if sort == "reset":
+        return sort * bool(_pattern("access").search(folded, *near))
     if sort == "weak":
-        is_network = pattern("network").search(folded, *near)
-        is_access = folded[begin:at] == "clave" and pattern("access").search(folded, *near)
+        is_network = _pattern("network").search(folded, *near)
+        is_access = folded[begin:at] == "clave" and _pattern("access").search(folded, *near)
         return "password" if is_network or is_access else sort
     if not folded[begin:at].startswith(_section("code")):
         return sort
-    other = pattern("other_code").match(folded, at, end)
+    other = _pattern("other_code").match(folded, at, end)
     if other and (sort == "code" or not other[1]):
         return ""
     # A code is for a lock on the same line, and is none of another noun: a zip code.
-    if before is not None and before[1] in entries("other"):
+    if before is not None and before[1] in _set("other"):
         return ""
     if sort == "code":
-        is_for_lock = pattern("for_lock").search(folded, *near) or pattern("code_of").match(
+        is_for_lock = _pattern("for_lock").search(folded, *near) or _pattern("code_of").match(
             folded, at, end
         )
         return sort if is_for_lock else ""
-    other = pattern("compound").match(folded, at, end)  # `code of the building plan:`
+    other = _pattern("compound").match(folded, at, end)  # `code of the building plan:`
     if other is None or not folded.startswith(("code of", "code for"), begin):
         return sort
-    return sort if other[1] in entries("prose", "with", "of") else ""
+    return sort if other[1] in _set("prose", "with", "of") else ""
 
 
 def _lines_with(folded: str, word: str, *, begins: bool = False) -> Iterator[Span]:
@@ -408,17 +451,17 @@ def _after(
     text: str, folded: str, begin: int, at: int, end: int, sort: str, *, is_code: bool = False
 ) -> Iterator[Span]:
     """Yield the value that follows a label on the same line."""
-    if sort in ("", "login", "reset", "credentials", "lockbox", "enter"):
+    if sort in ("login", "reset", "credentials", "lockbox", "enter"):
         return
     sort = "pass" if sort == "unlock" else sort
     if sort == "card":
-        number = pattern("card").search(text, at, min(end, at + 60))
+        number = _pattern("card").search(text, at, min(end, at + 60))
         if number and is_card(number[0]):
             yield number.span()
         return
-    stated = pattern("stated").match(folded, at, end)
+    stated = _pattern("stated").match(folded, at, end)
     how = "bare" if stated is None else "sign" if stated["sign"] else "word"
-    begins = stated or pattern("bare").match(folded, at, end)
+    begins = stated or _pattern("bare").match(folded, at, end)
     row = stated and "|" in stated[0]
     if begins is None or (
         row and (not _is_row(text, at) or "/" in text[max(0, at - 60) : at].rpartition(" ")[2])
@@ -427,8 +470,8 @@ def _after(
     near = max(0, begin - _MAX_APART), min(end, at + _MAX_APART)
     if how == "bare" and (
         is_code
-        or pattern("before").search(folded, max(0, begin - 20), begin)
-        or (sort == "pin" and pattern("for_lock").search(folded, *near))
+        or _pattern("before").search(folded, max(0, begin - 20), begin)
+        or (sort == "pin" and _pattern("for_lock").search(folded, *near))
     ):
         how = "with"
     label = "phrase" if begins[0] == "=" else folded[max(0, at - 12) : at]
@@ -442,11 +485,175 @@ def _after(
     value = _value_at(text, begins.end(), end, equals=how == "sign" and begins[0] == "=")
     if sort == "pin" and how == "bare" and folded[at - 1] == "s":
         return  # several pins are those of a plug
-    opening = pattern("open").match(text, begins.end(), end) if sort == "pin" else None
-    if opening and (pin := pattern("pin").match(text, opening.end(), end)):
+    opening = _pattern("open").match(text, begins.end(), end) if sort == "pin" else None
+    if opening and (pin := _pattern("pin").match(text, opening.end(), end)):
         value = _Value(*pin.span(), quoted=False)  # blanks may stand between groups of digits
     if value and _is_value(text, value, end, sort, how):
         yield value.start, value.end
+
+
+def _around(
+    text: str, folded: str, label: Span, end: int, sort: str, words: Sequence[_Value]
+) -> Iterator[Span]:
+    """Yield values in the sentence of a label that look like nothing but a secret.
+
+    The looser the connection, the more a value has to look like one: `use 4071 as the PIN`, `the
+    password was changed from X to Y`, `the key for the mail came today, X`.
+    """
+    if sort in ("card", "cvv"):
+        return
+    begin, at = label
+    sure, maybe = [], []
+    first = bisect_left(words, begin - _MAX_APART - 20, key=attrgetter("end"))
+    for value in islice(words, first, None):
+        if value.start > at + 2 * _MAX_APART:
+            break
+        if value.start < at and value.end > begin:
+            continue
+        after = value.start >= at
+        gap = (at, value.start) if after else (value.end, begin)
+        looks = _looks(text, value, end, sort, beside=not text[slice(*gap)].strip())
+        needed = _needed(folded, gap, sort, after=after, looks=looks) if looks else 5
+        if needed == 4 and after and _pattern("number_after").fullmatch(text, at, value.end):
+            needed = 3
+        if looks >= needed:
+            sure.append(value[:2])
+        elif sort == "password" and looks == 2 and needed == 3 and after:
+            maybe.append(value[:2])
+    yield from sure + (maybe if sure else [])  # `from X to Y`
+    if sort == "password":
+        named = "phrase" if _pattern("phrased").search(folded, begin, at) else ""
+        for quote in regex(r"[\"'“„«‘](?=\w)").finditer(text, at, min(end, at + 2 * _MAX_APART)):
+            if (named or _pattern("linked").search(folded, at, quote.start())) and (
+                phrase := _phrase_at(text, quote.start(), end, named)
+            ):
+                yield phrase
+
+
+def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
+    """Return how much a word looks like a value of a sort: 0 (not at all) to 4.
+
+    `beside` is true if it is right beside its label.
+    """
+    value = text[at.start : at.end]
+    if sort in _DIGITS:
+        groups = _pattern("combination").fullmatch(value)
+        before = _pattern("clock").search(text, max(0, at.start - 8), at.start)
+        is_time = _pattern("year").match(text, at.start) or (before and not groups)
+        if not _pattern("pin_word").fullmatch(value) or is_time:
+            return 0
+        ends = bool(
+            _pattern("ends").match(text, at.end, end)
+            or (not beside and _pattern("goes_on").match(text, at.end, end))
+        )
+        if sort == "lockbox" and not groups:
+            return 2 * bool(ends and _pattern("pin").match(text, at.start, end))
+        if groups or not value[-1].isdigit() or _pattern("code_apart").match(text, at.start, end):
+            return 2 + ends
+        return (1 + ends) * bool(_pattern("pin").match(text, at.start, end))
+    if (
+        len(value) < 6
+        or _stands_for_one(text, at, end)
+        or _pattern("pointer").fullmatch(value)
+        or _pattern("in_braces").search(text, max(0, at.start - 40), at.start)
+    ):
+        return 0
+    classes = sum(any(map(test, value)) for test in (str.isupper, str.islower, str.isdigit))
+    if sort in ("key", "token", "secret", "weak"):
+        if not is_key(value, 12) or _pattern("uuid").fullmatch(value):
+            return 4 * _is_grouped(value)
+        if _pattern("identifier").fullmatch(value):
+            return 2
+        return 3 + (classes == 3 and len(value) >= 20 and is_random(value, 3.5))
+    if _is_grouped(value):
+        return 4
+    if sort == "password" and _pattern("number").fullmatch(value):
+        return 3
+    if sort == "unlock" and _pattern("spoken").fullmatch(value):
+        return 3
+    if not _is_secret_word(value):
+        return 2 * bool(_is_made_up(value) or _pattern("segments").fullmatch(value))
+    is_plain = len(value) >= 8 and _pattern("plainly").fullmatch(value)
+    signed = bool(_pattern("signed").search(value))
+    is_mixed = classes == 3 or text[at.start - 1 : at.start] != "/"
+    is_phrase = sort == "reset" and bool(_pattern("segments").fullmatch(value))
+    signed = signed or (classes == 3 and (is_phrase or sort == "password"))
+    return 3 + bool(is_plain and is_mixed and signed)
+
+
+def _needed(folded: str, gap: Span, sort: str, *, after: bool, looks: int) -> int:
+    """Return how much a value must look like one, by what is between it and its label."""
+    start, stop = gap
+    names = _set("sums" if looks == 4 else "names")
+    is_new = after and _pattern("renewed").search(folded, max(start, stop - _MAX_APART), stop)
+    if is_new and sort in ("password", "pass"):
+        return 2
+    if _pattern("sentence").search(folded, *gap) or not names.isdisjoint(
+        regex(r"[^\W_]+").findall(folded, start, stop)[-4:]
+    ):
+        return 5
+    far, is_pin, joined = stop - start > _MAX_APART, sort in _DIGITS, not folded[start:stop].strip()
+    if not after:
+        if sort == "enter" and joined:
+            return 1
+        if sort in ("login", "credentials"):
+            return 4
+        if _pattern("behind").search(folded, start, stop):
+            return 1 if is_pin else 3
+        return 3 if is_pin and stop - start <= _MAX_APART / 2 else 4
+    link = _pattern("linked").search(folded, max(start, stop - _MAX_APART), stop)
+    if sort == "enter" and joined and _pattern("opened").search(folded, start - 8, start):
+        return 1
+    if is_pin:
+        if sort == "lockbox":
+            stated = _pattern("stated").match(folded, start, stop)
+            is_near = (
+                stop - start <= _MAX_APART / 2
+                if stated
+                else link and link["with"] and stop - start <= 8
+            )
+            return 2 if link and is_near else 3
+        named = sort == "pin" and bool(_pattern("for_lock").search(folded, start, stop))
+        return 2 - bool(link and named) if link or joined or named else 5 if far else 3
+    if sort in ("login", "credentials"):
+        is_network = _pattern("network").search(folded, max(0, start - 12), start)
+        is_paired = _pattern("paired").search(folded, start, stop)
+        return (
+            5
+            if far
+            else 4 - bool(is_paired or (is_new and is_network)) - bool(is_paired and is_network)
+        )
+    if sort == "reset":
+        return 4 if joined else 5
+    if link and not link["with"]:
+        return 2 if _pattern("changed").search(folded, start, stop) else 3
+    if sort in ("password", "pass", "unlock"):
+        return 5 if far else 3 if sort == "unlock" and joined else 4
+    return 3 if stop - start <= _MAX_APART else 4
+
+
+def _words(text: str, start: int, end: int) -> Sequence[_Value]:
+    """Return the words of a line that may be a value, in order of position."""
+    groups = _pattern("grouped").finditer(text, start, end)
+    found = {_Value(*match.span(), quoted=False) for match in groups if _is_grouped(match[0])}
+    for word in _pattern("odd_word").finditer(text, start, end):
+        named = regex(r"(?!env|file|fd)[\w.@+-]{2,40}[:/](?=[^\s:/]+$)").match(word[0])
+        opens = word.start() + (word[0][0] in "([{<")
+        for at in (opens, word.start() + named.end()) if named else (opens,):
+            if value := _value_at(text, at, end):
+                found.add(value)
+    return sorted(found)
+
+
+def _is_grouped(value: str) -> bool:
+    """Return whether a value consists of random groups of equal length, as keys are shown."""
+    groups = regex(r"[ -]").split(value)
+    if not _pattern("grouped").fullmatch(value) or is_placeholder(value):
+        return False
+    if " " in value and regex(r"[0-9A-F ]+").fullmatch(value):
+        return False  # a fingerprint, or a number
+    random = sum(bool(_pattern("unpronounceable").search(g)) or _is_mixed(g) for g in groups)
+    return 2 * random > len(groups) or value.replace("-", "").isdigit()
 
 
 def _is_row(text: str, at: int) -> bool:
@@ -462,12 +669,12 @@ class _Value(NamedTuple):
 def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     """Return the span of a pass phrase of several words, in quotes or after such a label."""
     named = "phrase" in label or "frase" in label or "фраз" in label
-    opening = pattern("open").match(text, at, end)
+    opening = _pattern("open").match(text, at, end)
     start = opening.end() if opening else at
     close = _QUOTES.get(text[start - 1 : start]) if start > at else None
     stop = text.find(close, start, min(end, start + 200)) if close else -1
     if stop < 0:
-        match = pattern("phrase").match(text, start, end) if named and not close else None
+        match = _pattern("phrase").match(text, start, end) if named and not close else None
         if match is None:
             return None
         stop = match.end()
@@ -477,15 +684,15 @@ def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     if not several or is_placeholder(phrase) or phrase[:1] in "[({" or set(phrase) & set("<>$\\/"):
         return None  # a command, or what stands for a value
     stated = _is_mixed(phrase) or (named and close)
-    if named and close and not entries("telling").isdisjoint(words):
+    if named and close and not _set("telling").isdisjoint(words):
         return None
-    prose = entries("rules") if stated else entries("prose", "rules")
+    prose = _set("rules") if stated else _set("prose", "rules")
     return (start, stop) if prose.isdisjoint(words) else None
 
 
 def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value | None:
     """Return the value at an offset, without quotes and without the punctuation after it."""
-    opening = pattern("open").match(text, at, end)
+    opening = _pattern("open").match(text, at, end)
     start = opening.end() if opening else at
     close = _QUOTES.get(opening[0].rstrip()[-1:]) if opening else None
     if close:
@@ -494,7 +701,7 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
             stop -= 1
         if stop > start and not any(map(str.isspace, text[start:stop])):
             return _Value(start, stop - (text[stop - 1] == "\\"), quoted=True)
-    match = pattern("value").match(text, start, end)
+    match = _pattern("value").match(text, start, end)
     if match is None:
         return None
     value, before = match[0], text[max(0, start - 200) : start].rpartition("\n")[2]
@@ -502,7 +709,7 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
         value = value.partition("|")[0]
     if equals:
         value = regex(r"[;&](?=\w)|;$").split(value)[0]
-    if tag := pattern("tag").search(value):
+    if tag := _pattern("tag").search(value):
         value = value[: tag.start()]
     while value and (
         value[-1] in ".,;:\"'`”’»…|\\"
@@ -518,35 +725,35 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     value = text[at.start : at.end]
     match sort:
         case "pin":
-            pin = pattern("pin").match(text, at.start, end)
-            ends = how != "bare" or pattern("ends").match(text, at.end, end)
-            is_year = how in ("bare", "with") and pattern("year").match(text, at.start)
+            pin = _pattern("pin").match(text, at.start, end)
+            ends = how != "bare" or _pattern("ends").match(text, at.end, end)
+            is_year = how in ("bare", "with") and _pattern("year").match(text, at.start)
             return bool(pin and ends and not is_year and pin.end() == at.end)
         case "secret" if how != "sign" or not _is_odd(value):
             return is_key(value, 0 if how == "sign" else 20) or (
                 len(value) >= 8
-                and bool(pattern("woven").search(value))
-                and not (_stands_for_one(text, at, end) or pattern("pointer").fullmatch(value))
+                and bool(_pattern("woven").search(value))
+                and not (_stands_for_one(text, at, end) or _pattern("pointer").fullmatch(value))
             )
         case "cvv":
             return bool(
-                pattern("cvv").fullmatch(text, at.start, at.end)
-                and pattern("cvv").match(text, at.start, end)
+                _pattern("cvv").fullmatch(text, at.start, at.end)
+                and _pattern("cvv").match(text, at.start, end)
             )
         case "token" | "weak":
             least = 20 if how == "bare" else 12 if sort == "weak" else 0
-            if pattern("suffix").search(value):
-                return is_key(pattern("suffix").sub("", value), 12)
+            if _pattern("suffix").search(value):
+                return is_key(_pattern("suffix").sub("", value), 12)
             if (
                 sort == "weak"
                 and how == "sign"
                 and len(value) >= 8
-                and pattern("signed").search(value)
+                and _pattern("signed").search(value)
             ):
-                is_whole = at.quoted or pattern("remark").match(text, at.end, end)
+                is_whole = at.quoted or _pattern("remark").match(text, at.end, end)
                 return bool(is_whole and _is_secret_word(value))
             return is_key(value, least) and not (
-                sort == "weak" and pattern("uuid").fullmatch(value)
+                sort == "weak" and _pattern("uuid").fullmatch(value)
             )
         case _:
             return _is_chosen(text, at, end, sort, how)
@@ -555,37 +762,39 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
 def _is_chosen(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     """Return whether a word is a key or a password, for which there is no form of its own."""
     value = text[at.start : at.end]
-    if len(value) < 6 or _stands_for_one(text, at, end) or pattern("pointer").fullmatch(value):
+    if len(value) < 6 or _stands_for_one(text, at, end) or _pattern("pointer").fullmatch(value):
         return False
-    if pattern("email").fullmatch(value) or value.lower().strip("0123456789") in entries(
+    if _pattern("email").fullmatch(value) or value.lower().strip("0123456789") in _set(
         "ordinary", "rules"
     ):
         return False
-    inner = pattern("label").match(value.lower())
+    inner = _pattern("label").match(value.lower())
     if inner and value[inner.end() : inner.end() + 1] in (":", "="):
         return False  # a nested label, which has its own value
     made_up = _is_made_up(value)
     alone = how == "sign" and bool(
-        pattern("remark").match(text, at.end, end) or text[at.start - 1] == "="
+        _pattern("remark").match(text, at.end, end) or text[at.start - 1] == "="
     )
     if sort == "key":
         plain = "@*|\\".find(value[0]) < 0 and "*" not in value and "|" not in value
         short = how != "bare" and (alone or at.quoted) and _is_mixed(value) and plain
-        woven = len(value) >= 10 and bool(pattern("woven").search(value)) and _is_secret_word(value)
+        woven = (
+            len(value) >= 10 and bool(_pattern("woven").search(value)) and _is_secret_word(value)
+        )
         return short or woven or is_key(value, 16 if how == "bare" else 0)
-    if how in ("bare", "with") and sort == "password" and pattern("number").fullmatch(value):
+    if how in ("bare", "with") and sort == "password" and _pattern("number").fullmatch(value):
         return True
-    if how in ("bare", "with") and sort == "password" and pattern("segments").fullmatch(value):
-        ends = text[at.end : at.end + 1] in ".,;" or pattern("remark").match(text, at.end, end)
+    if how in ("bare", "with") and sort == "password" and _pattern("segments").fullmatch(value):
+        ends = text[at.end : at.end + 1] in ".,;" or _pattern("remark").match(text, at.end, end)
         is_cased = any(map(str.isupper, value[1:]))
         has_digit = any(map(str.isdigit, value))
         if (is_cased and (ends or has_digit)) or (ends and has_digit):
             return True
         if how == "bare" or ends:
             return how == "with"
-    long = sort == "password" and bool(pattern("long_word").fullmatch(value))
+    long = sort == "password" and bool(_pattern("long_word").fullmatch(value))
     if how == "with":
-        alone = bool(pattern("remark").match(text, at.end, end))
+        alone = bool(_pattern("remark").match(text, at.end, end))
         is_speech = at.quoted and value.isalnum() and text[at.start - 1] != "`"
         return is_speech or (made_up and (at.quoted or alone or long or _is_odd(value)))
     if how == "bare" or sort in ("pass", "secret"):
@@ -593,8 +802,122 @@ def _is_chosen(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         return made_up and fits and (how != "sign" or alone or at.quoted)
     if made_up or (at.quoted and value.isascii()):
         return True
-    named = pattern("plain_word").fullmatch(value) or pattern("day").fullmatch(value)
+    named = _pattern("plain_word").fullmatch(value) or _pattern("day").fullmatch(value)
     return alone and not named
+
+
+def _rows_below(text: str, start: int, end: int) -> Span | None:
+    """Return the span of the rows under a line that is the header of a table."""
+    at = stop = _line_end(text, end + 1)
+    if text.find("|", start, end) < 0 or not _pattern("ruler").match(text, end + 1, at):
+        return None
+    while text.find("|", stop + 1, further := _line_end(text, stop + 1)) >= 0:
+        stop = further
+    return at + 1, stop
+
+
+def _column(
+    text: str, start: int, end: int, label_start: int, sort: str, table_to: int
+) -> Iterator[Span]:
+    """Yield the values in the column of a table whose header row holds the label."""
+    if sort not in (*_LISTED[:-1], "cvv", "card") or (
+        sort == "pass" and "fail" in text[start:end].lower()
+    ):
+        return  # names, or a table of tests
+    column, at = text.count("|", start, label_start), _line_end(text, end + 1) + 1
+    how = "with" if sort == "pass" else "sign"
+    sort = "password" if sort in _SPOKEN else sort
+    while at < table_to:
+        cell, stop = at - 1, _line_end(text, at)
+        for _ in range(column):
+            cell = text.find("|", cell + 1, stop)
+            if cell < 0:
+                break
+        value = _value_at(text, cell + 1, stop) if cell >= at - 1 else None
+        if value and _is_value(text, value, stop, sort, how):
+            yield value.start, value.end
+        at = stop + 1
+
+
+def _below(
+    text: str, folded: str, start: int, end: int, sort: str, label_end: int
+) -> Iterator[Span]:
+    """Yield the values under a heading, under a line that ends with a colon or with the label.
+
+    The last item is (0, offset): the offset to which lines were read, or 0 for a heading.
+    """
+    line, rest = text[start:end].strip(), text[label_end:end].strip("*_:`\"' \t\r：")
+    heading = _pattern("heading").match(text, start, end)
+    at = end + 1
+    colon = line.rstrip("*_").endswith((":", "："))
+    plain = regex(r"[^\n:=|.]{1,60}").fullmatch(text, start, end)
+    titled = bool(plain) and sort in _SPOKEN and len(line.split()) <= 4
+    remark = rest[:1] + rest[-1:] in ("()", "（）")
+    if not line.startswith("|") and (
+        len(rest) <= 30 or remark
+        if heading
+        else (colon and remark) or (not rest and (colon or titled))
+    ):
+        level, seen, quote = len(heading[1]) if heading else 7, False, line.startswith(">")
+        for _ in range(_MAX_LINES):
+            stop = _line_end(text, at)
+            inner, line = _pattern("heading").match(text, at, stop), text[at:stop].strip()
+            if at >= len(text) or (inner and len(inner[1]) <= level):
+                break
+            if (seen and not (line and colon) and not heading) or (
+                quote and not line.startswith(">")
+            ):
+                break  # a quote does not name values after it
+            first = not seen and bool(line.strip("`~=-"))
+            seen = seen or first
+            if sort == "credentials":
+                yield from _around(text, folded, (at, at), stop, sort, _words(text, at, stop))
+            yield from _in_item(text, folded, at, stop, sort, first=first)
+            at = stop + 1
+    elif heading and (lone := _pattern("lone").match(text, end)):
+        yield from _in_item(text, folded, *lone.span(2), sort, first=True)
+    yield 0, 0 if heading else at
+
+
+def _in_item(
+    text: str, folded: str, at: int, end: int, sort: str, *, first: bool
+) -> Iterator[Span]:
+    """Yield the value of a list item: the text after a name, a code span, or the whole item.
+
+    The only word of the first line under a heading need not look as odd.
+    """
+    item = _pattern("item").match(text, at, end)
+    at = item.end() if item else at
+    named = _pattern("name").match(text, at, end)
+    if named and not _set("names").isdisjoint(regex(r"[\W_]+").split(folded[at : named.end(1)])):
+        return
+    value = _value_at(text, named.end() if named else at, end)
+    whole = value and (named or not text[value.end : end].strip("`*_ \t\r"))
+    only = whole and not named and first and sort in _SPOKEN
+    if (
+        value
+        and whole
+        and (
+            _looks(text, value, end, sort, beside=True) >= (1 if sort == "pin" else 3)
+            or (only and _is_value(text, value, end, "password", "with"))
+        )
+    ):
+        yield value.start, value.end
+    elif sort in ("key", "token", "weak") and not named:
+        yield from _keys_in(text, folded, at, end)
+
+
+def _keys_in(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
+    """Yield the keys in an item such as `OpenWeather 3f9a1c...`."""
+    before = at
+    for word in regex(r"\S{16,400}").finditer(text, at, end):
+        value = _value_at(text, word.start(), end)
+        named = regex(r"[\W_]+").split(folded[before : word.start()])
+        if value and _set("names").isdisjoint(named):
+            shown = text[value.start : value.end]
+            if is_key(shown, 16) and not _pattern("uuid").fullmatch(shown):
+                yield value.start, value.end
+        before = word.end()
 
 
 # -- values ----------------------------------------------------------------------------------
@@ -606,9 +929,9 @@ def is_key(value: str, piece: int = 0) -> bool:
     `piece` is the minimum length of a random part. If 0, the whole value must be random.
     """
     if (
-        not pattern("key").fullmatch(value)
-        or pattern("address").fullmatch(value)
-        or pattern("pointer").fullmatch(value)
+        not _pattern("key").fullmatch(value)
+        or _pattern("address").fullmatch(value)
+        or _pattern("pointer").fullmatch(value)
         or is_placeholder(value)
     ):
         return False
@@ -619,7 +942,7 @@ def is_key(value: str, piece: int = 0) -> bool:
 
 def is_random(value: str, least: float = _MIN_ENTROPY) -> bool:
     """Return whether a value looks random: letters and digits with sufficient entropy."""
-    return _is_mixed(value) and not pattern("day").fullmatch(value) and _entropy(value) >= least
+    return _is_mixed(value) and not _pattern("day").fullmatch(value) and _entropy(value) >= least
 
 
 def _entropy(value: str) -> float:
@@ -631,12 +954,12 @@ def is_placeholder(value: str) -> bool:
     """Return whether a value is a placeholder such as `<your-password>`, `${VAR}` or `changeme`."""
     low = value.lower()
     return bool(
-        low in entries("nothing")
+        low in _set("nothing")
         or any(word in low for word in _section("placeholder"))
-        or pattern("mask").search(value)
-        or sum(map(str.isalnum, pattern("part").sub("", value))) < min(3, len(value))
+        or _pattern("mask").search(value)
+        or sum(map(str.isalnum, _pattern("part").sub("", value))) < min(3, len(value))
         or (
-            (whole := pattern("shape").match(value))
+            (whole := _pattern("shape").match(value))
             and sum(map(str.isalnum, value[whole.end() :])) < 4
         )
     )
@@ -644,7 +967,7 @@ def is_placeholder(value: str) -> bool:
 
 def _stands_for_one(text: str, at: _Value, end: int) -> bool:
     """Return whether a value with blanks is a placeholder, such as `{{ vault.password }}`."""
-    shape = pattern("shape").match(text, at.start, end)
+    shape = _pattern("shape").match(text, at.start, end)
     rest = text[shape.end() : at.end] if shape else ""
     if regex(r"(?:\.\.\.|…)(?![ \t]\w)").match(text, at.end, end):
         return True  # the truncated start of a key
@@ -656,12 +979,12 @@ def _stands_for_one(text: str, at: _Value, end: int) -> bool:
 def _is_made_up(value: str) -> bool:
     """Return whether a value looks like a password: letters with digits, or special characters."""
     value = value.rstrip("!?")
-    if pattern("day").fullmatch(value):
-        return bool(pattern("digits").fullmatch(value))
-    words = entries("technical")
+    if _pattern("day").fullmatch(value):
+        return bool(_pattern("digits").fullmatch(value))
+    words = _set("technical")
     if value.lower() in words or words.issuperset(regex(r"[-/+_,()]").split(value.lower())):
         return False
-    if pattern("email").fullmatch(value):
+    if _pattern("email").fullmatch(value):
         return False
     signs = sum(not char.isalnum() and char not in "-'’./,:()_\"`" for char in value)
     return signs > 0 or _is_mixed(value)
@@ -675,7 +998,7 @@ def _is_odd(value: str) -> bool:
     """Return whether a value looks like a password, and not like another word with digits."""
     signs = any(char in "!@#$%^&*?=~" for char in value[1:-1] + value[-1:].strip("*?~="))
     cased = any(map(str.isupper, value[1:])) and any(map(str.islower, value))
-    return (_is_mixed(value) or (signs and cased)) and not pattern("numbered").fullmatch(value)
+    return (_is_mixed(value) or (signs and cased)) and not _pattern("numbered").fullmatch(value)
 
 
 def is_card(value: str) -> bool:
@@ -691,7 +1014,7 @@ def is_card(value: str) -> bool:
 def _is_iban(value: str) -> bool:
     """Return whether a value is a valid IBAN: length by country, and ISO 13616, modulo 97."""
     plain = "".join(filter(str.isalnum, value)).upper()
-    if f"{plain[:2]}{len(plain)}" not in entries("iban"):
+    if f"{plain[:2]}{len(plain)}" not in _set("iban"):
         return False
     turned = plain[4:] + plain[:4]
     return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
@@ -703,7 +1026,7 @@ def _are_random_groups(value: str) -> bool:
     if len(groups) == 1:
         groups = [value[at : at + 4] for at in range(0, len(value), 4)]
     return (
-        sum(bool(pattern("unpronounceable").search(group)) or _is_mixed(group) for group in groups)
+        sum(bool(_pattern("unpronounceable").search(group)) or _is_mixed(group) for group in groups)
         >= 2
     )
 
@@ -712,288 +1035,7 @@ def _is_secret_word(value: str) -> bool:
     """Return whether a word is a password or a key, when only its context suggests one."""
     return not (
         is_placeholder(value)
-        or pattern("pointer").fullmatch(value)
-        or pattern("uuid").fullmatch(value)
-        or pattern("email").fullmatch(value)
+        or _pattern("pointer").fullmatch(value)
+        or _pattern("uuid").fullmatch(value)
+        or _pattern("email").fullmatch(value)
     ) and (_is_made_up(value) and _is_odd(value))
-
-
-# -- surroundings -----------------------------------------------------------------------------
-#
-# A word, a quote or a group of digits is a candidate if a word for secrets is on its line, on one
-# shortly before it, in its heading or in the header of its table. Its traits are its shape, what
-# connects it to that word, and what else its line is about. It is a secret if the weights of its
-# traits (`secret_rules/weights.tsv`) and the bias add up to more than zero.
-
-_REACH = 120
-"""The number of characters around a candidate in which words for secrets count."""
-_LINES_BELOW = 4
-_LINES_UNDER_TITLE = 40
-_MAX_COLUMNS = 20
-_LEAST = 4
-_LEAST_OF_CARD = 3  # the digits on the back
-_MAX_WORDS = 9
-_SIGNS = {
-    **dict.fromkeys(("password", "pass"), "P"),
-    **dict.fromkeys(("key", "token", "secret"), "K"),
-    **dict.fromkeys(("pin", "code"), "N"),
-    **dict.fromkeys(("cvv", "card"), "C"),
-    **dict.fromkeys(("login", "credentials"), "G"),
-    "unlock": "U",
-    "weak": "W",
-    "enter": "E",
-    "lockbox": "L",
-    "reset": "R",
-}
-"""A letter for each sort of label. The patterns of `cue` have more."""
-_DIGIT_SHAPES = ("num", "code", "combo", "spelled", "turns")
-_KEYS = ("key", "hex", "digest", "pairs")
-_NEVER = (
-    "small",
-    "numish",
-    "bignum",
-    "date",
-    "year",
-    "unit",
-    "version",
-    "pointer",
-    "email",
-    "uuid",
-)
-"""Shapes that no secret has without a label before it."""
-_PLAIN = ("word", "Word", "slug", "upper", "other")
-"""Shapes of ordinary words, which are candidates only where a value would be."""
-_OPENING = "\"'`“”„«»「『‘’([{<*_~,;:|>="
-_QUOTE_SIGNS = "\"'“„«‘「『"
-_CLOSING = "\"'`“”„»」』’‘)]}>*_~,.;:|\\…"
-_LINKS = ("by_flag", "by_speaker", "stated_by", "by_sign", "by_word", "at_start")
-"""What may connect a candidate with the words before it: the first pattern that matches."""
-_FAR = (2, 8, 20, 45, 90)
-
-
-class _Cue(NamedTuple):
-    start: int
-    end: int
-    sign: str
-
-
-class _Line(NamedTuple):
-    """A line with its words for secrets, and what the lines above it say of it."""
-
-    start: int
-    end: int
-    cues: Sequence[_Cue]
-    above: Sequence[str]
-    """Where words for secrets are, and their signs: `V1:P` one line above, `H:K` in the heading."""
-    header: Mapping[int, str]
-    """The signs of the columns in the header of the table."""
-
-
-@cache
-def _weights() -> Mapping[str, float]:
-    rows = (FOLDER / "weights.tsv").read_text(encoding="utf-8").splitlines()
-    pairs = (row.split("\t") for row in rows if not row.startswith("# "))
-    return {trait: float(weight) for trait, weight in pairs}
-
-
-def likely(text: str, folded: str) -> Iterator[Find]:
-    """Yield what is a secret by its traits. `folded` is the text in lower case."""
-    for start, end, shape, traits in candidates(text, folded):
-        weights = _weights()
-        if weights["bias"] + sum(weights.get(trait, 0.0) for trait in traits) > 0:
-            kind = "pin" if shape in _DIGIT_SHAPES else "card" if shape == "cvv" else "password"
-            yield start, end, "token" if shape in _KEYS else kind
-
-
-def candidates(text: str, folded: str) -> Iterator[tuple[int, int, str, Collection[str]]]:
-    """Yield the start, end, shape and traits of all that may be a secret."""
-    for line in _lines(text, folded):
-        for start, end, shape in sorted(_spots(text, folded, line)):
-            yield start, end, shape, _traits(text, folded, line, (start, end), shape)
-
-
-def _lines(text: str, folded: str) -> Iterator[_Line]:
-    """Yield the lines that are on, below or under a word for secrets."""
-    cues: dict[int, list[_Cue]] = {}
-    for start, _, labels in labels_by_line(folded):
-        cues[start] = [_Cue(a, b, _SIGNS[sort]) for a, b, sort in labels]
-    start = end = 0
-    for match in pattern("cue").finditer(folded):
-        if match.start() >= end:
-            start = folded.rfind("\n", end, match.start()) + 1 or start
-            end = (folded.find("\n", match.start()) + 1) or len(folded)
-        cues.setdefault(start, []).append(_Cue(*match.span(), str(match.lastgroup)[0]))
-    above: list[str] = []
-    titles: list[str] = []
-    header: Mapping[int, str] = {}
-    start = near = title = 0
-    was_row = False
-    for number, line in enumerate(text.split("\n") if cues else ()):
-        own = sorted(cues.get(start, ()))
-        is_title, is_row = "#" in line and pattern("heading").match(line), "|" in line[:4]
-        if is_title or number - title > _LINES_UNDER_TITLE:
-            titles, title = [f"H:{cue.sign}" for cue in own if is_title], number
-        columns = header if is_row and was_row else {}
-        if is_row and not was_row:
-            heads = own[:_MAX_COLUMNS]
-            header = {line.count("|", 0, cue.start - start): cue.sign for cue in heads}
-        was_row = is_row
-        below = [f"V{number - near}:{sign}" for sign in above] * (number - near <= _LINES_BELOW)
-        below = [] if is_title else [*below, *titles]
-        if (own or below or columns) and not pattern("ruler").fullmatch(line):
-            yield _Line(start, start + len(line), own, sorted(set(below)), columns)
-        if own:
-            asks = pattern("asks").search(line, max(0, len(line) - 4))
-            mark = "" if asks is None else "?" if asks[1] else ":"
-            above, near = sorted({cue.sign + mark for cue in own}), number
-        start += len(line) + 1
-
-
-def _spots(text: str, folded: str, line: _Line) -> set[tuple[int, int, str]]:
-    """Return the start, end and shape of the quotes, groups and words of a line."""
-    found: set[tuple[int, int, str]] = set()
-    taken: list[Span] = []
-    for name in ("quoted", "told", "combo", "spelled", "turns"):
-        for match in pattern(name).finditer(folded, line.start, line.end):
-            start, end = match.span(match.lastindex or 0)
-            if name not in ("quoted", "told"):
-                taken.append((start, end))
-                found.add((start, end, "groups" if name == "combo" and end - start > 12 else name))
-            elif 1 < len(text[start:end].split()) <= _MAX_WORDS and not pattern("coded").search(
-                text, start, end
-            ):
-                found.add((start, end, "phrase"))
-    taken.sort()
-    least = _LEAST_OF_CARD if any(cue.sign == "C" for cue in line.cues) else _LEAST
-    for word in pattern("token").finditer(text, line.start, line.end):
-        inner = pattern("named_inside").match(word[0])
-        start, end = _trimmed(text, word.start() + (inner.end() if inner else 0), word.end())
-        if end - start < least or _is_within(taken, start, end):
-            continue
-        is_word = text[start + 1 : end].islower() and text[start:end].isalpha()
-        if is_word and not _stands_out(text, folded, start, end, line):
-            continue  # most words end here
-        shape = _shape(text, start, end)
-        if shape not in _NEVER and (
-            is_word or shape not in _PLAIN or _stands_out(text, folded, start, end, line)
-        ):
-            found.add((start, end, shape))
-    return found
-
-
-def _is_within(spans: Sequence[Span], start: int, end: int) -> bool:
-    """Return whether one of the sorted spans holds a span."""
-    at = bisect_right(spans, start, key=itemgetter(0)) - 1
-    return at >= 0 and end <= spans[at][1]
-
-
-def _stands_out(text: str, folded: str, start: int, end: int, line: _Line) -> bool:
-    """Return whether an ordinary word is where a value would be: quoted, stated or by itself."""
-    first = max(line.start, start - 60)
-    is_last = not text[end : min(line.end, end + 20)].strip(_CLOSING + " ")
-    return bool(
-        pattern("set_off").search(text, first, start)
-        or pattern("stated_by").search(folded, first, start)
-        or (is_last and start - line.start < 60 and len(text[first:start].split()) <= 3)
-        or (is_last and not text[first:start].strip("-*+> "))
-    )
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    """Return a span without the quotes, brackets and signs around it."""
-    while start < end and text[start] in _OPENING:
-        start += 1
-    while end > start and (
-        text[end - 1] in _CLOSING or (text[end - 1] in "!?" and text[start : end - 1].isalpha())
-    ):
-        opener = {")": "(", "]": "[", "}": "{"}.get(text[end - 1])
-        if opener and text.count(opener, start, end) >= text.count(text[end - 1], start, end):
-            break
-        end -= 1
-    return start, end
-
-
-def _shape(text: str, start: int, end: int) -> str:
-    """Return the name of the shape of a word. It has a capital if the word has one."""
-    value = text[start:end]
-    if (
-        pattern("id_before").search(text, max(0, start - 12), start)
-        or (
-            pattern("mask").match(text, end)  # the truncated start of a value
-        )
-        or (
-            value.replace("-", "").replace("_", "").isalpha() and pattern("titled").match(text, end)
-        )
-    ):
-        return "pointer"
-    if digits := pattern("of_digits").fullmatch(value):
-        return str(digits.lastgroup)
-    if (
-        any(pattern(name).fullmatch(value) for name in ("identity", "pointer", "email"))
-        or pattern("shape").match(value)
-        or is_placeholder(value)
-    ):
-        return "pointer"
-    if pattern("long").fullmatch(value) and is_random(value, 3.5):
-        return "key"
-    found = pattern("of_letters").fullmatch(value)
-    shape = str(found.lastgroup) if found else "other"
-    return shape if value.islower() else shape.capitalize()
-
-
-def _traits(text: str, folded: str, line: _Line, span: Span, shape: str) -> Collection[str]:
-    """Return the names of the traits of a candidate."""
-    start, end = span
-    first = max(line.start, start - 60)
-    before = "…" * (first > line.start) + folded[first:start]
-    link = next((name for name in _LINKS if pattern(name).search(before)), "none")
-    tail = pattern("tail").match(text, end, line.end)
-    ends = str(tail.lastgroup) if tail else "goes"
-    value = text[start:end]
-    classes = sum(any(map(test, value)) for test in (str.isupper, str.islower, str.isdigit))
-    traits = {
-        *(f"sh:{shape}", f"sh:{shape}|{min(end - start, 24) // 4}", f"classes:{classes}"),
-        *(f"link:{link}", f"link:{link}|{shape}", f"end:{ends}", f"end:{ends}|{link}"),
-    }
-    near = regex(r"[^\W\d_]{2,}").findall(folded, first, start)[-3:]
-    after = regex(r"[^\W\d_]{2,}").findall(folded, end, min(line.end, end + 30))[:2]
-    traits.update(f"w:{word[:8]}" for word in near)
-    traits.update(f"r:{word[:8]}" for word in after)
-    for name, holds in (
-        ("quote", text[start - 1 : start] in _QUOTE_SIGNS and start > line.start),
-        ("tick", text[start - 1 : start] == "`"),
-        ("unit", pattern("unit_after").match(text, end)),
-        ("named", not entries("names", "other").isdisjoint(near)),
-        ("policy", pattern("policy").search(folded, line.start, min(line.end, line.start + 400))),
-        ("command", pattern("command").search(text, first, start)),
-    ):
-        if holds:
-            traits.update((name, f"{name}|{shape}", f"{name}|{link}"))
-    if pattern("sentence").search(text, max(first, start - 40), start):
-        traits.add("sentence")
-    at = bisect_left(line.cues, start - _REACH, key=attrgetter("start"))
-    near_by = [*takewhile(lambda cue: cue.start <= end + _REACH, islice(line.cues, at, None))]
-    left = [cue for cue in near_by if cue.end <= start]
-    right = [cue for cue in near_by if cue.start >= end]
-    if len(near_by) > len(left) + len(right):
-        traits.add("inside")
-    traits.update(part for cue in left for part in (f"L:{cue.sign}", f"L:{cue.sign}|{shape}"))
-    if not left:
-        traits.add(f"L:0|{shape}")
-    last = max(left, key=attrgetter("end"), default=None)
-    for side, cue in (("l", last), ("r", min(right, default=None))):
-        if cue:
-            gap = start - cue.end if side == "l" else cue.start - end
-            far, sign = sum(gap > limit for limit in _FAR), f"{side}:{cue.sign}"
-            traits.update((sign, f"{sign}|{shape}", f"{sign}|{far}|{link}"))
-            traits.update((f"{side}{far}|{link}", f"{sign}|{shape}|{link}"))
-    for above in line.above:
-        sign = above if above[0] == "H" else f"V{above[2:]}"
-        traits.update((above, f"{sign}|{shape}", f"{sign}|{shape}|{link}"))
-        traits.add(f"{above}|{link}|{ends}")
-    if line.header:
-        column = text.count("|", line.start, min(start, line.start + 2000))
-        traits.update(f"T:{sign}|{shape}" for at, sign in line.header.items() if at != column)
-        if same := line.header.get(column):
-            traits.update((f"T={same}", f"T={same}|{shape}"))
-    return traits

@@ -19,7 +19,7 @@ import msgspec
 from memrepo import __version__
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
-from memrepo.core.secret_kinds import SWITCHED, Find, formed, labelled, likely, tables
+from memrepo.core.secret_kinds import SWITCHED, Find, formed, labelled, tables
 
 if TYPE_CHECKING:
     from memrepo.core.memory import Memory
@@ -99,29 +99,19 @@ def _is_ours(text: str, start: int, end: int) -> bool:
 
 def _found(text: str) -> Iterator[Find]:
     """Yield the secrets in a text, and those that appear when disguised characters are replaced."""
-    yield from _reported(text)
+    off = _off.get()
+    yield from (find for find in _plainly(text) if find[2] not in off)
     if not _DISGUISED.search(text):
         return
     shown, places = _visible(text)
-    for start, end, kind in _reported(shown):
-        yield places[start], places[end] if end < len(places) else len(text), kind
-
-
-def _reported(text: str) -> Sequence[Find]:
-    """Return the secrets in a text except those of disabled kinds, whatever else they look like."""
-    found, off = [*_plainly(text)], _off.get()
-    hidden = [find for find in found if find[2] in off]
-    return [
-        find
-        for find in found
-        if not any(start < find[1] and find[0] < end for start, end, _ in hidden)
-    ]
+    for start, end, kind in _plainly(shown):
+        if kind not in off:
+            yield places[start], places[end] if end < len(places) else len(text), kind
 
 
 def _plainly(text: str) -> Iterator[Find]:
     yield from _detected(lambda part: formed(part, _folded(part)), text)
     yield from _detected(lambda part: labelled(part, _folded(part)), text)
-    yield from _detected(lambda part: likely(part, _folded(part)), text)
     for pattern in _own.get():
         yield from _detected(partial(_matches, pattern), text)
 

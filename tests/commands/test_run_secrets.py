@@ -31,7 +31,7 @@ def test_the_name_of_a_program_labels_no_password_in_views(tmp_path: Path) -> No
 
 
 def test_a_value_that_only_its_heading_names_is_replaced_and_reported(tmp_path: Path) -> None:
-    rows = "\n".join(f"- Shelf {n} stands in the room with number {n + 100}" for n in range(60))
+    rows = "\n".join(f"- Router {n} stands in the room with number {n + 100}" for n in range(60))
     repo, said = _run(tmp_path, f"# House\n\n## Passwords\n\n{rows}\n\n`Xh7kw9qqR`\n")
     [warning] = said["warnings"]
     assert warning["message"] == (

@@ -260,8 +260,10 @@ def condensed(memory: Memory) -> str:
     text = _cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)
     is_of_log = date_of_path(memory.first[0])
     day = is_of_log and max(date_of_path(source.resource) for source in memory.sources)
-    if day and day not in text:  # it may be newer than a line of a page beside it
-        text = f"{text} ({day})"
+    last = (memory.valid_until or "")[:10]
+    marks = [day if day and day not in text else "", f"until {last}" if last not in text else ""]
+    if any(marks):  # it may be newer than a line of a page beside it, and end soon
+        text = f"{text} ({', '.join(filter(None, marks))})"
     return without_secrets(escaped(text))
 
 

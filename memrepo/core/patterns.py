@@ -15,15 +15,19 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, AnyStr, TypeAlias, TypeVar, cast
+from zlib import crc32
 
 T = TypeVar("T")
 Key = tuple[str | bytes, int | str]
 _MAX_ENTRIES = 5000
 """A file with more entries, most of which are of earlier versions, is begun again."""
+_SUM = 4
+"""The length of the checksum with which the file begins: a damaged pattern would miss secrets."""
 
 
 def kept(key: Key, make: Callable[[], T]) -> T:
@@ -64,7 +68,10 @@ def _path() -> Path:
 def _entries() -> dict[Key, bytes]:
     """Return what is kept, which is nothing if the file is damaged or from another Python."""
     try:
-        version, found = marshal.loads(_path().read_bytes())  # noqa: S302 as byte code is loaded
+        data = _path().read_bytes()
+        if crc32(data[_SUM:]) != int.from_bytes(data[:_SUM]):
+            return {}
+        version, found = marshal.loads(data[_SUM:])  # noqa: S302 as byte code is loaded
     except (OSError, EOFError, TypeError, ValueError):
         return {}
     return found if version == sys.version and len(found) < _MAX_ENTRIES else {}
@@ -79,12 +86,13 @@ def _save() -> None:
     """Replace the file. Where Python may write no byte code, nothing is kept either."""
     if sys.dont_write_bytecode:
         return
-    made = _path().with_suffix(f".{os.getpid()}")
+    made, data = _path().with_suffix(f".{os.getpid()}"), marshal.dumps((sys.version, _entries()))
     try:
-        made.write_bytes(marshal.dumps((sys.version, _entries())))
+        made.write_bytes(crc32(data).to_bytes(_SUM) + data)
         made.replace(_path())
     except OSError:
-        made.unlink(missing_ok=True)
+        with suppress(OSError):  # the file system may be read-only
+            made.unlink(missing_ok=True)
 
 
 class _Regex:

@@ -48,6 +48,27 @@ def test_a_file_that_is_of_no_use_is_replaced(file: Path, found: bytes) -> None:
     assert patterns.kept(("k", 1), lambda: 3) == 2
 
 
+def test_a_damaged_file_is_replaced(file: Path) -> None:
+    patterns.kept(("k", 1), lambda: "kept")
+    patterns._save()
+    whole = file.read_bytes()
+    for place in range(len(whole)):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        patterns._entries.cache_clear()
+        assert patterns.kept(("k", 1), lambda: "made again") == "made again"
+
+
+def test_a_read_only_folder_keeps_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert patterns.kept(("k", 1), lambda: 2) == 2
+    patterns._save()
+    assert not file.exists()
+
+
 def test_where_no_byte_code_is_written_nothing_is_kept(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ _ALONE = regex(
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
 _UUID = regex(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", 2)
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
+_BRANCH = regex(r"[├└]")
 _NEAR_DAYS, _MONTH_DAYS = 14, 31
 _DAYS_OF_UNIT = {"hour": 1 / 24, "day": 1, "week": 7}
 _SHOWN = 60
@@ -208,7 +209,10 @@ class _ParsedGrounds:
         found = normalise(literal)
         before = rf"(?<![^\W_{_WIDE}])" if found[0].isalnum() else ""
         after = rf"(?![^\W_{_WIDE}])" if found[-1].isalnum() else ""
-        return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
+        if re.search(f"{before}{re.escape(found)}{after}", self.folded):
+            return True
+        parts = literal.split("/") if _BRANCH.search(self.whole) else ()  # a tree
+        return len(parts) > 1 and all(map(self.holds, filter(None, parts)))
 
     def inflects(self, literal: str) -> bool:
         """Return whether the grounds have the names in a literal, of which each may end otherwise.
@@ -218,7 +222,7 @@ class _ParsedGrounds:
         """
         words = literal.split("-")
         is_compound = len(words) > 1 and words[-1].islower()
-        if not "".join(words).isalpha() or not (is_compound or literal.isupper()):
+        if not "".join(words).isalpha() or not (is_compound or literal.removesuffix("s").isupper()):
             return False
         return all(self._has_form(word) for word in words if not word.islower())
 
@@ -275,8 +279,9 @@ def literals_of(text: str) -> list[str]:
 
 def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for match in _QUOTED.finditer(text):
-        quoted = loose(next(filter(None, match.groups())))
-        if quoted and quoted not in known.loose:
+        quoted = next(filter(None, match.groups()))
+        parts = [f" {loose(part)} " in f" {known.loose} " for part in quoted.split("/")]
+        if loose(quoted) not in known.loose and not (len(parts) > 1 and all(parts)):
             yield "a quotation", match[0]
     for match in _UUID.finditer(text):
         if not known.holds(match[0]):

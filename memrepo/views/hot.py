@@ -326,9 +326,8 @@ def _about(memory: Memory, text: str) -> str:
     context = memory.context
     if not context or not memory.sources or gives_name(memory):
         return ""
-    subject, quoted = memory.subject, {s.text_hash for s in memory.sources}
-    if subject and memory.own_hash not in quoted:  # a judge worded it, so a heading adds nothing
-        return "" if _shares_word(subject, text) else subject[:LABEL_LENGTH]
+    if memory.subject and memory.own_hash not in {s.text_hash for s in memory.sources}:
+        return ""  # a judge worded it, to be understood alone
     parts = context.split(SEPARATOR)
     last = parts[-1].rstrip(":：* ")
     first = _FIRST.match(text)

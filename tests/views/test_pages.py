@@ -147,9 +147,9 @@ def test_a_rule_and_a_list_are_never_cut_and_a_long_heading_labels_by_its_first_
 
 @pytest.mark.parametrize(
     ("subject", "label"),
-    [("Hulls", ""), ("Weeks", ""), ("Yard", "Yard: "), ("", "Winter: ")],
+    [("Hulls", ""), ("Yard", ""), ("", "Winter: ")],
 )
-def test_a_text_that_a_judge_worded_is_labelled_with_a_subject_that_it_does_not_name(
+def test_a_text_with_a_subject_that_a_judge_worded_is_understood_alone(
     subject: str, label: str
 ) -> None:
     place = Source(resource="sources/MEMORY.md", lines=(5, 5), text_hash=text_hash("a week"))

@@ -336,7 +336,8 @@ def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
 
 
 def _head(id_: str, document: Document) -> str:
-    day = document.changed if document.kind != "log" else ""
+    is_stated = document.kind == "log" or (document.as_of and document.is_whole)
+    day = "" if is_stated else document.changed
     changed = f", as of {document.as_of}" if document.as_of else ""
     changed += f", changed {day}" if day else ""
     part = "" if document.is_whole else ", new lines" if document.kind == "log" else ", edited"

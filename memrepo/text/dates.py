@@ -286,7 +286,8 @@ def date_updated(text: str) -> str:
     """Return the day on which a file says that it was last updated, or an empty string."""
     lines = text.splitlines()
     for line in (*lines[:_UPDATED_LINES], *lines[_UPDATED_LINES:][-_UPDATED_LINES:]):
-        if len(line) <= 120 and _updated().search(line.casefold()) and (day := find_date(line)):
+        found = _updated().search(line.casefold()) if len(line) <= 120 else None
+        if found and (day := find_date(line[found.start() :])):
             return day
     return ""
 
@@ -294,7 +295,7 @@ def date_updated(text: str) -> str:
 @cache
 def _updated() -> re.Pattern[str]:
     words = "|".join(re.escape(word) for word in entries("dates", "updated"))
-    return compiled(rf"^[\W_]*(?:{words})\W*[:：\d]")
+    return compiled(rf"(?:^|[.;|·]\s)[\W_]*(?:{words})\W*[:：\d]")
 
 
 def date_until(text: str, stated: str = "", captured: str = "") -> str:

@@ -191,8 +191,9 @@ def test_unreadable_lines_are_left_out_and_counted() -> None:
 
 
 def test_the_head_of_a_page_says_of_which_day_it_is() -> None:
-    page = msgspec.structs.replace(document("boats.md", "- Two sails\n"), as_of="2026-05-05")
-    (found,) = packed(page)
+    page = document("boats.md", "- Two sails\n")
+    stated = {"as_of": "2026-05-05", "since": "2026-05-12", "is_dated": True}
+    (found,) = packed(msgspec.structs.replace(page, **stated))
     assert found.text.splitlines()[0] == "=== F1 boats.md (page, as of 2026-05-05)"
 
 

@@ -133,6 +133,7 @@ def test_a_heading_that_mentions_a_date_dates_its_own_section(
         ("---\nupdated: 2026-02-07\n---\n# Prices\n", "2026-02-07"),
         ("# 价格\n\n最后更新：2026-02-07\n", "2026-02-07"),
         ("# Prices\n\nStand: 7.2.2026\n", "2026-02-07"),
+        ("# Prices\n\n> Of 2025-12-01. Last update: 2026-02-07 morning.\n", "2026-02-07"),
         ("# Prices\n\nUpdated the roof on 2026-02-07, then had tea.\n", ""),
         ("# Prices\n\n- The list of 2026-02-07 was updated.\n", ""),
     ],

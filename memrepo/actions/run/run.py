@@ -560,7 +560,7 @@ _ALWAYS = (
     *("memories_reworded", "notes_grown"),
 )
 """Counts that are recorded even if they are zero."""
-_BY_MEMORY = ("promote", "demote", "tier")
+_BY_MEMORY = ("promote", "demote", "tier", "archive")
 """Operations whose steps may concern several memories, which are counted individually."""
 
 

@@ -25,7 +25,7 @@ from memrepo.core.state import Step, Update
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk, why_stopped
 from memrepo.judge.checks import Cited, check
-from memrepo.judge.documents import pairs_alike, short_ids, tokens_of
+from memrepo.judge.documents import day_of, pairs_alike, short_ids, tokens_of
 from memrepo.judge.grounding import literals_of
 from memrepo.judge.interface import Assessment, Change, Operation
 from memrepo.judge.questions import Proposed, is_due, memory_row, shelf_question, verify_question
@@ -81,10 +81,10 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
         return replace(receipt, arranged=True)  # the memories stay as they were worded
     except (JudgeFailed, BudgetReached) as error:
         return replace(receipt, partial=why_stopped(error))
-    for name, why in _left(given, shown):
-        known.faults[name] = why
-        desk.refusals.append(f"{name}: left out: {why}")
     _change(known, given, shown, confirmed, answers.names)
+    for name, why in _left(known, given, shown):
+        known.faults.setdefault(name, why)
+        desk.refusals.append(f"{name}: left out: {known.faults[name]}")
     page = dict.fromkeys(_heir(known, shown[id_].id) for id_ in chosen)
     if page and plan.config.rules.hot.composed:
         _put_on_page(plan, known, page)
@@ -201,6 +201,7 @@ def _find_proposals(
     for number, change in enumerate(given):
         members = _members(change, shown)
         texts = tuple(m.body for m in members)
+        dated = tuple(f"{day} | {m.body}" if (day := day_of(m)) else m.body for m in members)
         above = tuple(dict.fromkeys(m.subject for m in members if m.subject))
         days = tuple(sorted({m.captured[:10] for m in members if m.captured}))
         id_ = f"{change.change}-{number}"
@@ -212,11 +213,11 @@ def _find_proposals(
             if faults := [*check(op, cited, {}, ()), *_lost(change.text, members)]:
                 refused[number] = faults
             else:
-                found[number] = Proposed(id=id_, op=op, cited=cited)
+                found[number] = Proposed(id=id_, op=op, cited=replace(cited, own=dated))
         elif change.change == "overtake" and len(members) == 2 and _may_follow(*members):
             old, new = members
             op = Operation(op="replace", lines="", text=new.body, subject=new.subject)
-            cited = Cited(own=texts[1:], under=above, above=above, days=days)
+            cited = Cited(own=dated[1:], under=above, above=above, days=days)
             found[number] = Proposed(id=id_, op=op, cited=cited, old=old)
     return found, refused
 
@@ -301,7 +302,9 @@ def _heir(known: Known, id_: str) -> str:
     return id_
 
 
-def _left(given: Sequence[Change], shown: Mapping[str, Memory]) -> Iterator[tuple[str, str]]:
+def _left(
+    known: Known, given: Sequence[Change], shown: Mapping[str, Memory]
+) -> Iterator[tuple[str, str]]:
     """Yield the memories that changes name and that stay as they are, and why."""
     for change in given:
         members = _members(change, shown)
@@ -310,6 +313,9 @@ def _left(given: Sequence[Change], shown: Mapping[str, Memory]) -> Iterator[tupl
             why = "a person or an agent stored or confirmed it"
             why = why if _is_fixed(memory) else "it is of another scope"
             yield f"shelf: {change.change} {memory.id}", why
+        for memory in members if change.change == "drop" else ():
+            if known.is_active(memory.id):
+                yield f"shelf: drop {memory.id}", "it joined or overtook another"
 
 
 def _join(known: Known, change: Change, members: Sequence[Memory]) -> None:

@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
@@ -91,7 +91,10 @@ def _mark(text: str) -> str:
 
 def memory_row(id_: str, memory: Memory) -> str:
     """Return a memory as one line of a question."""
-    days = [day_of(memory), *((f"until {end}",) if (end := memory.valid_until) else ())]
+    created, seen, day = memory.created, memory.captured[:10], day_of(memory)
+    if created is not None and not day and "" < seen < f"{created:%Y-%m-%d}":
+        day = f"changed {seen}"  # the time of a file, not of its first copy
+    days = [day, *((f"until {end}",) if (end := memory.valid_until) else ())]
     cells = (id_, memory.type, memory.subject, " ".join(days), memory.body)
     return " | ".join(" ".join(cell.split()) for cell in cells)
 
@@ -179,7 +182,8 @@ def _near(one: Proposed, names: Sequence[str]) -> list[str]:
     files = (place.document.name for place in one.cited.places)
     shown = "\n".join((*evidence_of(one.op, one.cited, one.old), *one.cited.under, *files, *names))
     new = content_words(f"{one.op.subject} {one.op.text} {one.op.still}") - content_words(shown)
-    lines = (line for line in one.cited.near.values() if not is_heading(line))
+    heads = (line for place in one.cited.places for line in place.document.head)
+    lines = (x for x in dict.fromkeys((*one.cited.near.values(), *heads)) if not is_heading(x))
     return [x for x in lines if new & content_words(x) or DAY.search(x)][:MAX_NEAR]
 
 
@@ -292,6 +296,7 @@ class Reading:
         desk: Desk,
         memories: Mapping[str, Memory],
         names: Sequence[str],
+        now: datetime,
         sources_of: Callable[[Cited, Operation], tuple[Source, ...]],
         citing: Callable[[Batch], Collection[str]] = lambda _: (),
     ) -> None:
@@ -300,6 +305,7 @@ class Reading:
         self._names = names
         self._sources_of = sources_of
         self._citing = citing
+        self._now = now
         self._count = 0
         self._spoken: list[str] = []
         self._good: list[Proposed] = []
@@ -383,15 +389,11 @@ class Reading:
 
         That memory is added to `known`, so that a second answer can name it.
         """
-        op, old = one.op, one.old.id if one.old is not None else ""
+        op = one.op
         text = Memory.of("", {"subject": op.subject}, body=op.text)
-        found = (x for x in vocabulary.alike(text) if x[1] in self._view and x[1] != old)
+        found = (x for x in vocabulary.alike(text) if x[1] in self._view)
         share, id_ = max(found, default=(0.0, ""))
-        if (
-            op.op not in ("add", "replace")
-            or share < ALIKE
-            or not _is_about_one(text, self._view[id_])
-        ):
+        if op.op != "add" or share < ALIKE or not _is_about_one(text, self._view[id_]):
             return []
         short = next((key for key, m in known.items() if m.id == id_), f"m{len(known) + 1}")
         known[short] = self._view[id_]
@@ -425,7 +427,8 @@ class Reading:
     def _provisional(self, one: Proposed) -> Memory:
         """Return the memory that an operation would make, as later questions show it."""
         sources = self._sources_of(one.cited, one.op)
-        fields = {"id": one.id, "type": one.op.type, "subject": one.op.subject, "sources": sources}
+        fields: dict[str, object] = {"id": one.id, "type": one.op.type, "subject": one.op.subject}
+        fields |= {"sources": sources, "created": self._now}
         return Memory.of("", {k: v for k, v in fields.items() if v}, body=one.op.text)
 
     # -- settling ----------------------------------------------------------------------------

@@ -411,6 +411,10 @@ def test_the_second_question_shows_near_lines_with_days_or_missing_words() -> No
         op = Operation(op="add", lines="F1:5", text=text)
         found = verify_question([Proposed(id="1", op=op, cited=cite("F1:5", asked))], ()).data
         assert ["Until: 2026-04-30" in found, "Watch" in found] == [True, near > 1]
+    far = batch(["# Night", "", "- Watch: Vidar", "", *"abcd", "- The lamps burn all night"])
+    cited = cite("F1:9", far)
+    op = Operation(op="add", lines="F1:9", text="Vidar: the lamps burn all night")
+    assert "Watch" in verify_question([Proposed(id="1", op=op, cited=cited)], ()).data
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def judge(plan: RunPlan, given: Input) -> Answers:
         return Answers(may_arrange=plan.asks_about_old)
     sources = SourceFiles(plan, given, reader)
     memories = {m.id: m for m in of_types(given.known.state.active, CLAIM_TYPES)}
-    reading = Reading(desk, memories, sources.names, sources.sources_of, sources.citing)
+    reading = Reading(desk, memories, sources.names, plan.now, sources.sources_of, sources.citing)
     result = reading.read(sources.batches)
     partial = why_stopped(result.stopped) if result.stopped is not None else ""
     if result.waiting and not partial:
@@ -191,12 +191,15 @@ class SourceFiles:
     def sources_of(self, cited: Cited, op: Operation) -> tuple[Source, ...]:
         """Return the evidence of an operation: the statements that its lines touch."""
         found = []
+        days = (cited.evidence, *(place.document.as_of for place in cited.places))
         for unit, resource, lines in self._cited(cited):
             if resource in self._notes:
                 source = self._notes[resource].source()
             else:
                 source = place_unit(unit, self._texts[resource]).source()
-            if op.as_of:
+            # The time of a file says when it was saved, not when its lines were so.
+            is_of_file = (op.as_of, "commit") == (source.captured, source.captured_from)
+            if op.as_of and not (is_of_file and op.as_of not in "\n".join(days)):
                 source = replace(source, captured=op.as_of, captured_from="unit")
             found.append(replace(source, lines=lines))
         return join_sources(found)

@@ -85,7 +85,7 @@ def judge(request: object, result: judging.Result, colour: bool) -> str:
     if asked is None:
         return "no open question"
     schema = json.dumps(asked.schema, separators=(",", ":"))
-    how = f"Answer with the JSON object: `memrepo judge answer {asked.id} FILE`, or without FILE on stdin."
+    how = f"Answer with the JSON object: `memrepo judge answer {asked.id} FILE`, or on stdin."
     return "\n\n".join((*refusals, asked.instructions, schema, asked.data, how))
 
 

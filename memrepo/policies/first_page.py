@@ -18,7 +18,7 @@ import msgspec
 from memrepo.core.ids import normalise
 from memrepo.core.layout import home_of, in_workspace
 from memrepo.core.manifest import Accesses
-from memrepo.core.memory import Memory, of_types
+from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.links import find_directives
@@ -172,7 +172,7 @@ def compose(
     remaining lines fill the budget. While there is room, a subject may have more lines. Of two
     lines that state the same, the newer one is listed.
     """
-    claims = of_types(memories, _TYPES)
+    claims = [memory for memory in memories if memory.is_wanted or memory.type in _TYPES]
     newest = newest_states(map(_place_of, claims))
     claims = [memory for memory in claims if not _is_old_state(memory, newest)]
     owners = {owner_of(memory).lower() for memory in claims} - {""}

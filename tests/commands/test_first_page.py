@@ -19,6 +19,8 @@ from driving import (
     memrepo,
 )
 
+from memrepo.core.memory import CLAIM_TYPES
+
 BULLET = re.compile(r"^- .*←mem.*", re.MULTILINE)
 
 
@@ -166,11 +168,11 @@ def test_the_classic_profile_promotes_by_use_only(tmp_path: Path) -> None:
 
 def test_what_was_stored_by_hand_comes_first_and_each_is_a_line(tmp_path: Path) -> None:
     repo, _ = bakery(tmp_path)
-    texts = [f"Locker {n} belongs to rower number {n}." for n in range(7)]
-    for text in texts:
-        done(repo, "add", text)
+    texts = {f"Locker {n} belongs to rower number {n}.": t for n, t in enumerate(CLAIM_TYPES)}
+    for text, type_ in texts.items():
+        done(repo, "add", text, "--type", type_)
     done(repo, "run")
-    assert [text for text, (section, _) in lines(repo).items() if section == "Stored"] == texts
+    assert {text for text, (section, _) in lines(repo).items() if section == "Stored"} == {*texts}
     assert "## Stored" in page(repo).split("## Rules")[0]
 
 

@@ -65,6 +65,8 @@ def shell_reject(repo: Path, id_: str) -> str:
 Ask = Callable[[Path, str], str]
 ASKS: list[Ask] = [supersede, forget, python_edit, shell_archive, shell_reject]
 
+TOLD = {supersede: f"supersede {{}} '{NEWS}'", forget: "forget {}"}
+
 
 def written(repo: Path) -> str:
     found: str = done(repo, "add", SAID)["id"]
@@ -75,7 +77,10 @@ def written(repo: Path) -> str:
 def test_what_an_agent_asks_of_a_persons_memory_is_refused(repo: Path, ask: Ask) -> None:
     id_ = written(repo)
     head = git(repo, "rev-parse", "HEAD")
-    assert REFUSED in ask(repo, id_)
+    said = ask(repo, id_)
+    assert REFUSED in said
+    if ask in TOLD:
+        assert f"ask that person to run: memrepo {TOLD[ask].format(id_)}" in said
     assert git(repo, "rev-parse", "HEAD") == head
     assert done(repo, "search", "spare", "key", now=LATER)["hits"][0]["text"] == SAID
 

@@ -15,6 +15,7 @@ Runs, imports, accepts and merges drop rejected memories earlier. A single write
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
@@ -711,6 +712,8 @@ def clean_text(text: str, what: str) -> str:
 _ENDS = ("valid_until", "scope")
 """Fields that can end an active memory or move it to another scope."""
 _MARKS = ("pinned", "critical")
+LONGEST_COMMAND = 120
+"""Maximum characters of a text that a command in a message quotes."""
 
 
 class PersonDecides(MemrepoError):
@@ -718,13 +721,18 @@ class PersonDecides(MemrepoError):
 
     exit_code = Exit.DECIDE
 
-    def __init__(self, actor: str, memories: Sequence[Memory]) -> None:
+    def __init__(self, actor: str, memories: Sequence[Memory], after: State) -> None:
         more = f" and {len(memories) - 1} more" if len(memories) > 1 else ""
+        old = memories[0]
+        news = (m for m in after.active if old.id in (m.id, *m.supersedes) and m.body != old.body)
+        text = next((m.body for m in news), "")
+        quoted = shlex.quote(text) if len(text) <= LONGEST_COMMAND else "TEXT"
+        how = f"supersede {old.id} {quoted}" if text else f"forget {old.id}"
         self.memories = memories
         super().__init__(
-            f"{actor} may not take {memories[0].id}{more} out of recall or off the first page:"
+            f"{actor} may not take {old.id}{more} out of recall or off the first page:"
             " a person wrote or confirmed it, and must decide",
-            fix="ask that person to do it, or allow it with `agents.removals` in memrepo.toml",
+            fix=f"ask that person to run: memrepo {how} (`agents.removals` in memrepo.toml)",
         )
 
     @property
@@ -753,7 +761,7 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
             if is_by_person(memory) and not is_retired(memory)
         ]
         if taken:
-            raise PersonDecides(work.actor, taken)
+            raise PersonDecides(work.actor, taken, after)
 
 
 def _is_taken(old: Memory, new: Memory | None) -> bool:

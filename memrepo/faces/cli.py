@@ -401,7 +401,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
     from memrepo.actions.work import Work
 
     try:
-        call = _call(options)
+        call = _call(options, name)
     except FileNotFoundError:
         raise UsageError(
             "memrepo: the current folder was deleted", fix="`cd` to a folder that exists"
@@ -418,13 +418,14 @@ def _main(argv: Sequence[str] | None) -> Exit:
     return answer.exit
 
 
-def _call(options: argparse.Namespace) -> Call:
+def _call(options: argparse.Namespace, name: str) -> Call:
     from pathlib import Path
 
     from memrepo.actions.work import Call
 
+    where = (Path.cwd() / options.folder).absolute()
     return Call(
-        where=(Path.cwd() / options.folder).absolute(),
+        where=_from_above(where) if name in ("mcp", "agent") else where,
         now=_now(options.now),
         clock=lambda: _now(options.now),
         json=options.json,
@@ -438,6 +439,19 @@ def _call(options: argparse.Namespace) -> Call:
         tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
         edit=_edit,
     )
+
+
+def _from_above(where: Path) -> Path:
+    """Return a repository's folder, which is named from the working folder or one above it.
+
+    In a subfolder or a worktree of a project, Claude Code reads what `agent install` wrote there.
+    """
+    from memrepo.core.layout import CONFIG_NAME
+
+    parts = where.parts
+    at = parts.index("..") if ".." in parts else len(parts) - 1
+    above = (p.joinpath(*parts[at:]) for p in where.parents if (p / ".mcp.json").is_file())
+    return next((p for p in (where, *above) if (p / CONFIG_NAME).is_file()), where)
 
 
 def _colour(options: argparse.Namespace) -> bool:

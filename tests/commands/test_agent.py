@@ -221,6 +221,22 @@ def test_for_openclaw_the_commands_that_install_its_plugin_are_printed(repo: Pat
     assert "plugins uninstall" in memrepo(repo, "agent", "uninstall", "openclaw").error["fix"]
 
 
+@pytest.mark.parametrize("place", ["src/deep", ".claude/worktrees/w"])
+def test_a_subfolder_or_a_worktree_of_a_project_has_its_memory(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    done(repo, "add", "Bea never wants calls before ten.", "--critical")
+    install(repo, "claude-code", tmp_path / "shop")
+    here = tmp_path / "shop" / place
+    here.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    args = json.loads((tmp_path / "shop/.mcp.json").read_text())["mcpServers"]["memrepo"]["args"]
+    for start in (".", str(here)):
+        named = Path(args[args.index("-C") + 1].replace("${CLAUDE_PROJECT_DIR:-.}", start))
+        begun = hook(named, monkeypatch, "SessionStart", cwd=str(here))
+        assert "Bea never wants calls" in begun["hookSpecificOutput"]["additionalContext"]
+
+
 def test_rules_of_one_project_are_not_in_another(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

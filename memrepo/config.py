@@ -405,6 +405,13 @@ def _value(text: str, key: Key, found: object) -> Any:
         raise ConfigError(line_of(text, key.name), key.name, message, fix=fix) from error
 
 
+def _with_default(value: object, default: object) -> object:
+    """Return a value, in which "..." of a list stands for the texts of the default."""
+    if not (isinstance(value, tuple) and isinstance(default, tuple) and "..." in value):
+        return value
+    return (*default, *(text for text in value if text != "..."))
+
+
 def _effective(given: Mapping[str, Any]) -> Config:
     """Return the configuration from the values of a file and the defaults of its profiles."""
     values = {**DEFAULTS}
@@ -413,7 +420,7 @@ def _effective(given: Mapping[str, Any]) -> Config:
     if given.get("lifecycle.profile") == "classic":
         values |= CLASSIC
     values |= SOURCE_PROFILES.get(given.get("sources.profile", ""), {})
-    values |= given
+    values |= {name: _with_default(value, values[name]) for name, value in given.items()}
     sections: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         section, _, attribute = name.rpartition(".")

@@ -250,8 +250,8 @@ def _warnings(found: status.Result, problems: Sequence[Problem]) -> Iterator[tup
         yield (
             f"Not read: {found.unmatched.summary}.",
             (
-                "To read such a file, add its name or a pattern to `claims` under `[sources]` in"
-                " memrepo.toml (`memrepo config sources.claims` explains it)."
+                'To read such a file, write `claims = ["...", "FILE OR PATTERN"]` under `[sources]`'
+                " in memrepo.toml (`memrepo config sources.claims` explains it)."
             ),
         )
 

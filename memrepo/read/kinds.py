@@ -204,6 +204,8 @@ def _names(globs: Sequence[str]) -> re.Pattern[str]:
 @cache
 def _kind_of_last_word(name: str) -> str:
     """Return the kind that the last word of a file's name stands for: it says what the file is."""
+    if name.endswith(".mdc"):
+        return "rules"  # of Cursor, whatever they are about
     words = _WORDS.findall(name.rpartition(".")[0].lower())
     last = next((word for word in reversed(words) if not word.isdigit()), "")
     return next((kind.name for kind in kinds().kind if last in kind.words), "")

@@ -21,6 +21,7 @@ PLAIN = "# Mill\n\nThe mill stands at the upper weir of the valley.\n"
 FILES = [
     ("old/mill.md", PLAIN, "archive"),
     ("templates/day.md", PLAIN, "template"),
+    (".cursor/rules/templates.mdc", PLAIN, "rules"),
     ("form.md", "# [Your name]\n\n- Owner: {{owner}}\n- [your town]\n", "template"),
     ("README.md", PLAIN, "article"),
     ("DREAMS.md", PLAIN, "wishes"),

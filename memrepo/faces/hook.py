@@ -171,7 +171,8 @@ def _gather(work: Work, event: HookEvent) -> None:
     record |= {"scope": work.call.scope, **_read(place)}
     if prompt := fold(redact(event.prompt)[0], PROMPT_LENGTH):
         record["prompts"] = [*record["prompts"], prompt][-PROMPTS:]
-    if reply := fold(redact(event.reply)[0], REPLY_LENGTH):
+    reply = fold(redact(event.reply)[0], REPLY_LENGTH)
+    if reply and not all(map(_is_small_talk, (*record["prompts"][-1:], reply))):
         record["reply"] = reply
     record["at"] = format_time(work.call.now)
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -680,6 +680,8 @@ def test_a_session_begins_with_what_is_hot_and_ends_as_a_note(
     secret = f"And the key is {SECRETS[0]}."
     hook(repo, monkeypatch, "UserPromptSubmit", prompt=secret)
     assert hook(repo, monkeypatch, "Stop", last_assistant_message="Helix it is.") == {}
+    hook(repo, monkeypatch, "UserPromptSubmit", prompt="Thanks, bye")
+    hook(repo, monkeypatch, "Stop", last_assistant_message="You are welcome. Bye!")
     assert len(memories(repo)) == 1
     assert git(repo, "rev-parse", "HEAD") == head  # what is read makes no commit
     assert hook(repo, monkeypatch, "SessionEnd", reason="exit", now=LATER) == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -270,8 +271,12 @@ def test_a_reply_has_one_fence_and_advises_nothing_that_only_a_terminal_can_do(r
     twin = good(repo, "memory_store", text="The kiln has four red doors.", reason="seen")
     hot = good(repo, "memory_hot")
     nothing = good(repo, "memory_search", query="zeppelin")
-    for reply in (stored, twin, hot, nothing):
-        assert "`memrepo " not in reply.text + json.dumps(reply.data)
+    unsure = good(repo, "memory_search", query="price of zeppelin doors in winter")
+    alone = good(repo, "memory_related", id=stored.data["id"])
+    again = good(repo, "memory_store", text="The kiln has four doors.", reason="x", tags=["a"])
+    assert "ask again" in unsure.text
+    for reply in (stored, twin, hot, nothing, unsure, alone, again):
+        assert not re.search("`(memrepo|--)", reply.text + json.dumps(reply.data))
         assert "pip install" not in reply.text + json.dumps(reply.data)
     assert "four doors" in hot.text
     assert hot.text.count(HEAD) == 1

@@ -296,6 +296,11 @@ _SHOWN = frozenset(("text", "context"))
 """Keys of the texts that a verb is about. Data that has them needs no report."""
 _ADVICE = regex(r"(?m)^(?:its type is|to link them:|try:) [^\n]*`(?:memrepo|pip) [^\n]*\n?")
 """A line that advises a command, which a client of tools cannot run."""
+_ASIDE = regex(
+    r"(?m)^((?:try: )?ask again|not linked|these are summaries|\d+ archived memor|.*says this"
+    r" already;)([^`\n]*) \(`(?:--|memrepo )[^\n]*\)$"
+)
+"""A line that ends with such advice in brackets."""
 _CODE = regex(r"[\w:./+-]{0,200}")
 
 
@@ -321,7 +326,7 @@ class _Text(str):
 def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) -> ToolReply:
     """Return the reply for the result of a verb, cut to a number of tokens."""
     warnings = [str(problem) for problem in result.notices[:NOTICES]]
-    shown = _ADVICE.sub("", unfenced(text_of(verb, request, result)))
+    shown = _without_commands(unfenced(text_of(verb, request, result)))
     whole = "\n".join(filter(None, [shown.rstrip(), *warnings]))
     record = {"exit": int(result.exit), "truncated": False, **_known_keys(result.as_json())}
     has_text = _has_text(record)
@@ -362,8 +367,13 @@ def _known_keys(value: Any) -> Any:
             return value
 
 
+def _without_commands(text: str) -> str:
+    return _ASIDE.sub(r"\1\2", _ADVICE.sub("", text))
+
+
 def _text(value: Any) -> _Text:
-    return _Text(unfenced(value) if isinstance(value, str) else "\n".join(map(str, value)))
+    text = unfenced(value) if isinstance(value, str) else "\n".join(map(str, value))
+    return _Text(_ASIDE.sub(r"\1\2", text))
 
 
 def _fenced(value: Any) -> Any:

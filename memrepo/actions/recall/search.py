@@ -243,7 +243,7 @@ def _suggestions(
     answer: Answer, hits: Sequence[Hit], passages: Sequence[Passage]
 ) -> tuple[str, ...]:
     """Return what to try next: the languages of the texts, and the nearest headings."""
-    found = ["ask again with 6 to 12 other words for it: `--also TEXT`"]
+    found = ["ask again with 6 to 12 other words for it (`--also TEXT`)"]
     if languages := [name.title() for name in answer.languages if name != ENGLISH]:
         found.append(f"the notes are also in {', '.join(languages)}: add words of that language")
     contexts = [*(hit.context for hit in hits), *(one.context for one in passages)]

@@ -53,7 +53,7 @@ def search(request: searching.Request, result: searching.Result, colour: bool) -
         message = counted(result.left_out, "hit is omitted", "hits are omitted")
         parts.append(f"{message}: the limit is {request.max_tokens} tokens")
     if tiers and tiers.tier == "gist":
-        parts.append("these are summaries: `memrepo show ID` has the original")
+        parts.append("these are summaries (`memrepo show ID` has the original)")
     if tiers and tiers.recovered:
         parts.append("recovered: was forgotten, is warm again")
     parts += [*_archived(result), *_passages(waiting, asked, bold=colour)]
@@ -306,5 +306,5 @@ def related(request: around.RelatedRequest, result: around.Related, colour: bool
         lines.append(f"  {row.strength:.2f}  {row.id}  {message}{status}")
         lines.append(f"        {row.label}")
     if not result.related:
-        lines.append("not linked: `memrepo link` links two memories")
+        lines.append("not linked (`memrepo link` links two memories)")
     return "\n".join(lines)

@@ -241,6 +241,15 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "now", whole_seconds(self.now))
 
+    def text_of(self, file: str) -> str:
+        """Return the text of a file, named from the working folder or `where`, or of stdin."""
+        if file == "-":
+            return self.read()
+        path = next(filter(Path.is_file, (Path(file), self.where / file)), None)
+        if path is None:
+            raise UsageError(f"{file}: no such file", fix="name a file, or give the text on stdin")
+        return path.read_text(encoding="utf-8", errors="replace")
+
 
 PROGRAM = "process:"
 

@@ -664,13 +664,9 @@ class DirectivesResult(VerbResult, frozen=True, kw_only=True):
 
 def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
     """Carry out the directives of a text in order, with one commit each."""
+    text = work.call.text_of(request.file)
     if request.file == "-":
-        text = clean_text(work.call.read(), "the text")
-    else:
-        path = work.call.where / request.file
-        if not path.is_file():
-            raise UsageError(f"{request.file}: no such file")
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = clean_text(text, "the text")
     directives = find_directives(text)
     rows: list[Row] = []
 

@@ -356,15 +356,19 @@ def test_a_run_that_is_killed_goes_on_and_pays_nothing_twice(tmp_path: Path) -> 
 # -- the agent itself -----------------------------------------
 
 
-def test_the_agent_answers_what_next_shows_until_the_run_lands(tmp_path: Path) -> None:
+def test_the_agent_answers_what_next_shows_until_the_run_lands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repo = begin(tmp_path)
     kinds = []
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
     found = done(repo, "judge", "next")
     while (question := found["question"]) is not None:
         assert done(repo, "judge", "next")["question"]["id"] == question["id"]
         kinds.append(question["kind"])
-        (tmp_path / "answer.json").write_text(good(question["data"]))
-        found = done(repo, "judge", "answer", question["id"], "../answer.json")
+        Path("own.json").write_text(good(question["data"]))
+        found = done(repo, "judge", "answer", question["id"], "own.json")
     assert kinds == ["read", "read", "read", "shelf"]
     assert stated(repo) == UNCUT
     assert done(repo, "judge", "next")["question"] is None

@@ -83,7 +83,7 @@ def do(work: Work, request: Request) -> Result:
                 " its lines changed, or memrepo or its settings did",
                 fix="`memrepo judge next` shows the open question",
             )
-        text = _answer(work, request.file)
+        text = work.call.text_of(request.file)  # operations are checked one by one
         if request.dry_run:
             return Result(question=waiting)
         from memrepo.judge.ask import Session, key_of
@@ -94,15 +94,6 @@ def do(work: Work, request: Request) -> Result:
             after, refusals=tuple(one for one in after.refusals if one not in before.refusals)
         )
     return _go_on(work, request)
-
-
-def _answer(work: Work, file: str) -> str:
-    if file == "-":
-        return work.call.read()  # operations are checked one by one, also for secrets
-    path = work.call.where / file
-    if not path.is_file():
-        raise UsageError(f"{file}: no such file")
-    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _go_on(work: Work, request: Request) -> Result:

@@ -240,7 +240,13 @@ def _json_part(path: Path, change: Callable[[Json, bool], None]) -> FilePart:
     """Return the part of a JSON file, which is written in the indentation found there."""
 
     def edit(text: str, *, out: bool) -> str:
-        data = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
+        try:
+            data = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
+        except json.JSONDecodeError as error:
+            if not _COMMENT.match(text, error.pos):
+                raise
+            what = "found a comment, and Claude Code runs no hooks from a file with one"
+            raise ValueError(f"line {error.lineno}: {what}") from error
         if not isinstance(data, dict):
             raise ValueError("expected an object")
         before = json.dumps(data)
@@ -254,6 +260,7 @@ def _json_part(path: Path, change: Callable[[Json, bool], None]) -> FilePart:
     return FilePart(path, partial(edit, out=False), partial(edit, out=True))
 
 
+_COMMENT = regex(r"[,\s]*/[/*]")
 _INDENT = regex(r'\{\r?\n([ \t]+)"')
 _SURROGATE = regex("[\ud800-\udfff]")
 

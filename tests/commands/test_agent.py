@@ -610,14 +610,16 @@ def test_a_dry_run_writes_nothing(repo: Path, project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{\n  // mine\n  "model": "opus"\n}\n', "line 2"),
+        ('{\n  // mine\n  "model": "opus"\n}\n', "line 2: found a comment"),
+        ('{\n  "model": "opus", /* mine */\n}\n', "line 2: found a comment"),
+        ('{"model": "opus",}', "line 1"),
         ("[]", "expected an object"),
         ('{"hooks": []}', "hooks: expected an object"),
         ('{"hooks": {"Stop": {}}}', "hooks.Stop: expected a list"),
         ('{"env": {"A": "1", "A": "2"}}', "found 'A' twice in one object"),
         ("[" * 100_000, "recursion"),
     ],
-    ids=["comment", "list", "hooks", "event", "twice", "depth"],
+    ids=["comment", "behind", "comma", "list", "hooks", "event", "twice", "depth"],
 )
 def test_settings_that_cannot_be_edited_are_left_alone(
     repo: Path, project: Path, text: str, said: str

@@ -89,6 +89,8 @@ class Survey(VerbResult, frozen=True, kw_only=True):
     """The number of active notes, by tier."""
     hot: int | msgspec.UnsetType
     """The number of memories in the hot cache."""
+    apart: int
+    """How many of these are of one of several projects, whose sessions alone show them."""
     marked: tuple[str, ...]
     """The memories that runs marked for removal."""
     contradictions: int
@@ -197,16 +199,19 @@ def _survey(work: Work) -> Survey:
     from memrepo.merge import states
     from memrepo.policies.hotcache import hot_of
     from memrepo.policies.standing import conflicts, counted_as
+    from memrepo.views.hot import of_projects
 
     state = work.tree.state()
     cases = corrections_of(state)
     broken = (p for p in states.closure(state) if p.rule != "memory-same-id")
     sources, unread, reader = _sources(work, work.tree.manifests[0])
+    hot = [memory for memory in state.active if hot_of(memory) is not None]
     found = Survey(
         memories=_counts(map(counted_as, state.every)),
         types=_counts(m.type for m in state.active if not m.is_note),
         tiers=_counts(m.tier for m in state.active if m.is_note),
-        hot=sum(hot_of(m) is not None for m in state.active),
+        hot=len(hot),
+        apart=len(of_projects(hot)),
         marked=tuple(memory.id for memory in marked_memories(state)),
         contradictions=sum(case.status == "open" for case in conflicts(state, cases)),
         problems=(

@@ -104,15 +104,20 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     if not marked:
         return None
     found = sorted((m for m in marked if hot_of(m) is not None), key=_first_to_stay)
-    shared = len({m.scope for m in found} - {""}) < 2
-    kept = [m for m in found if shared or not m.scope]
-    apart = [m for m in found if not shared and m.scope]
+    apart = of_projects(found)
+    kept = [m for m in found if not (apart and m.scope)]
     whole, kept = kept, kept[: rules.budget]
     while True:
         page = _page(kept, [*whole[len(kept) :], *apart], rules)
         if not kept or (len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines):
             return page
         kept.pop()
+
+
+def of_projects(found: Sequence[Memory]) -> list[Memory]:
+    """Return the memories that only sessions of their projects show, if there are several."""
+    scoped = [memory for memory in found if memory.scope]
+    return scoped if len({memory.scope for memory in scoped}) > 1 else []
 
 
 def hot_changes(state: State, rules: HotRules) -> list[Change]:

@@ -250,6 +250,8 @@ def test_rules_of_one_project_are_not_in_another(
             '",\n        "', " "
         ).replace('", "', " ")
     done(repo, "add", "Bea never wants calls before ten.", "--critical")
+    counted = memrepo(repo, "status", as_json=False).out
+    assert "first page 3 of 30 bullets, 2 of them only in sessions of their projects" in counted
     for where, seen in (("alpha", {"alpha"}), ("beta", {"beta"}), ("", set())):
         said = {"cwd": str(tmp_path / where)}
         begun = hook(repo, monkeypatch, "SessionStart", **said)["hookSpecificOutput"]

@@ -215,7 +215,8 @@ def _noted(result: standing.Result) -> Iterator[str]:
     if left.bullets:
         much = left.bullets > left.max_bullets
         over = ": over budget (`memrepo promote ID --off` removes one)" if much else ""
-        yield f"first page {left.bullets} of {left.max_bullets} bullets{over}"
+        apart = f", {result.apart} of them only in sessions of their projects" * bool(result.apart)
+        yield f"first page {left.bullets} of {left.max_bullets} bullets{apart}{over}"
     yield f"spent      {left.text}"
     if result.hot_cache:
         yield f"first page in {result.hot_cache}: memrepo did not write {result.hot_place}"

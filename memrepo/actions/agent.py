@@ -305,6 +305,8 @@ def next_steps(
     elif into == Path.home():
         serve = shlex.join([*program, "mcp"])
         yield f"tools too: claude mcp add --scope user memrepo -- {serve}"
+        if scope in _UNBOUND:
+            yield "all projects share what is stored; `--into DIR` gives one a scope of its own"
     else:
         yield "Claude Code asks once whether it may start the server of .mcp.json"
     if host == "claude-code":

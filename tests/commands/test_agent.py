@@ -658,8 +658,9 @@ def test_without_a_folder_it_goes_where_a_host_keeps_what_holds_for_all(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    told = done(repo, "agent", "install", "claude-code")["files"]
-    assert [row["path"] for row in told] == [
+    told = done(repo, "agent", "install", "claude-code")
+    assert any("all projects share" in line for line in told["next"])
+    assert [row["path"] for row in told["files"]] == [
         str(tmp_path / "home/.claude/settings.json"),
         str(tmp_path / "home/.claude/CLAUDE.md"),
     ]

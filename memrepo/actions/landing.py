@@ -732,7 +732,8 @@ class PersonDecides(MemrepoError):
         super().__init__(
             f"{actor} may not take {old.id}{more} out of recall or off the first page:"
             " a person wrote or confirmed it, and must decide",
-            fix=f"ask that person to run: memrepo {how} (`agents.removals` in memrepo.toml)",
+            fix=f"ask that person to run: memrepo {how}"
+            " (or to allow it: `agents.removals` in memrepo.toml)",
         )
 
     @property

@@ -90,7 +90,7 @@ class Survey(VerbResult, frozen=True, kw_only=True):
     hot: int | msgspec.UnsetType
     """The number of memories in the hot cache."""
     apart: int
-    """How many of these are of one of several projects, whose sessions alone show them."""
+    """How many of these are of one of several projects: only its sessions show them."""
     marked: tuple[str, ...]
     """The memories that runs marked for removal."""
     contradictions: int

@@ -65,7 +65,7 @@ def shell_reject(repo: Path, id_: str) -> str:
 Ask = Callable[[Path, str], str]
 ASKS: list[Ask] = [supersede, forget, python_edit, shell_archive, shell_reject]
 
-TOLD = {supersede: f"supersede {{}} '{NEWS}'", forget: "forget {}"}
+TOLD = {supersede: "supersede {} TEXT", forget: "forget {}"}
 
 
 def written(repo: Path) -> str:

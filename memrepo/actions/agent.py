@@ -243,10 +243,8 @@ def _json_part(path: Path, change: Callable[[Json, bool], None]) -> FilePart:
         try:
             data = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
         except json.JSONDecodeError as error:
-            if not _COMMENT.match(text, error.pos):
-                raise
-            what = "found a comment, and Claude Code runs no hooks from a file with one"
-            raise ValueError(f"line {error.lineno}: {what}") from error
+            what = f"line {error.lineno}: found a comment, with which Claude Code runs no hooks"
+            raise ValueError(what if _COMMENT.match(text, error.pos) else error) from error
         if not isinstance(data, dict):
             raise ValueError("expected an object")
         before = json.dumps(data)

@@ -15,7 +15,6 @@ Runs, imports, accepts and merges drop rejected memories earlier. A single write
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
@@ -712,8 +711,6 @@ def clean_text(text: str, what: str) -> str:
 _ENDS = ("valid_until", "scope")
 """Fields that can end an active memory or move it to another scope."""
 _MARKS = ("pinned", "critical")
-LONGEST_COMMAND = 120
-"""Maximum characters of a text that a command in a message quotes."""
 
 
 class PersonDecides(MemrepoError):
@@ -724,10 +721,8 @@ class PersonDecides(MemrepoError):
     def __init__(self, actor: str, memories: Sequence[Memory], after: State) -> None:
         more = f" and {len(memories) - 1} more" if len(memories) > 1 else ""
         old = memories[0]
-        news = (m for m in after.active if old.id in (m.id, *m.supersedes) and m.body != old.body)
-        text = next((m.body for m in news), "")
-        quoted = shlex.quote(text) if len(text) <= LONGEST_COMMAND else "TEXT"
-        how = f"supersede {old.id} {quoted}" if text else f"forget {old.id}"
+        is_new = any(old.id in (m.id, *m.supersedes) for m in after.active if m.body != old.body)
+        how = f"supersede {old.id} TEXT" if is_new else f"forget {old.id}"
         self.memories = memories
         super().__init__(
             f"{actor} may not take {old.id}{more} out of recall or off the first page:"

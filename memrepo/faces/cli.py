@@ -419,8 +419,6 @@ def _main(argv: Sequence[str] | None) -> Exit:
 
 
 def _call(options: argparse.Namespace, name: str) -> Call:
-    from pathlib import Path
-
     from memrepo.actions.work import Call
 
     where = (Path.cwd() / options.folder).absolute()

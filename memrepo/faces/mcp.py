@@ -326,7 +326,7 @@ class _Text(str):
 def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) -> ToolReply:
     """Return the reply for the result of a verb, cut to a number of tokens."""
     warnings = [str(problem) for problem in result.notices[:NOTICES]]
-    shown = _without_commands(unfenced(text_of(verb, request, result)))
+    shown = _ASIDE.sub(r"\1\2", _ADVICE.sub("", unfenced(text_of(verb, request, result))))
     whole = "\n".join(filter(None, [shown.rstrip(), *warnings]))
     record = {"exit": int(result.exit), "truncated": False, **_known_keys(result.as_json())}
     has_text = _has_text(record)
@@ -365,10 +365,6 @@ def _known_keys(value: Any) -> Any:
             return value if _CODE.fullmatch(value) else None
         case _:
             return value
-
-
-def _without_commands(text: str) -> str:
-    return _ASIDE.sub(r"\1\2", _ADVICE.sub("", text))
 
 
 def _text(value: Any) -> _Text:

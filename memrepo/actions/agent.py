@@ -442,8 +442,8 @@ def _free_scope(work: Work, into: Path) -> tuple[str, str]:
 def _bind_sources(work: Work, scope: str) -> None:
     """Give what runs read the scope of its project, unless the configuration names one."""
     layout, config = work.tree.layout, work.config
-    if "sources.scope" in config.given:
-        return
+    if "sources.scope" in config.given or settings.folder(work.store.repo):
+        return  # a folder of its own has no scope: the configuration is everyone's
     from memrepo.actions.landing import write
     from memrepo.config import with_value
     from memrepo.core.state import State, Step, Update, Write

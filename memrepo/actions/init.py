@@ -18,8 +18,9 @@ from memrepo.actions.pending import unknown_person
 from memrepo.actions.run.ingest import (
     Ingested,
     choose_folder,
-    copied_by_other_clone,
+    copied_by_other_person,
     take_in,
+    to_join,
     workspace_of,
     workspace_rules,
 )
@@ -253,15 +254,15 @@ def _misplaced(where: Path, workspace: Path | None, *, made: bool) -> Iterator[s
 def _own_folder(at: Work, workspace: Path, *, is_first: bool) -> Iterator[str]:
     """Give a workspace a folder of its own if another clone's fills `sources/`, and say so."""
     repo = at.store.repo
-    if settings.get(repo, settings.FOLDER) or not (is_first or copied_by_other_clone(at)):
+    if settings.get(repo, settings.FOLDER) or not (is_first or copied_by_other_person(at)):
         return
-    if folder := choose_folder(at, workspace):
+    folder, near = choose_folder(at, workspace)
+    if folder:
         settings.put(repo, settings.FOLDER, folder.rstrip("/"))
         area = at.tree.layout.area("sources")
-        yield (
-            f"another workspace fills {area}: this one is copied to {area}{folder};"
-            f" if both are one, `git rm -r {area}{folder}` and `git config {settings.FOLDER} .`"
-        )
+        undo = f"`git rm -r {area}{folder}`, `git commit -m joined`, "
+        more = "" if folder == near else f"; {to_join(at, near, undo)}"
+        yield f"another workspace fills {area}: this one is copied to {area}{folder}{more}"
 
 
 def _gaps(at: Work, unread: Unread, workspace: Path | None, ingested: Ingested) -> Iterator[str]:

@@ -33,8 +33,10 @@ AREAS = (
     "corrections",
     "tombstones",
 )
-CLONES = "clones/"
+CLONES = "_clones/"
 """The folder of `sources/` in which a clone has a folder, if another's workspace fills `sources/`.
+
+No workspace has a folder of this name.
 """
 RESERVED_NAMES = ("index.md", "log.md")
 _RESERVED = tuple(f"/{name}" for name in RESERVED_NAMES)
@@ -84,9 +86,9 @@ class Layout(msgspec.Struct, frozen=True):
         return self.area("sources") + name
 
     def is_mirrored(self, path: str) -> bool:
-        """Return whether a file is a copy of the workspace's. The inbox is not part of it."""
+        """Return whether a file is a copy of the first workspace's, not of the inbox or a clone."""
         area = self.area("sources")
-        return path.startswith(area) and not path.startswith(f"{area}inbox/")
+        return path.startswith(area) and not path.startswith((f"{area}inbox/", area + CLONES))
 
     def source_name(self, path: str) -> str:
         """Return the name of the workspace file that a snapshot path belongs to."""
@@ -139,7 +141,7 @@ _COPY = regex(rf"(?:(?:{ADOPTED_PREFIX})?sources/)?(?:{CLONES}[^/]+/)?")
 
 
 def home_of(path: str) -> str:
-    """Return the folder of the workspace to which a copy belongs: `sources/clones/ben/`, or ""."""
+    """Return the folder of the workspace to which a copy belongs: `sources/_clones/ben/`, or ""."""
     match = _COPY.match(path)
     return match[0] if match else ""
 

@@ -48,6 +48,7 @@ def team(_ada: Path, tmp_path: Path) -> tuple[Path, Path]:
     git(tmp_path / "ada", "config", "memrepo.workspace", str(tmp_path / "Ada"))
     ben = hubs.clone(tmp_path, "ben")
     git(ben, "config", "user.name", "Ben Okafor")
+    git(ben, "config", "user.email", "ben@example.org")
     return tmp_path / "ada", ben
 
 
@@ -70,10 +71,14 @@ def test_a_second_workspace_has_a_folder_and_takes_nothing_away(team: tuple[Path
     ada, ben = team
     base, before = ada.parent, texts(ada)
     said = done(base, "init", "ben", "--from", base / "Ben")["warnings"]
-    assert "sources/clones/ben-okafor/" in said[-1]
+    own = folder(ben)
+    assert own.startswith("_clones/ben-okafor-")
+    assert f"sources/{own}/; if it is the workspace that Test Person copied to" in said[-1]
+    write(base / "Ben", "clones/karl.md", "# Karl\n\n- Karl runs Debian.\n")
     done(ben, "run", now=LATER)
-    beside = {f"clones/ben-okafor/{name}": text for name, text in TEXTS["Ben"].items()}
-    assert copies(ben) == TEXTS["Ada"] | beside
+    beside = {f"{own}/{name}": text for name, text in TEXTS["Ben"].items()}
+    assert copies(ben).items() >= (TEXTS["Ada"] | beside).items()
+    assert f"{own}/clones/karl.md" in copies(ben)
     assert texts(ben) > before
     page = (ben / "MEMORY.md").read_text()
     for line in ("Ada's yes", "Ben's yes", "Ada Lindqvist: Not to be", "Ben Okafor: Allergic"):
@@ -86,12 +91,16 @@ def test_a_second_workspace_has_a_folder_and_takes_nothing_away(team: tuple[Path
     assert tip(ada) == before
 
 
+def folder(repo: Path) -> str:
+    """Return the folder of `sources/` for the workspace of a clone."""
+    return git(repo, "config", "memrepo.folder").strip()
+
+
 def test_the_newest_run_of_another_person_is_reverted_only_by_its_name(
     team: tuple[Path, Path],
 ) -> None:
     ada, ben = team
     base = ada.parent
-    git(ben, "config", "user.email", "ben@example.org")
     (own,) = runs(ada)
     done(base, "init", "ben", "--from", base / "Ben")
     done(ben, "run", now=LATER)
@@ -142,7 +151,7 @@ def test_what_leaves_one_workspace_leaves_only_its_own_folder(team: tuple[Path, 
     done(ben, "run", now=NEXT_DAY)
     found = copies(ben)
     assert {name: found[name] for name in TEXTS["Ada"]} == TEXTS["Ada"]
-    assert found["clones/ben-okafor/MEMORY.md"].endswith("Svelte 5.\n")
+    assert found[f"{folder(ben)}/MEMORY.md"].endswith("Svelte 5.\n")
     assert {"The site uses Svelte 5.", "Deploys go out on Tuesdays."} <= texts(ben)
 
 
@@ -151,9 +160,51 @@ def test_a_new_clone_of_one_workspace_goes_on_where_the_old_one_was(
 ) -> None:
     ada, ben = team
     base = ada.parent
+    desk = hubs.clone(base, "desk")
     write(base / "Ada", "AGENTS.md", "# AGENTS.md\n\n- Never delete a backup.\n")
-    assert done(base, "init", "ben", "--from", base / "Ada", now=LATER)["warnings"] == []
-    assert set(copies(ben)) == set(TEXTS["Ada"])
+    write(base / "Ada", "MEMORY.md", TEXTS["Ada"]["MEMORY.md"] + "- The port is 81.\n")
+    assert done(base, "init", "desk", "--from", base / "Ada", now=LATER)["warnings"] == []
+    assert set(copies(desk)) == set(TEXTS["Ada"])
+    done(base, "init", "ben", "--from", base / "Ben", now=LATER)
+    hubs.converge(ben, desk, now=LATER)
+    git(desk, "config", "user.email", "ben@example.org")
+    for key in ("workspace", "folder"):
+        git(desk, "config", f"memrepo.{key}", "")
+    write(base / "Ben", "MEMORY.md", TEXTS["Ben"]["MEMORY.md"] + "- The port is 80.\n")
+    (said,) = done(base, "init", "desk", "--from", base / "Ben", now=LATER)["warnings"]
+    assert said == f"another workspace fills sources/: this one is copied to sources/{folder(ben)}/"
+    for key in ("workspace", "folder"):
+        git(desk, "config", f"memrepo.{key}", "")
+    write(base / "other", "MEMORY.md", "# Memory\n\n- The cat is called Mia.\n")
+    (said,) = done(base, "init", "desk", "--from", base / "other", now=LATER)["warnings"]
+    assert f"you copied to sources/{folder(ben)}/: `git rm -r sources/{folder(desk)}/`" in said
+    assert f"`git config memrepo.folder {folder(ben)}`" in said
+
+
+def test_one_person_is_never_asked_whose_workspace_it_is(
+    team: tuple[Path, Path], tmp_path: Path
+) -> None:
+    ada, ben = team
+    git(ben, "config", "user.email", git(ada, "config", "user.email").strip())
+    git(ben, "config", "memrepo.workspace", str(ada.parent / "Ada"))
+    (ada / ".git/memrepo/copied").unlink()
+    for repo in (ada, ben):
+        for name in TEXTS["Ada"]:
+            write(ada.parent / "Ada", name, f"# {name}\n\n- The {repo.name} is red.\n")
+        done(repo, "run", now=LATER)
+        hubs.converge(repo, now=LATER)
+    shop = tmp_path / "shop"
+    write(shop, "MEMORY.md", "# Memory\n\n- The shop sells tea.\n")
+    git(shop, "init", "-q")
+    git(shop, "add", ".")
+    git(shop, "commit", "-qm", "shop")
+    done(shop, "init", ".", "--from", ".")
+    git(tmp_path, "clone", "-q", shop, "again")
+    git(tmp_path / "again", "config", "user.email", "ben@example.org")
+    write(tmp_path / "again", "MEMORY.md", "# Memory\n\n- The shop sells rye.\n")
+    for command in (("init", ".", "--from", "."), ("run",)):
+        done(tmp_path / "again", *command, now=LATER)
+    assert "_clones" not in " ".join(copies(tmp_path / "again"))
 
 
 def test_a_run_never_replaces_what_another_clone_copied(team: tuple[Path, Path]) -> None:
@@ -163,7 +214,7 @@ def test_a_run_never_replaces_what_another_clone_copied(team: tuple[Path, Path])
     for verb in ("run", "ingest"):
         refused = memrepo(ben, verb, now=LATER)
         assert refused.exit == 3
-        assert "workspace of another clone" in refused.error["message"]
+        assert "the workspace of Test Person" in refused.error["message"]
         assert f"memrepo init --from {ben / '../Ben'}" in refused.error["fix"]
     assert copies(ben) == TEXTS["Ada"]
     done(ben, "init", "--from", base / "Ben", now=LATER)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,12 +58,14 @@ class SourcesTaken(MemrepoError):
 
     exit_code = Exit.DECIDE
 
-    def __init__(self, area: str, path: str, root: Path | None) -> None:
+    def __init__(self, work: Work, who: str, path: str) -> None:
+        root = settings.workspace(work.store.repo) or Path()
+        near = choose_folder(work, root)[1]
         super().__init__(
-            f"{area} holds the workspace of another clone, and this one would replace {path};"
-            " nothing was copied",
+            f"{work.tree.layout.area('sources')} holds the workspace of {who}, and this one would"
+            f" replace {path}; nothing was copied",
             fix=f"`memrepo init --from {root}` copies it to a folder of its own;"
-            f" `git config {settings.FOLDER} .` if both are one workspace",
+            f" {to_join(work, near)}",
         )
 
 
@@ -196,8 +197,9 @@ def preview_ingest(work: Work, *, dry_run: bool = True) -> IngestPreview:
     fresh = {path: data for path, data in wanted.items() if before.get(path) != ids[path]}
     if mirrored and not settings.get(work.store.repo, settings.FOLDER):
         replaced = [p for p in own_copies(work) if p in fresh or p in gone]
-        if replaced and copied_by_other_clone(work) and not is_copy_of(own_copies(work), ids):
-            raise SourcesTaken(area, replaced[0], settings.workspace(work.store.repo))
+        who = copied_by_other_person(work) if replaced else ""
+        if who and not is_copy_of(own_copies(work), ids):
+            raise SourcesTaken(work, who, replaced[0])
     unread = _unread(work)
     done = Ingested(
         added=tuple(sorted(p for p in fresh if p not in before)),
@@ -281,20 +283,30 @@ def own_copies(work: Work, folder: str | None = None) -> dict[str, str]:
     return {path: blob for path, blob in below if not path.startswith(others)}
 
 
-def copied_by_other_clone(work: Work) -> bool:
-    """Return whether another clone copied a workspace to `sources/` since this one last did.
+def copied_by_other_person(work: Work, folder: str = "") -> str:
+    """Return the other person who last copied a workspace to a folder of `sources/`, or "".
 
-    This clone records the commit of its last copy.
+    What this clone copied is its own, whoever it was: it records the commit of its last copy.
+    A workspace inside the repository has no other person's copies.
     """
     repo, area, record = work.store.repo, work.tree.layout.area("sources"), _record(work)
-    since = record.read_text("ascii", "replace").strip() if record.is_file() else ""
+    if _is_inside(work, settings.workspace(repo)):
+        return ""
+    is_ours = not folder and record.is_file()
+    since = record.read_text("ascii", "replace").strip() if is_ours else ""
     known = work.store.resolve(since)
     if since and not (known and work.store.is_ancestor(known, work.tree.commit)):
-        return False  # the history was rewritten, as by a purge
-    places = (f":(top){area}", *(f":(top,exclude){area}{name}" for name in (INBOX, CLONES)))
+        return ""  # the history was rewritten, as by a purge
+    others = (f":(top,exclude){area}{name}" for name in (INBOX, CLONES) if not folder)
     copied = f"--grep=^{PREFIX}Op: ingest$"
-    words = ("-1", copied, work.tree.commit, *([f"^{since}"] if since else []), "--", *places)
-    return any(history.entries(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"}))
+    after = [f"^{since}"] if since else []
+    words = ("-1", copied, work.tree.commit, *after, "--", f":(top){area}{folder}", *others)
+    found = history.entries(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"})
+    return next(map(work.other_person, found), "")
+
+
+def _is_inside(work: Work, root: Path | None) -> bool:
+    return root is not None and root.resolve().is_relative_to(work.store.root.resolve())
 
 
 def is_copy_of(copies: Mapping[str, str], ids: Mapping[str, str]) -> bool:
@@ -304,24 +316,51 @@ def is_copy_of(copies: Mapping[str, str], ids: Mapping[str, str]) -> bool:
     return 2 * sum(ids.get(path) == blob for path, blob in told.items()) > len(told)
 
 
-def choose_folder(work: Work, root: Path) -> str:
-    """Return the folder of `sources/` for a workspace that this clone did not read before.
+def choose_folder(work: Work, root: Path) -> tuple[str, str]:
+    """Return the folder of `sources/` for a workspace, and the one with what is most like it.
 
-    It is the one that holds this workspace already, or `sources/` itself while it is free, or a
-    new one, named after the clone or the person.
+    They are the same if that one holds this workspace already. If not, it is `sources/` itself
+    while that is free, or a new folder, named after the person and the clone.
     """
+    if _is_inside(work, root):
+        return "", ""
     area, files = work.tree.layout.area("sources"), _read_workspace(work, root).files
     blobs = {name: work.store.work.blob_id(data) for name, data in files.items()}
+    lines = _lines(files.values())
     homes = {home_of(p).removeprefix(area) for p in work.tree.files.below(area + CLONES)}
-    for folder in ("", *sorted(homes)):
+    found: list[tuple[bool, bool, float, str]] = []
+    for folder in ("", *homes):
         copies = own_copies(work, folder)
+        held = _lines(work.tree.files.each([*copies.items()]))
+        share = len(held & lines) / max(1, len(held))
+        is_own = not copied_by_other_person(work, folder)
         ids = {area + folder + name: blob for name, blob in blobs.items()}
-        if is_copy_of(copies, ids) or (not folder and not copies):
-            return folder
+        fits = bool(copies) and is_copy_of(copies, ids)
+        found.append((fits or (is_own and share >= _SAME), is_own, share, folder))
+    *_, near = best = max(found)
+    if best[0] or not own_copies(work, ""):
+        return near if best[0] else "", near
     repo = work.store.repo
     name = slugify(settings.get(repo, settings.CLONE) or settings.person(repo)[0] or root.name)
-    numbers = (f"-{number}" if number > 1 else "" for number in count(1))
-    return next(f for n in numbers if (f := f"{CLONES}{name}{n}/") not in homes)
+    return f"{CLONES}{name}-{settings.clone_id(repo)[:4]}/", near
+
+
+def _lines(texts: Iterable[bytes]) -> set[bytes]:
+    """Return the lines of texts, without headings, which many workspaces share."""
+    lines = {line.strip() for text in texts for line in text.splitlines()}
+    return {line for line in lines if line and not line.startswith(b"#")}
+
+
+_SAME = 0.5
+"""The share of the lines of a person's copies that the same workspace still has."""
+
+
+def to_join(work: Work, folder: str, first: str = "") -> str:
+    """Return advice for the case that a folder of `sources/` holds this workspace already."""
+    where = work.tree.layout.area("sources") + folder
+    config = f"`git config {settings.FOLDER} {folder.rstrip('/') or '.'}`"
+    who = copied_by_other_person(work, folder) or "you"
+    return f"if it is the workspace that {who} copied to {where}: {first}{config}"
 
 
 def _record(work: Work) -> Path:

@@ -43,6 +43,7 @@ from memrepo.judge.checks import (
 )
 from memrepo.judge.documents import DAY, OPEN_TYPES, Batch, Vocabulary, day_of, is_heading, related
 from memrepo.judge.interface import Assessment, Change, Fault, Operation, Question
+from memrepo.policies.change import begin_apart
 from memrepo.text.words import content_words
 
 LINES_PER_MEMORY = 6
@@ -258,6 +259,8 @@ MAX_GROUP = 60
 NOT_VERIFIED = "it was not verified"
 _OVER = regex(r"(?:text: )?F\d+:\d+\b|(?:id|text): m\d+ |text: an earlier operation")
 """A reason that names a later line or a memory by which the lines are over, or need no quoting."""
+_LIKE = regex(r"text: m\d+ has most of these words")
+"""A reason that asks a question about a sound operation."""
 ALIKE = 0.5
 """How much of their weight two texts have in common if the newer may repeat or end the older."""
 Refused = list[tuple[Proposed, Sequence[str]]]
@@ -391,10 +394,11 @@ class Reading:
         """
         op = one.op
         text = Memory.of("", {"subject": op.subject}, body=op.text)
-        found = (x for x in vocabulary.alike(text) if x[1] in self._view)
-        share, id_ = max(found, default=(0.0, ""))
-        if op.op != "add" or share < ALIKE or not _is_about_one(text, self._view[id_]):
+        found = (x for x in vocabulary.alike(text) if x[0] >= ALIKE and x[1] in self._view)
+        near = [x for x in found if _is_about_one(text, self._view[x[1]])]
+        if op.op != "add" or not near:
             return []
+        _, id_ = max(near)
         short = next((key for key, m in known.items() if m.id == id_), f"m{len(known) + 1}")
         known[short] = self._view[id_]
         why = "`same` if it states this, `replace` if this is newer; else give the text again"
@@ -488,31 +492,38 @@ class Reading:
     def _ask_again(self, refused: Refused, batch: Batch) -> tuple[list[Proposed], Refused]:
         """Ask once more for the refused operations of one question."""
         known = self._known[id(batch)]
-        try:
-            answer = self._desk.ask(again_question(refused, batch, known, self._names))
-        except BadReply:
-            return [], refused
         good: list[Proposed] = []
         left = dict(enumerate(refused))
         bad: Refused = []
-        for item in answer.items:
+        try:
+            items = self._desk.ask(again_question(refused, batch, known, self._names)).items
+        except BadReply:
+            items = ()
+            bad = [left.pop(n) for n, (_, why) in enumerate(refused) if not _is_sound(why)]
+        for item in items:
             op, faults = _operation(item)
             cited = cite(op.lines, batch) if op is not None else Cited(fault="no lines")
             owner = _owner(cited, refused, left)
             if op is None or owner < 0 or (cited.fault and not cited.places):
                 continue
-            first = refused[owner][0]
+            first, reasons = refused[owner]
             number = "" if owner in left else f".{len(good) + len(bad)}"
-            left.pop(owner, None)
             op, cited = with_near_lines(op, batch, known.get(op.id), self._accepted)
             one = replace(first, id=f"{first.id}{number}", op=op, cited=cited, old=known.get(op.id))
             faults = faults or check(op, cited, known, self._accepted, self._spoken)
+            if faults and owner in left and _is_sound(reasons):
+                continue
+            left.pop(owner, None)
             if faults:
                 bad.append((replace(first, id=one.id) if cited.fault else one, faults))
             else:
                 self._spoken.append(op.text)
                 good.append(one)
         for first, reasons in left.values():
+            if _is_sound(reasons) and first.op.text not in self._spoken:
+                self._spoken.append(first.op.text)
+                good.append(first)
+                continue
             self._found.refused[first.op.lines[:80]] = f"left out: {'; '.join(reasons)}"
             self._view.pop(first.id, None)
         return good, bad
@@ -525,12 +536,17 @@ class Reading:
 
 
 def _is_about_one(one: Memory, other: Memory) -> bool:
-    """Return whether a text has the subject of another, so that they may be about one thing."""
+    """Return whether a text has the subject of another, and may be about the same thing."""
     pairs = ((one, other), (other, one))
-    return any(
+    return not begin_apart(one.body, other.body) and any(
         (name := content_words(a.subject)) and name <= content_words(f"{b.subject} {b.body}")
         for a, b in pairs
     )
+
+
+def _is_sound(reasons: Sequence[str]) -> bool:
+    """Return whether an operation holds as it is, unless a second answer says otherwise."""
+    return any(map(_LIKE.match, reasons))
 
 
 def _owner(cited: Cited, refused: Refused, left: Collection[int]) -> int:

@@ -639,6 +639,46 @@ def test_a_text_like_one_of_an_earlier_night_is_asked_about_once_more(
     assert is_named is not any("most of these words" in q for q in service.questions())
 
 
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("The fuel dock in Brevik takes cash and cards now.", "not json"),
+        ("The fuel dock in Brevik takes cash and cards now.", '{"operations": []}'),
+        (
+            "The fuel dock in Brevik takes cash and cards now.",
+            '{"operations": [{"op": "same", "id": "m99", "lines": "F1:3"}]}',
+        ),
+        ("The lamp shop in Brevik takes cash only.", ""),
+    ],
+)
+def test_what_is_only_like_another_is_kept_unless_a_second_answer_says_otherwise(
+    service: Service, tmp_path: Path, text: str, second: str
+) -> None:
+    """Texts that differ in their first words only are of two things: none is asked about."""
+    repo = begin(tmp_path)
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        if '{"items"' in shown(question) or "=== F" not in shown(question):
+            return good(question)
+        op = {"op": "add", "lines": "F1:6", "text": CASH, "type": "fact", "subject": "Brevik"}
+        if "2026-03-02.md" in shown(question):
+            op |= {"lines": "F1:3", "text": text}
+        if "refused: " not in shown(question):
+            return json.dumps({"operations": [op]})
+        asked.append(question)
+        return second
+
+    service.default = Act(answer=answer)
+    assert run(repo).exit == 0
+    log = tmp_path / "ws" / "memory" / "2026-03-02.md"
+    log.parent.mkdir()
+    log.write_text(f"# Log\n\n- {text}\n")
+    assert run(repo, SECOND).data["quarantined"] == []
+    assert bool(asked) == bool(second)
+    assert set(active(repo)) == {CASH, text}
+
+
 def test_a_cited_heading_is_asked_for_once_more(service: Service, tmp_path: Path) -> None:
     repo = begin(tmp_path)
     asked: list[str] = []

@@ -10,6 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -93,7 +94,7 @@ class Agents(msgspec.Struct, frozen=True, kw_only=True):
 
     removals: Whether agents may remove a memory from recall that a person wrote, edited or
         confirmed.
-    private: Sessions that leave no trace, by their name or their folder, as `~/diary`; `*` pauses
+    private: Sessions without memory, by their name or their folder, as `~/diary`; `*` pauses
         memory. The environment variable `MEMREPO_SESSION` names a session.
     """
 
@@ -476,10 +477,25 @@ def with_person(text: str, email: str) -> str:
 
 
 def with_value(text: str, section: str, name: str, value: str) -> str:
-    """Return a configuration file's text with one more value in a section."""
-    head, line = f"[{section}]\n", f"{name} = {json.dumps(value)}\n"
-    before, found, rest = f"\n{text}".partition(f"\n{head}")
-    return f"{before}{found}{line}{rest}"[1:] if found else f"{text.rstrip()}\n\n{head}{line}"
+    """Return a configuration file's text with a value in a section, or without it if it is empty.
+
+    Raise ConfigError with the line to write if the text's form leaves no place for it.
+    """
+    key, end = f"{section}.{name}", "\r" * ("\r\n" in text)
+    line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    lines, new = text.split("\n"), [line + end] * bool(value)
+    if at := line_of(text, key):
+        lines[at - 1 : at] = new
+    elif at := line_of(text, section):
+        lines[at:at] = new
+    else:
+        lines = [*text.rstrip().split("\n"), end, f"[{section}]{end}", *new, ""]
+    after = "\n".join(lines)
+    with suppress(ConfigError):
+        if parse_config(after).value(KEYS[key]) == (value or KEYS[key].default):
+            return after
+    fix = f"write `{line}` into its section [{section}]" if value else f"remove {key}"
+    raise ConfigError(at, key, "memrepo cannot edit the section in this form", fix=fix)
 
 
 def line_of(text: str, name: str) -> int:

@@ -151,6 +151,13 @@ def test_a_scope_of_the_environment_is_not_widened(
         assert memrepo(repo, *line).exit == 0
 
 
+def test_what_is_imported_with_a_scope_is_all_of_it(repo: Path, tmp_path: Path) -> None:
+    done(repo, "export", "jsonl", tmp_path / "out.jsonl")
+    done(tmp_path, "init", "other")
+    done(tmp_path / "other", "import", "jsonl", tmp_path / "out.jsonl", "--scope", OURS)
+    assert {m.scope for m in memories(tmp_path / "other").values()} == {OURS}
+
+
 def test_a_search_with_another_scope_finds_only_what_holds_everywhere(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

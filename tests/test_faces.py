@@ -184,11 +184,14 @@ def test_no_module_outside_the_command_line_knows_its_parser() -> None:
 
 def test_a_folder_that_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gone, back = tmp_path / "gone", Path.cwd()
+    done(tmp_path, "init", tmp_path / "notes")
     gone.mkdir()
     os.chdir(gone)
     gone.rmdir()
     try:
         assert main(["status"]) == 2
+        with open_repository(tmp_path / "notes") as memory:
+            assert not memory.search("tea")
     finally:
         os.chdir(back)
     assert "the current folder was deleted" in capsys.readouterr().err

@@ -389,23 +389,24 @@ def do(work: Work, request: Request) -> Result:
     into = Path(work.call.where, request.into).resolve() if request.into else Path.home()
     out = request.what == "uninstall"
     try:
-        root = work.store.root
+        root, is_project = work.store.root, bool(request.into)
     except NotARepository:  # what is removed is known without one
         if not out:
             raise
-        root = into
-    scope, other = request.scope or EVERYWHERE, ""
+        root, is_project = into, False
+    scope, other, there = request.scope or EVERYWHERE, "", _scopes(into)
+    was = there.get(request.host) or next(iter(there.values()), "")
     if request.into and not request.scope:
-        scope, other = (NO_SCOPE, "") if out else _free_scope(work, into)
+        scope = NO_SCOPE if out else was
+        scope, other = (scope, "") if scope else _free_scope(work, into)
     edits = [(part, *_edit(part, out=out)) for part in parts_of(request.host, into, root, scope)]
+    is_unbound = out or scope in _UNBOUND
+    rest = (found for host, found in there.items() if host != request.host)
+    to = next(rest, "") if is_unbound else scope
+    read = _bind(work, into, was, to, dry_run=request.dry_run) if is_project else None
     if not request.dry_run:
         for part, before, after in edits:
             _write(part.path, before, after, within=into)
-    read = None if out else settings.workspace(work.store.repo)
-    if scope not in _UNBOUND and not (out or request.dry_run):
-        run_files.bind(work.store.folder, into, scope)
-        if read is not None and read.resolve().is_relative_to(into):
-            _bind_sources(work, scope)
     seen = f"what runs read in {read} is seen here too; " if read else ""
     seen = "" if out or work.config.sources.scope else seen
     program = program_for(request.host, into, root)
@@ -419,6 +420,44 @@ def do(work: Work, request: Request) -> Result:
         scope="" if scope in _UNBOUND else scope,
         next=() if out else tuple(steps),
     )
+
+
+def _scopes(into: Path) -> dict[str, str]:
+    """Return the scopes to which programs are bound in a folder, by program.
+
+    Their files are the same in every clone of the project, and wherever it is moved.
+    """
+    import tomllib
+
+    files: dict[str, tuple[str, Callable[[str], Any], str]] = {
+        "claude-code": (".mcp.json", json.loads, "mcpServers"),
+        "codex": (".codex/config.toml", tomllib.loads, "mcp_servers"),
+    }
+    found = dict[str, str]()
+    for host, (name, read, key) in files.items():
+        with suppress(OSError, ValueError, KeyError, TypeError, IndexError):
+            args = read((into / name).read_text(encoding="utf-8"))[key]["memrepo"]["args"]
+            found[host] = str(args[args.index("--scope") + 1])
+    return found
+
+
+def _bind(work: Work, into: Path, was: str, scope: str, *, dry_run: bool) -> Path | None:
+    """Bind what is read of a project to a scope, or with "" to the scope that it had no more.
+
+    Return the workspace, unless it is in the project and does not get its scope.
+    """
+    read, known = settings.workspace(work.store.repo), run_files.bound(work.store.folder)
+    was = known.get(into, was)
+    if read is not None and read.resolve().is_relative_to(into) and (was or scope):
+        now = work.config.sources.scope or ""
+        is_given = now != scope and "sources.scope" in work.config.given and now != (was or None)
+        if is_given or settings.folder(work.store.repo):
+            read = None  # a folder of its own has no scope: the configuration is everyone's
+        elif now != scope and not dry_run:
+            _bind_sources(work, now, scope)
+    if not dry_run:
+        run_files.bind(work.store.folder, into, scope)
+    return read
 
 
 def _free_scope(work: Work, into: Path) -> tuple[str, str]:
@@ -439,11 +478,9 @@ def _free_scope(work: Work, into: Path) -> tuple[str, str]:
     return scope, hint if scope != names[0] else ""
 
 
-def _bind_sources(work: Work, scope: str) -> None:
-    """Give what runs read the scope of its project, unless the configuration names one."""
-    layout, config = work.tree.layout, work.config
-    if "sources.scope" in config.given or settings.folder(work.store.repo):
-        return  # a folder of its own has no scope: the configuration is everyone's
+def _bind_sources(work: Work, was: str, scope: str) -> None:
+    """Give what runs read the scope of its project instead of the one it had, or none."""
+    layout = work.tree.layout
     from memrepo.actions.landing import write
     from memrepo.config import with_value
     from memrepo.core.state import State, Step, Update, Write
@@ -452,16 +489,16 @@ def _bind_sources(work: Work, scope: str) -> None:
 
     def draft(state: State) -> Step:
         made = (
-            Update(id=memory.id, fields={"scope": scope})
+            Update(id=memory.id, fields={"scope": scope or None})
             for memory in state.active
-            if memory.sources and not memory.scope
+            if memory.sources and memory.scope == was
             if all(map(layout.is_mirrored, memory.files))
         )
         data = with_value(text, "sources", "scope", scope).encode()
         return Step(
             op="edit",
-            what=f"Bind the workspace to {scope}",
-            reason=f"runs read the project of {scope}",
+            what=f"Bind the workspace to {scope or 'no scope'}",
+            reason=f"runs read the project of {scope or was}",
             changes=(Write(path=layout.config, data=data), *made),
         )
 

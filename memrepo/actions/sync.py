@@ -181,14 +181,18 @@ def _value(work: Work, word: str) -> str:
             fix = "name a memory, or pipe the value to the command"
             raise UsageError("standard input is empty", fix=fix)
         return given
-    try:
-        return lookup.find(work.tree.state(), word).body
-    except lookup.NoSuchMemory:
+    # Whole names only: the beginning of an id may be a value that was given by mistake.
+    every = work.tree.state().memories.values()
+    found = {m.id: m.body for m in every if word in (m.id, m.path, m.slug, *m.aliases)}
+    if len(found) > 1:
+        raise lookup.Ambiguous(word, sorted(found))
+    if not found:
         raise UsageError(
             "no memory has this id, and a value must not be an argument",
             fix="`memrepo purge` reads the value from standard input: `memrepo purge < file`,"
             " or type it and end with Ctrl-D",
-        ) from None
+        )
+    return next(iter(found.values()))
 
 
 def _refuse_own(value: str, own: Iterable[str]) -> None:

@@ -111,7 +111,11 @@ def refuse_private(work: Work, session: str = "", folder: str = "") -> None:
     wanted = {Path(name).expanduser() for name in work.config.agents.private}
     # A folder next to the repository may be relative to it. A name has one part.
     wanted |= {(work.store.root / path).resolve() for path in wanted if len(path.parts) > 1}
-    folders = [Path.cwd() / folder, Path.cwd()]
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # it was deleted
+        here = Path("/")
+    folders = [here / folder, here]
     folders += [place.resolve() for place in folders]
     names = {Path(name) for name in ("*", session, work.call.id) if name}
     if not wanted.isdisjoint(names.union(folders, *(place.parents for place in folders))):

@@ -421,8 +421,9 @@ class Work:
         from memrepo.store.settings import person
 
         name, email = entry.committer.removesuffix(">").split(" <", 1)
-        here = person(self.store.repo)[1]
-        return "" if email == here or not here or entry.committer == COMMITTER else visible(name)
+        mine, here = person(self.store.repo)
+        is_mine = name == mine or email.casefold() == here.casefold()
+        return "" if is_mine or not here or entry.committer == COMMITTER else visible(name)
 
     def refreshed(self) -> Work:
         """Return a Work at the current HEAD, reusing the loaded tree if HEAD has not moved."""

@@ -578,6 +578,8 @@ class _Import(msgspec.Struct):
                     read = tuple(filter(None, dict.fromkeys(map(as_tag, read))))
                 if read != field.default:
                     fields[name] = read
+        if self.terms.scope:
+            fields["scope"] = self.terms.scope
         return fields
 
     def _moment(self, record: ImportRecord, key: str, value: object) -> datetime | None:
@@ -612,8 +614,6 @@ class _Import(msgspec.Struct):
             self._refuse(record, "found no text")
             return None
         fields = self._fields(record)
-        if self.terms.scope:
-            fields["scope"] = self.terms.scope
         written = self._moment(record, "written", record.written)
         captured, captured_from = record.captured, record.captured_from
         if not captured and written is not None:

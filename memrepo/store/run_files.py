@@ -348,8 +348,10 @@ def save(folder: Path, record: Mapping[str, set[str]]) -> None:
 
 
 def bind(folder: Path, project: Path, scope: str) -> None:
-    """Record the scope of a project in which memrepo is installed."""
-    save(folder, {**load(folder), f"scope {project.as_uri()}": {scope}})
+    """Record the scope of a project in which memrepo is installed, or with "" that it has none."""
+    key = f"scope {project.as_uri()}"
+    rest = {name: value for name, value in load(folder).items() if name != key}
+    save(folder, {**rest, key: {scope}} if scope else rest)
 
 
 def project_name(project: Path) -> str:

@@ -19,6 +19,8 @@ from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
 from memrepo.actions import agent as hosts
+from memrepo.config import parse_config, with_value
+from memrepo.core.errors import MemrepoError
 from memrepo.faces import hook as hooking
 from memrepo.store import settings
 from memrepo.store.repo import open_repository
@@ -140,6 +142,33 @@ def test_a_project_s_rules_and_notes_are_of_its_scope_whatever_its_folder_is_cal
     with monkeypatch.context() as patch:
         patch.setenv("MEMREPO_SCOPE", "project:y-shop")
         assert "Postgres" not in str(memrepo(repo, "search", "postgres", "production"))
+    install(repo, "codex", shop)
+    install(repo, "claude-code", shop, "uninstall")
+    assert 'scope = "project:shop"' in (repo / "memrepo.toml").read_text()  # codex is still there
+    install(repo, "codex", shop, "uninstall")
+    assert "scope =" not in (repo / "memrepo.toml").read_text()
+    shared = [m.body for m in memories(repo).values() if not m.scope]
+    assert len(shared) == 2
+    kept_scope = install(repo, "claude-code", other)["scope"]
+    other.rename(tmp_path / "till")
+    assert install(repo, "claude-code", tmp_path / "till")["scope"] == kept_scope
+
+
+@pytest.mark.parametrize(
+    ("header", "is_edited"),
+    [("[sources] # read", True), ("[sources]\r", True), ('["sources"]', False)],
+)
+def test_the_scope_of_sources_is_written_where_the_file_has_its_section(
+    header: str, is_edited: bool
+) -> None:
+    before = f"timezone = 'UTC'\n{header}\nclaims = ['a']\n"
+    if not is_edited:
+        with pytest.raises(MemrepoError, match=r"sources\.scope"):
+            with_value(before, "sources", "scope", "project:a")
+        return
+    after = with_value(before, "sources", "scope", "project:a")
+    assert parse_config(after).sources.scope == "project:a"
+    assert with_value(after, "sources", "scope", "") == before
 
 
 def test_hooks_stand_beside_those_of_others(repo: Path, project: Path) -> None:

@@ -529,5 +529,7 @@ def test_a_memory_is_purged_by_its_slug_after_a_value_of_it_was(tmp_path: Path) 
         patch.setattr("sys.stdin.read", lambda: "Katrin", raising=False)
         done(repo, "purge")
     (left,) = memories(repo).values()
-    done(repo, "purge", left.names[0])
+    for short in (left.id[4:6], left.id[:-1], left.slug[:-1]):
+        assert memrepo(repo, "purge", short).exit == 2
+    done(repo, "purge", left.slug)
     assert [m.body for m in memories(repo).values()] == ["(purged)."]

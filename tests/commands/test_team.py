@@ -113,6 +113,7 @@ def test_the_newest_run_of_another_person_is_reverted_only_by_its_name(
     assert memrepo(ada, "diff", as_json=False).out.startswith(
         f"{newest}, at the clone of Ben Okafor: "
     )
+    git(ben, "config", "user.email", "okafor@example.com")  # another address, the same person
     done(ben, "revert", now=NEXT_DAY)
     write(base / "Ben", "USER.md", TEXTS["Ben"]["USER.md"] + "- Likes tea.\n")
     again = done(ben, "run", now="2026-03-02T10:00:00Z")["warnings"]

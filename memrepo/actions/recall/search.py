@@ -174,7 +174,7 @@ def do(work: Work, request: Request) -> Result:
         ids = {hit.id for hit in first}
         every = [*first, *(hit for hit in every if hit.id not in ids)][: request.limit]
     hits, tokens = bounded(every, request.max_tokens, asked_of(request))
-    passages = _passages(answer.passages, request, tokens) if _sees_sources(work) else []
+    passages = _passages(answer.passages, request, tokens)
     why = _NEAREST
     if not (every or passages):
         why = _why_nothing(index, request, only)
@@ -203,12 +203,6 @@ def asked_of(request: Request) -> tuple[str, ...]:
     """Return the search terms of a query and of its other phrasings, without duplicates."""
     texts = (" ".join(request.words), *request.also)
     return tuple(dict.fromkeys(term for text in texts for term in query_terms(text)))
-
-
-def _sees_sources(work: Work) -> bool:
-    """Return whether the caller's scope has the files of the workspace."""
-    scopes = (work.call.scope, work.config.sources.scope)
-    return not all(scopes) or scopes[0] == scopes[1]
 
 
 def _passages(

@@ -59,9 +59,9 @@ from memrepo.read.intake import Reader
 
 _Value = TypeVar("_Value")
 REVERTED = "reverted-left-out"
+"""The rule of the warning about changes that a person reverted or discarded before."""
 MAX_REFUSED, REFUSED_WORDS = 5, 60
 """The most texts that the warning of what was reverted quotes, and the characters of each."""
-"""The rule of the warning about changes that a person reverted or discarded before."""
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 Marks = Callable[[Memory], frozenset[Hashable]]
 """Return what identifies a memory, by one rule of `policies.claims`."""

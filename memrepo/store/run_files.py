@@ -383,9 +383,7 @@ def public(folder: Path, notes: Path, files: Mapping[str, bytes]) -> dict[str, b
     """Return the files of a folder of notes without the lines that private sessions wrote."""
     private = _private(load(folder), notes.resolve().as_uri(), files)
     return {
-        name: b"".join(
-            b"\n" if _mark(name, line) in private else line for line in data.splitlines(True)
-        )
+        name: b"".join(b"\n" if _mark(line) in private else line for line in data.splitlines(True))
         for name, data in files.items()
     }
 
@@ -405,8 +403,14 @@ def _files(notes: Path) -> dict[str, bytes]:
 
 
 def _lines(files: Mapping[str, bytes]) -> set[str]:
-    return {_mark(name, line) for name, data in files.items() for line in data.splitlines()}
+    return {_mark(line) for data in files.values() for line in data.splitlines()} - {""}
 
 
-def _mark(name: str, line: bytes) -> str:
-    return digest([name, line.strip().decode("utf-8", "replace")])[:16] if line.strip() else ""
+_OF_ALL = regex(r"\W*|metadata:|(?:node_)?type: *\w+")
+"""A line that the notes of every session have, as in their headers."""
+
+
+def _mark(line: bytes) -> str:
+    """Return the digest of a line in whatever file it is, or "" if it says nothing."""
+    text = line.strip().decode("utf-8", "replace")
+    return "" if _OF_ALL.fullmatch(text) else digest([text])[:16]

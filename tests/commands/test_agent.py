@@ -489,6 +489,8 @@ def test_what_claude_code_notes_in_a_private_session_is_never_imported(
     shown = play("", LATER, barn="The barn of the farm is painted red.\n")
     assert ("well" in shown, "barn" in shown) == (made == "before", True)
     write("plan", "Mia leaves the farm in spring.\nThe plough of the farm is green.\n")
+    moved = (own / "plan.md").read_text(encoding="utf-8")  # by a session that is not private
+    (own / "farm.md").write_text(moved, encoding="utf-8")
     shown += play("", NEXT_DAY)
     assert "plough" in shown
     assert not {"Mia", "spring", "plan"} & set(shown.replace("'", " ").split())

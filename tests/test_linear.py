@@ -11,8 +11,10 @@ import pytest
 from driving import LONG
 
 from memrepo.core import codec, ids, secrets
+from memrepo.core.memory import Memory
 from memrepo.faces import hook
 from memrepo.judge.ask import read_answer
+from memrepo.judge.documents import pairs_alike
 from memrepo.merge import tombstones
 from memrepo.policies import gists
 from memrepo.policies.links import find_directives, mentions
@@ -97,3 +99,12 @@ def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
             if more > 2.3 * less + 0.02:  # what takes no time is measured badly
                 slow.append((family, times))
     assert not slow
+
+
+def test_twice_the_memories_take_about_twice_the_time_to_pair() -> None:
+    def paired(count: int) -> float:
+        lines = (f"The boat {n} is in berth {n % 7} of the quay." for n in range(count))
+        shelf = {f"m{n}": Memory.of("", {}, body=line) for n, line in enumerate(lines)}
+        return spent(lambda _: pairs_alike(shelf), "")
+
+    assert paired(2000) < 2.3 * paired(1000) + 0.02

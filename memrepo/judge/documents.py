@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
+from heapq import nlargest
 from itertools import pairwise
 from math import log
 
@@ -526,18 +527,24 @@ SUBJECT_WEIGHT = 2.0
 PAIR, MEMORIES_PER_PAIR = 0.3, 6
 """Share of their weight that two memories of a named pair have in common, and one pair of so many
 memories is named."""
+CROWD = 100
+"""Number of memories up to which a word that they have makes two of them a pair."""
 
 
 class Vocabulary:
-    """The words of some memories with their weights: rare words and subjects count more."""
+    """The words of some memories with their weights: rare words and subjects count more.
 
-    def __init__(self, memories: Mapping[str, Memory]) -> None:
+    Words that more than `most` memories have find nothing by themselves.
+    """
+
+    def __init__(self, memories: Mapping[str, Memory], most: float = math.inf) -> None:
         subjects = {id_: content_words(m.subject) for id_, m in memories.items()}
         words = {id_: content_words(m.body) | subjects[id_] for id_, m in memories.items()}
         self._holders: dict[str, list[str]] = defaultdict(list)
         for id_, some in words.items():
             for word in some:
                 self._holders[word].append(id_)
+        self._crowd = {word for word, ids in self._holders.items() if len(ids) > most}
         self._every = len(words)
         self._weights = {
             id_: {
@@ -551,12 +558,15 @@ class Vocabulary:
     def _rarity(self, word: str) -> float:
         return math.log(1 + self._every / max(1, len(self._holders.get(word, ()))))
 
-    def _shared(self, words: Collection[str]) -> dict[str, list[float]]:
+    def _shared(self, words: frozenset[str]) -> dict[str, list[float]]:
         """Return the weights of the words that each memory has in common with some words."""
         found: dict[str, list[float]] = defaultdict(list)
-        for word in words:
+        for word in words - self._crowd:
             for id_ in self._holders.get(word, ()):
                 found[id_].append(self._weights[id_][word])
+        crowd = words & self._crowd
+        for id_, common in found.items() if crowd else ():
+            common += [self._weights[id_][word] for word in crowd & self._weights[id_].keys()]
         return found
 
     def covered(self, text: str) -> Iterator[tuple[float, str]]:
@@ -582,14 +592,14 @@ class Vocabulary:
 
 def pairs_alike(memories: Mapping[str, Memory]) -> list[tuple[str, str]]:
     """Return the pairs of memories that have most in common, in the order of the memories."""
-    vocabulary, order = Vocabulary(memories), {id_: n for n, id_ in enumerate(memories)}
-    found = [
+    vocabulary, order = Vocabulary(memories, CROWD), {id_: n for n, id_ in enumerate(memories)}
+    found = (
         (share, order[id_], order[other], id_, other)
         for id_, memory in memories.items()
         for share, other in vocabulary.alike(memory)
         if share >= PAIR and order[id_] < order[other]
-    ]
-    best = sorted(found, reverse=True)[: len(memories) // MEMORIES_PER_PAIR + 1]
+    )
+    best = nlargest(len(memories) // MEMORIES_PER_PAIR + 1, found)
     return [pair[3:] for pair in sorted(best, key=lambda one: one[1:3])]
 
 

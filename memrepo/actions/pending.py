@@ -17,6 +17,7 @@ from memrepo.core import codec
 from memrepo.core.errors import Exit, MemrepoError, Problem
 from memrepo.core.manifest import read_manifest, spent_in_day, spent_in_month
 from memrepo.core.memory import Memory
+from memrepo.core.messages import PREFIX as TRAILER
 from memrepo.core.messages import counted
 from memrepo.core.state import State, Write, traits_between
 from memrepo.merge.tombstones import brought_back, path_of, tombstone_bytes, tombstone_of_changes
@@ -79,10 +80,10 @@ class NothingWaits(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, run: str, names: list[str]) -> None:
+    def __init__(self, run: str, names: list[str], discarded: str = "") -> None:
         what = f"no run {run!r} is pending" if run else "no run is pending review"
         super().__init__(
-            what,
+            what + discarded,
             fix=f"pending runs: {', '.join(names)}" if names else "`memrepo log` lists what landed",
         )
 
@@ -159,7 +160,7 @@ def the_waiting(work: Work, run: str) -> Waiting:
     names = [w.run for w in found]
     fitting = [w for w in found if w.run.startswith(run.removeprefix(PREFIX))] if run else found
     if not fitting:
-        raise NothingWaits(run, names)
+        raise NothingWaits(run, names, _discarded(work, run.removeprefix(PREFIX)))
     if len(fitting) > 1:
         raise MemrepoError(
             f"{len(names)} runs are pending: {', '.join(names)}",
@@ -167,6 +168,14 @@ def the_waiting(work: Work, run: str) -> Waiting:
             exit_code=Exit.DECIDE,
         )
     return fitting[0]
+
+
+def _discarded(work: Work, run: str) -> str:
+    """Return who discarded a run or, without a name, the last one, if it was another person."""
+    wanted = f"--grep=^{TRAILER}{history.DISCARDS}: {run}"
+    found = history.entries(work.store.repo, "-1", wanted, work.tree.commit)
+    whose = ((entry.trailer(history.DISCARDS), work.other_person(entry)) for entry in found)
+    return next((f": {who} discarded {which}" for which, who in whose if who), "")
 
 
 def refuse_on_waiting(work: Work) -> None:

@@ -122,7 +122,10 @@ def test_the_newest_run_of_another_person_is_reverted_only_by_its_name(
         assert "later:" not in memrepo(ben, "search", query, now=NEXT_DAY, as_json=False).out
 
 
-def test_a_run_that_waits_in_one_clone_is_accepted_in_another(team: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("verb", ["accept", "discard"])
+def test_a_run_that_waits_in_one_clone_is_decided_in_another(
+    team: tuple[Path, Path], verb: str
+) -> None:
     ada, ben = team
     done(ben, "init")
     write(ada.parent / "Ada", "USER.md", "# USER.md\n\n- Name: Ada Lindqvist\n- Likes tea.\n")
@@ -133,12 +136,15 @@ def test_a_run_that_waits_in_one_clone_is_accepted_in_another(team: tuple[Path, 
     git(ben, "fetch", "-q")
     assert waits["run"] in memrepo(ben, "status", as_json=False).out
     assert memrepo(ben, "diff", as_json=False).out.startswith(waits["run"])
-    done(ben, "accept", now=NEXT_DAY)
-    assert "Likes tea." in texts(ben)
+    done(ben, verb, now=NEXT_DAY)
+    assert ("Likes tea." in texts(ben)) is (verb == "accept")
     hubs.converge(ben, ada, now=NEXT_DAY)
     for repo in (ada, ben):
         assert "waits for review" not in memrepo(repo, "status", as_json=False).out
     assert git(ada, "branch", "--list", "run/*") == ""
+    for name in ((), (waits["run"],)):
+        said = memrepo(ada, "accept", *name, now=NEXT_DAY).error["message"]
+        assert said.endswith(f": Ben Okafor discarded {waits['run']}") is (verb == "discard")
 
 
 def test_what_leaves_one_workspace_leaves_only_its_own_folder(team: tuple[Path, Path]) -> None:
@@ -224,3 +230,23 @@ def test_a_run_never_replaces_what_another_clone_copied(team: tuple[Path, Path])
     git(ben, "config", "memrepo.folder", ".")
     done(ben, "ingest", now=NEXT_DAY)
     assert copies(ben).items() >= TEXTS["Ben"].items()
+
+
+def test_the_scope_of_one_project_is_not_that_of_the_folder_of_a_clone(
+    team: tuple[Path, Path],
+) -> None:
+    ada, ben = team
+    base = ada.parent
+    done(base, "init", "ben", "--from", base / "Ben")
+    done(ben, "run", now=LATER)
+    hubs.converge(ben, ada, now=LATER)
+    for repo, name in ((ada, "Ada"), (ben, "Ben")):
+        done(repo, "agent", "install", "claude-code", "--into", base / name, now=NEXT_DAY)
+        hubs.converge(repo, ada, now=NEXT_DAY)
+        hubs.converge(repo, ben, now=NEXT_DAY)
+    write(base / "Ben", "MEMORY.md", TEXTS["Ben"]["MEMORY.md"] + "- The port is 80.\n")
+    done(ben, "run", now="2026-03-02T10:00:00Z")
+    scopes = {m.body.strip(): m.scope for m in memories(ben).values()}
+    assert scopes["Production is karl."] == "project:ada"
+    assert not scopes["The site uses Svelte."]
+    assert not scopes["The port is 80."]

@@ -182,7 +182,11 @@ def test_a_new_clone_of_one_workspace_goes_on_where_the_old_one_was(
     assert said == f"another workspace fills sources/: this one is copied to sources/{folder(ben)}/"
     for key in ("workspace", "folder"):
         git(desk, "config", f"memrepo.{key}", "")
+    carl = hubs.clone(base, "carl")
+    git(carl, "config", "user.email", "carl@example.org")
     write(base / "other", "MEMORY.md", "# Memory\n\n- The cat is called Mia.\n")
+    (said,) = done(base, "init", "carl", "--from", base / "other", now=LATER)["warnings"]
+    assert said.endswith(f"copied to sources/{folder(carl)}/")
     (said,) = done(base, "init", "desk", "--from", base / "other", now=LATER)["warnings"]
     assert f"you copied to sources/{folder(ben)}/: `git rm -r sources/{folder(desk)}/`" in said
     assert f"`git config memrepo.folder {folder(ben)}`" in said

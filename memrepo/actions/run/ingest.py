@@ -65,7 +65,7 @@ class SourcesTaken(MemrepoError):
             f"{work.tree.layout.area('sources')} holds the workspace of {who}, and this one would"
             f" replace {path}; nothing was copied",
             fix=f"`memrepo init --from {root}` copies it to a folder of its own;"
-            f" {to_join(work, near)}",
+            f"{to_join(work, near)}",
         )
 
 
@@ -316,14 +316,14 @@ def is_copy_of(copies: Mapping[str, str], ids: Mapping[str, str]) -> bool:
     return 2 * sum(ids.get(path) == blob for path, blob in told.items()) > len(told)
 
 
-def choose_folder(work: Work, root: Path) -> tuple[str, str]:
-    """Return the folder of `sources/` for a workspace, and the one with what is most like it.
+def choose_folder(work: Work, root: Path) -> tuple[str, str | None]:
+    """Return the folder of `sources/` for a workspace, and the one that may hold it, if any.
 
-    They are the same if that one holds this workspace already. If not, it is `sources/` itself
-    while that is free, or a new folder, named after the person and the clone.
+    The folder is the one that surely holds it, or `sources/` itself while that is free, or a new
+    one, named after the person and the clone.
     """
     if _is_inside(work, root):
-        return "", ""
+        return "", None
     area, files = work.tree.layout.area("sources"), _read_workspace(work, root).files
     blobs = {name: work.store.work.blob_id(data) for name, data in files.items()}
     lines = _lines(files.values())
@@ -337,12 +337,12 @@ def choose_folder(work: Work, root: Path) -> tuple[str, str]:
         ids = {area + folder + name: blob for name, blob in blobs.items()}
         fits = bool(copies) and is_copy_of(copies, ids)
         found.append((fits or (is_own and share >= _SAME), is_own, share, folder))
-    *_, near = best = max(found)
-    if best[0] or not own_copies(work, ""):
-        return near if best[0] else "", near
+    is_this, is_own, share, near = max(found)
+    if is_this or not own_copies(work, ""):
+        return near if is_this else "", None
     repo = work.store.repo
     name = slugify(settings.get(repo, settings.CLONE) or settings.person(repo)[0] or root.name)
-    return f"{CLONES}{name}-{settings.clone_id(repo)[:4]}/", near
+    return f"{CLONES}{name}-{settings.clone_id(repo)[:4]}/", near if is_own or share else None
 
 
 def _lines(texts: Iterable[bytes]) -> set[bytes]:
@@ -355,12 +355,14 @@ _SAME = 0.5
 """The share of the lines of a person's copies that the same workspace still has."""
 
 
-def to_join(work: Work, folder: str, first: str = "") -> str:
+def to_join(work: Work, folder: str | None, first: str = "") -> str:
     """Return advice for the case that a folder of `sources/` holds this workspace already."""
+    if folder is None:
+        return ""
     where = work.tree.layout.area("sources") + folder
     config = f"`git config {settings.FOLDER} {folder.rstrip('/') or '.'}`"
     who = copied_by_other_person(work, folder) or "you"
-    return f"if it is the workspace that {who} copied to {where}: {first}{config}"
+    return f"; if it is the workspace that {who} copied to {where}: {first}{config}"
 
 
 def _record(work: Work) -> Path:

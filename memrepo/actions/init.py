@@ -261,8 +261,8 @@ def _own_folder(at: Work, workspace: Path, *, is_first: bool) -> Iterator[str]:
         settings.put(repo, settings.FOLDER, folder.rstrip("/"))
         area = at.tree.layout.area("sources")
         undo = f"`git rm -r {area}{folder}`, `git commit -m joined`, "
-        said = f"another workspace fills {area}: this one is copied to {area}{folder}"
-        yield said + to_join(at, near, undo)
+        what = f"another workspace fills {area}: this one is copied to {area}{folder}"
+        yield what + to_join(at, near, undo)
 
 
 def _gaps(at: Work, unread: Unread, workspace: Path | None, ingested: Ingested) -> Iterator[str]:

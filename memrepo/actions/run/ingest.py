@@ -311,9 +311,9 @@ def _is_inside(work: Work, root: Path | None) -> bool:
 
 def is_copy_of(copies: Mapping[str, str], ids: Mapping[str, str]) -> bool:
     """Return whether most copies are as in a workspace, apart from files that each agent has."""
-    told = {p: blob for p, blob in copies.items() if in_workspace(p) not in SHIPPED_FILES}
-    told = told or dict(copies)
-    return 2 * sum(ids.get(path) == blob for path, blob in told.items()) > len(told)
+    chosen = {p: blob for p, blob in copies.items() if in_workspace(p) not in SHIPPED_FILES}
+    chosen = chosen or dict(copies)
+    return 2 * sum(ids.get(path) == blob for path, blob in chosen.items()) > len(chosen)
 
 
 def choose_folder(work: Work, root: Path) -> tuple[str, str | None]:

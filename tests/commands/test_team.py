@@ -174,6 +174,7 @@ def test_a_new_clone_of_one_workspace_goes_on_where_the_old_one_was(
     assert set(copies(desk)) == set(TEXTS["Ada"])
     done(base, "init", "ben", "--from", base / "Ben", now=LATER)
     hubs.converge(ben, desk, now=LATER)
+    git(desk, "config", "user.name", "Ben Okafor")
     git(desk, "config", "user.email", "ben@example.org")
     for key in ("workspace", "folder"):
         git(desk, "config", f"memrepo.{key}", "")
@@ -183,6 +184,7 @@ def test_a_new_clone_of_one_workspace_goes_on_where_the_old_one_was(
     for key in ("workspace", "folder"):
         git(desk, "config", f"memrepo.{key}", "")
     carl = hubs.clone(base, "carl")
+    git(carl, "config", "user.name", "Carl")
     git(carl, "config", "user.email", "carl@example.org")
     write(base / "other", "MEMORY.md", "# Memory\n\n- The cat is called Mia.\n")
     (said,) = done(base, "init", "carl", "--from", base / "other", now=LATER)["warnings"]

@@ -24,7 +24,7 @@ from memrepo.policies.phrases import read, stem
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.intake import Placed, meaning_key
 from memrepo.read.kinds import is_profile
-from memrepo.read.shelf import CLEAR, is_in
+from memrepo.read.shelf import CLEAR, is_in, is_settled
 from memrepo.read.thoughts import are_of_two_things, function_words
 from memrepo.text.words import content_words, cut_folded, entries, fold
 
@@ -34,8 +34,8 @@ ALWAYS_JUDGED = 9.0
 STRONG = 6.0
 """Minimum rank to choose a statement when the shelf is full, up to twice its size."""
 THIN, HARDLY_ANY = 30, 10
-"""A shelf accepts fair statements below this number of claims, and those of logs and of other files
-than those that are kept for what lasts while there are hardly any.
+"""A shelf accepts fair statements below this number of claims, and while there are hardly any
+those of files that are not kept for what lasts, except what a log settles.
 """
 BASE, PER_ROOT_FILE = 50, 2
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
@@ -175,7 +175,8 @@ def choose(
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
             if shares > 1 and not is_ruling:
                 continue
-            limit = THIN if place in ("", _INSTRUCTION) else HARDLY_ANY
+            is_said = place == _DAY_LOG and is_settled(one.type_hint, one.signs)
+            limit = THIN if is_said or place in ("", _INSTRUCTION) else HARDLY_ANY
             if fits == "fair" and existing + taken >= limit:
                 continue
             if place:

@@ -36,8 +36,9 @@ from memrepo.text.words import patterns
 
 GOOD, CLEAR, PLAIN, FAIR = 2.5, 3.0, 1.0, -0.8
 """Minimum ranks to choose a statement: of a file that is kept for what lasts; of another file; of
-another file while there are hardly any claims; and of a file about a person, of a kept file while
-there are few claims, and of a daily log while there are hardly any.
+what a daily log settles, and of another file while there are hardly any claims; and of a file
+about a person, of a kept file and of what a daily log settles while there are few claims, and of
+the rest of a daily log while there are hardly any.
 """
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
@@ -45,8 +46,10 @@ SMALL_FILE = 6
 """A memory or profile file with at most so many statements is kept whole: few facts, not none."""
 DETAIL_COST = 2.0
 """The cost in rank of what follows the memory in a file with a memory's header."""
-CLAIM_LENGTH = 700
-"""Maximum length of a statement that may become a claim. Whole files and sections have no limit."""
+CLAIM_LENGTH, ENTRY_LENGTH = 700, 1600
+"""Maximum lengths of a statement that may become a claim, and of an entry of a file that is kept
+for what lasts. Whole files and sections have no limit.
+"""
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
 """The weight of the model's logit relative to structure, and the limit of that logit."""
 NEWS = 1.5
@@ -66,6 +69,9 @@ MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
 FACT = "fact"
 _PASSING = frozenset(("done", "now"))
+_STANDING = frozenset(("where", "identity", "relation"))
+_SETTLED = frozenset(("constraint", "ban", "decision", "preference"))
+"""Types and signs of what a day settles for later ones."""
 OPENING, EARLY = 200, 40
 """The numbers of leading characters that determine a statement's type, and where a modal rules."""
 
@@ -164,8 +170,9 @@ def _fit_share(
     is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
+    longest = ENTRY_LENGTH if is_in(kind.kind.name, "kept") else CLAIM_LENGTH
     for hash_ in order[:share]:
-        if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & kinds().groups["void_signs"]:
+        if lengths[hash_] > longest or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
         fits = _fits(kind.kind.name, ranked[hash_], is_small=is_small)
         if fits:
@@ -180,7 +187,8 @@ def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fai
     if one.section in groups["dead_sections"] or (is_of_day and _PASSING & one.signs):
         return ""  # what never held, or held on its day only
     is_kept = name in groups["kept"]
-    least = FAIR if name == "profile" else GOOD if is_kept else CLEAR
+    is_said = is_log and is_settled(one.type, one.signs)
+    least = FAIR if name == "profile" else GOOD if is_kept else PLAIN if is_said else CLEAR
     if one.rank >= least and not is_of_day:
         return "good"
     if one.section in groups["passing_sections"] and not is_of_day:
@@ -188,6 +196,11 @@ def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fai
     is_plain = is_kept and is_small and one.signs <= groups["plain_signs"]
     least = POOR if is_plain else FAIR if is_kept or is_log else PLAIN
     return "fair" if one.rank >= least else ""
+
+
+def is_settled(type_: str, signs: Collection[str]) -> bool:
+    """Return whether a statement is a rule, a decision or a preference, by its type or words."""
+    return not _SETTLED.isdisjoint((type_, *signs))
 
 
 def is_in(name: str, group: str) -> bool:
@@ -207,6 +220,8 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
     is_own = default_type(unit.resource) != FACT
     if (name == "day log" or is_own) and section == "log" and (not last or is_time_heading(last)):
         section = ""  # all of the file is a log: its title or a time says nothing of a line
+    if is_in(name, "kept") and unit.text.startswith("["):
+        signs -= {"italic"}  # who keeps a file writes no asides in it
     if is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
     weight = table.sections.get(section, 0.0)
@@ -221,7 +236,7 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
     )
     if name == "day log" and not is_in(section, "unsettled_sections") and _is_news(unit, signs):
         lasting, rank = True, rank + NEWS
-    is_placed = name == "day log" and "where" in signs and not _PASSING & signs
+    is_placed = name == "day log" and _STANDING & signs and not _PASSING & signs
     if is_in(name, "loose") and not lasting and not is_placed:
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):

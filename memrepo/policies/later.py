@@ -99,9 +99,11 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return frozenset(t for t, forms in self.asked.items() if not forms.isdisjoint(found))
 
     @cached_property
-    def held(self) -> frozenset[str]:
-        """Return the terms of the hit."""
-        return _terms_of(self.hit.text)
+    def said(self) -> list[frozenset[str]]:
+        """Return the terms of each line of the hit, with those of its headings."""
+        lines = self.hit.text.splitlines()
+        above = _terms_of("\n".join(line for line in lines if line.startswith("#")))
+        return [above | _terms_of(line) for line in lines]
 
     @cached_property
     def common(self) -> frozenset[str]:
@@ -109,18 +111,23 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.asked_in(_terms_of("\n".join((*self.lines, without_dates(self.hit.context)))))
 
     @cached_property
-    def names(self) -> Terms:
-        """Return the terms of the names in the one sentence that answers."""
+    def named(self) -> frozenset[str]:
+        """Return the words of the names in the one sentence that answers."""
         if len(self.lines) != 1 or not self.common:
-            return {}
+            return frozenset()
         line = self.lines[0]
         parts = (line[start:end] for start, end in sentences(line))
         best = max(parts, key=lambda part: len(self.asked_in(_terms_of(part))), default="")
         reading, opened = read(best), _OPENING.match(best)
         first = (w for w in words(opened[0] if opened else "") if stem(w) in reading.content)
         names = {*first, *(word for name in reading.names for word in words(name))}
+        return frozenset(word for word in names if not word.isdigit())
+
+    @cached_property
+    def names(self) -> Terms:
+        """Return the terms of these names that are not asked for."""
         dull = {*self.unnamed, *(form for forms in self.asked.values() for form in forms)}
-        return {name: frozenset((name, *stems([name]))) for name in names - dull}
+        return {name: frozenset((name, *stems([name]))) for name in self.named - dull}
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -205,9 +212,10 @@ def later_line(
 def _score(topic: Topic, line: str, above: str, weights: TermWeights) -> float:
     """Return the weight of what a line has of a question, or of the names of a hit, or 0.
 
-    A sentence has most of what is asked, or some of it with a name or a key of the hit. News may
-    have less, or only a name; it is about what was named up to it. Questions, plans and quotes say
-    nothing, and neither does a line that only repeats the hit.
+    A sentence has most of what is asked, or some of it with a key of the hit or as news, or with a
+    name a name asked for, or some of what the hit has. A word that is asked for alone is not
+    enough, except in the heading above. News may have only a name; it is about what was named up to
+    it. Questions, plans and quotes say nothing, and neither does what repeats a line of the hit.
     """
     stated, news, asked = frozenset[str](), frozenset[str](), frozenset[str]()
     over, under = _terms_of(above), _terms_of(above.rpartition(" › ")[2])
@@ -220,14 +228,19 @@ def _score(topic: Topic, line: str, above: str, weights: TermWeights) -> float:
         news = stated if reading.is_news else news
         if is_dated or topic.asked_in(held | under):
             asked = max(asked, topic.asked_in(held | over), key=len)
-    if stated <= topic.held and not news:
+    if not news and (not stated or any(stated <= one for one in topic.said)):
         return 0.0
     telling, every = weights.telling, sum(weights.asked.values())
     score = sum(weights.asked.get(term, 0.0) for term in asked)
     named = {term for term in topic.names if not stated.isdisjoint(topic.names[term])}
     is_keyed = read(line).key in topic.keys and not are_apart(topic.hit.context, above)
-    least = SOME if is_keyed or not news.isdisjoint(topic.forms(asked)) else MOST
-    if asked & telling.keys() and (score >= least * every or named & telling.keys()):
+    common = sum(weights.asked.get(term, 0.0) for term in topic.common)
+    is_fresh = is_keyed or not news.isdisjoint(topic.forms(asked))
+    is_wide = len(topic.asked) > 1 or bool(topic.asked_in(under))
+    is_enough = score >= (SOME if is_fresh else MOST) * every and (is_fresh or is_wide)
+    is_about = score >= SOME * common or not topic.named.isdisjoint(topic.forms(asked))
+    is_enough |= bool(named & telling.keys()) and is_about
+    if asked & telling.keys() and is_enough:
         return score
     return sum(telling.get(t, 0.0) for t in named if not news.isdisjoint(topic.names[t]))
 

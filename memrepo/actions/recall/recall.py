@@ -346,10 +346,18 @@ class Recall:
         ]
 
         def is_newer(new: int, old: int) -> bool:
-            """Return whether the newer of two is found nearly as well."""
-            is_as_good = shown[new].score >= AS_GOOD * shown[old].score
-            is_as_good &= shown[new].held.answers >= shown[old].held.answers
-            return is_as_good and texts[new].day > texts[old].day > ""
+            """Return whether the newer of two is found nearly as well.
+
+            Of several things that a text is about, one has to be later than the other text.
+            """
+            one, other = shown[new], shown[old]
+            is_as_good = one.score >= AS_GOOD * other.score
+            is_as_good &= one.held.answers >= other.held.answers
+            if not (is_as_good and texts[new].day > texts[old].day > ""):
+                return False
+            is_mixed = "\n" in texts[new].text.strip() and "\n" in texts[old].text.strip()
+            memory = memories.get(other.block.id)
+            return not is_mixed or newer.is_later(texts[new], other.block, memory)
 
         shown = newer_first(shown, texts, about, is_newer)
         later: dict[int, Later] = {}
@@ -591,14 +599,9 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
 
         For a hit that is no memory, the line is of a source.
         """
-        hit = _text_of(block)
-        if not hit.day:
+        topic = self._topic(block, memory)
+        if not topic.hit.day:
             return None
-        if memory is not None:
-            hit = replace(hit, text=memory.body)
-        topic = Topic(
-            hit=hit, question=self.question, unnamed=self.people, languages=self.languages
-        )
         blocks, weights = self.index.newer(topic, self.only)
         texts = {
             _text_of(one) if one.id else self._in_effect(_text_of(one)): one
@@ -615,6 +618,17 @@ class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
         place = newer.id or f"{newer.path}:{number}"
         shown = cut(without_secrets(line.strip()), MAX_LATER)
         return Later(place=place, text=shown, captured=day)
+
+    def is_later(self, text: Text, block: Block, memory: Memory | None = None) -> bool:
+        """Return whether a line of a newer text is later about a hit."""
+        topic = self._topic(block, memory)
+        weights = self.index.newer(topic, self.only)[1]
+        return later_line(topic, [text], weights, self.today) is not None
+
+    def _topic(self, block: Block, memory: Memory | None) -> Topic:
+        hit = _text_of(block)
+        hit = replace(hit, text=memory.body) if memory is not None else hit
+        return Topic(hit=hit, question=self.question, unnamed=self.people, languages=self.languages)
 
     def _in_effect(self, text: Text) -> Text:
         """Return a text with an empty line for each one that was reverted or discarded."""

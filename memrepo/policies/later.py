@@ -99,7 +99,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return frozenset(t for t, forms in self.asked.items() if not forms.isdisjoint(found))
 
     @cached_property
-    def said(self) -> list[frozenset[str]]:
+    def stated(self) -> list[frozenset[str]]:
         """Return the terms of each line of the hit, with those of its headings."""
         lines = self.hit.text.splitlines()
         above = _terms_of("\n".join(line for line in lines if line.startswith("#")))
@@ -213,7 +213,7 @@ def _score(topic: Topic, line: str, above: str, weights: TermWeights) -> float:
     """Return the weight of what a line has of a question, or of the names of a hit, or 0.
 
     A sentence has most of what is asked, or some of it with a key of the hit or as news, or with a
-    name a name asked for, or some of what the hit has. A word that is asked for alone is not
+    name a name asked for, or some of what the hit has. The only word asked for is not
     enough, except in the heading above. News may have only a name; it is about what was named up to
     it. Questions, plans and quotes say nothing, and neither does what repeats a line of the hit.
     """
@@ -228,7 +228,7 @@ def _score(topic: Topic, line: str, above: str, weights: TermWeights) -> float:
         news = stated if reading.is_news else news
         if is_dated or topic.asked_in(held | under):
             asked = max(asked, topic.asked_in(held | over), key=len)
-    if not news and (not stated or any(stated <= one for one in topic.said)):
+    if not news and (not stated or any(stated <= one for one in topic.stated)):
         return 0.0
     telling, every = weights.telling, sum(weights.asked.values())
     score = sum(weights.asked.get(term, 0.0) for term in asked)

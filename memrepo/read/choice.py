@@ -175,8 +175,8 @@ def choose(
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
             if shares > 1 and not is_ruling:
                 continue
-            is_said = place == _DAY_LOG and is_settled(one.type_hint, one.signs)
-            limit = THIN if is_said or place in ("", _INSTRUCTION) else HARDLY_ANY
+            is_settling = place == _DAY_LOG and is_settled(one.type_hint, one.signs)
+            limit = THIN if is_settling or place in ("", _INSTRUCTION) else HARDLY_ANY
             if fits == "fair" and existing + taken >= limit:
                 continue
             if place:

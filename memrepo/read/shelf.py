@@ -187,8 +187,8 @@ def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fai
     if one.section in groups["dead_sections"] or (is_of_day and _PASSING & one.signs):
         return ""  # what never held, or held on its day only
     is_kept = name in groups["kept"]
-    is_said = is_log and is_settled(one.type, one.signs)
-    least = FAIR if name == "profile" else GOOD if is_kept else PLAIN if is_said else CLEAR
+    is_settling = is_log and is_settled(one.type, one.signs)
+    least = FAIR if name == "profile" else GOOD if is_kept else PLAIN if is_settling else CLEAR
     if one.rank >= least and not is_of_day:
         return "good"
     if one.section in groups["passing_sections"] and not is_of_day:

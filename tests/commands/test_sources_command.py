@@ -45,7 +45,7 @@ def test_each_file_has_a_kind_a_reason_its_thoughts_and_its_memories(workspace: 
     assert by_path["MEMORY.md"]["claims"] == 2
     assert by_path["notes/ideas.md"]["kind"] == "plan"
     assert by_path["archive/memory/old.md"]["share"] == 0
-    assert data["shelf"] == round(40 + 5 * len(FILES) ** 0.5)
+    assert data["shelf"] == round(50 + 2 * len(FILES) ** 0.5)
     assert data["claims"] == sum(file["claims"] for file in data["files"])
 
 

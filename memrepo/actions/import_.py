@@ -172,8 +172,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         **dict.fromkeys(files, True),
         **dict.fromkeys((*faulty, *(p.path for p in unread)), False),
     }
-    prefix = f"{request.format}://{folder}"
-    gone = _ended(work, state, known, found, prefix, there, run_id)
+    gone = _ended(work, state, known, found, f"{request.format}://{folder}", there, run_id)
     ended, marked = {id_ for step in gone for id_ in step.memory_ids}, len(marked_in(gone))
     counts = dict(found.counts)
     more = {

@@ -162,19 +162,13 @@ def do(work: Work, request: Request) -> Result:
         if workspace is not None or (adopted and known is None):
             settings.put(store.repo, settings.WORKSPACE, str(workspace or Path()))
         warnings = [*_local_side(store, adopted=adopted), *_misplaced(where, workspace, made=made)]
+        commit = ""
         if not known:
             files = _templates(store, request, found, bare=not adopted)
             commit = _commit(store, work, "Create knowledge repository", files)
         elif request.person:
             commit = _add_person(store, work)
-        else:
-            commit = ""
-        others = is_adopted(store.repo, store.layout)
-        if message := install_drivers(store.repo, store.layout, adopted=others):
-            warnings.append(message)
-        inbox = store.layout.area("sources") + "inbox"
-        if not store.work.linked(inbox):
-            (store.root / inbox).mkdir(parents=True, exist_ok=True)
+        warnings += _fit_out(store)
         at = Work(work.call, store=store)
         brought = _claims(at, workspace or where)
         if workspace is not None and known is not None:
@@ -211,6 +205,16 @@ def do(work: Work, request: Request) -> Result:
         first_cost=_first_cost(at, judges),
         notices=(*brought.problems, *ingested.refused, *unknown, *store.notices),
     )
+
+
+def _fit_out(store: Repository) -> Iterator[str]:
+    """Install the merge drivers and make the inbox. Yield a warning if there are no drivers."""
+    inbox = store.layout.area("sources") + "inbox"
+    if not store.work.linked(inbox):
+        (store.root / inbox).mkdir(parents=True, exist_ok=True)
+    adopted = is_adopted(store.repo, store.layout)
+    if message := install_drivers(store.repo, store.layout, adopted=adopted):
+        yield message
 
 
 def _known_layout(store: Repository, where: Path) -> Layout | None:

@@ -554,6 +554,22 @@ def gives_name(memory: Memory) -> bool:
     return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in patterns().names
 
 
+def _can_stand(memory: Memory, *, is_state: bool) -> bool:
+    """Return whether a memory says something on one line of the page that agents may read."""
+    body = memory.body
+    is_table = "\n|" in f"\n{body.lstrip()}" and not is_state
+    if is_table or body.lstrip().startswith("```") or "[redacted:" in body:
+        return False  # tables and accounts are looked up when needed
+    text = before_code(body).strip("-*_ \n")
+    if not any(map(has_content, text.split("\n"))) or without_secrets(body) != body:
+        return False
+    if memory.is_wanted:
+        return True
+    if text.endswith((":", "：")) and "\n" not in text:
+        return False  # what it introduces is code, which the page does not show
+    return not ("[[" in body and any(find_directives(body)))  # a person decides what it asks for
+
+
 def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[str]) -> Part:
     is_out = (kind in _NEVER or section in _OVER) and not memory.is_wanted
     if is_out or _EMPTY & signs:
@@ -565,18 +581,8 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
         section == "project" or (section == "status" and (thing or state_of(heading)[1]))
     )
     is_state = is_state and not _is_done(thing) and "done" not in signs
-    is_table = "\n|" in f"\n{memory.body.lstrip()}" and not is_state
-    if is_table or memory.body.lstrip().startswith("```") or "[redacted:" in memory.body:
-        return ""  # tables and accounts are looked up when needed
-    text = before_code(memory.body).strip("-*_ \n")
-    if not any(map(has_content, text.split("\n"))):
+    if not _can_stand(memory, is_state=bool(is_state)):
         return ""
-    if text.endswith((":", "：")) and "\n" not in text and not memory.is_wanted:
-        return ""  # what it introduces is code, which the page does not show
-    if without_secrets(memory.body) != memory.body:
-        return ""
-    if "[[" in memory.body and not memory.is_wanted and any(find_directives(memory.body)):
-        return ""  # it asks for something that a person decides
     is_fact = memory.type in ("identity", "relationship", "fact") or gives_name(memory)
     if _is_of(memory, PERSONS) and (is_fact or memory.type == "constraint"):
         if section == "preference":

@@ -301,9 +301,8 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return "constraint"
     if _is_preference(file_kind, section, signs):
         return "preference"
-    if unit.kind == "steps" and (
-        is_in(section, "step_sections") or file_kind in ("rules", "tools")
-    ):
+    is_guide = is_in(section, "step_sections") or file_kind in ("rules", "tools")
+    if unit.kind == "steps" and is_guide:
         return "procedure"
     if "lesson" in signs and section == "lesson" and not is_loose:
         return "lesson"

@@ -25,7 +25,7 @@ AT_ONCE = 4
 ROOT = Path(__file__).resolve().parents[1]
 HOOK = """
 import sys
-from memrepo.actions.setup import agent as hosts
+from memrepo.actions import agent as hosts
 if deadline := float(sys.argv.pop(1)):
     hosts.DEADLINES.update(dict.fromkeys(hosts.DEADLINES, deadline))
 from memrepo.__main__ import main

@@ -259,7 +259,7 @@ def test_the_morning_names_secrets_and_what_was_left_out(
     left = seen[seen.index("Warnings of the last run") : seen.index("What the agent reads first")]
     assert "MEMORY.md, line 4: found a secret (password)" in left
     assert "letters/" in left
-    assert "claims under [sources]" in left
+    assert 'claims = ["...", "FILE OR PATTERN"] under [sources]' in left
     assert "hunter2" not in seen
 
 

@@ -147,7 +147,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     folder, place = (_folder(where), where.resolve().as_uri()) if is_followed else ("", "")
     known = _imported_from(work, state, place) if is_followed else []
     files, unread = _read(where, request.format, is_known=bool(known))
-    files = run_files.public(work.store.folder, where, files) if is_followed else files
+    files = run_files.without_private(work.store.folder, where, files) if is_followed else files
     runs = work.tree.manifests[0]
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = ImportTerms(

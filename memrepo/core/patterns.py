@@ -30,7 +30,7 @@ _SUM = 4
 """The length of the checksum with which the file begins: a damaged pattern would miss secrets."""
 
 
-def kept(key: Key, make: Callable[[], T]) -> T:
+def load_or_make(key: Key, make: Callable[[], T]) -> T:
     """Return what an earlier process made for a key, or make it now and keep it.
 
     It consists of texts, numbers, lists, tuples and mappings.
@@ -52,7 +52,7 @@ def parsed(text: str) -> Any:
 
         return tomllib.loads(text)
 
-    return kept((text, "toml"), values)
+    return load_or_make((text, "toml"), values)
 
 
 def read_table(path: Path) -> Any:
@@ -123,7 +123,7 @@ def compiled(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 @cache
 def _compiled(pattern: str | bytes, flags: int) -> object:
     try:
-        code = kept((pattern, flags), lambda: _coded(pattern, flags))
+        code = load_or_make((pattern, flags), lambda: _coded(pattern, flags))
         return import_module("_sre").compile(pattern, *code)
     except (ImportError, AttributeError, TypeError):  # another implementation of `re`
         return re.compile(pattern, flags)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memrepo.core.ids import digest
-from memrepo.core.patterns import compiled, kept, regex
+from memrepo.core.patterns import compiled, load_or_make, regex
 
 Span = tuple[int, int]
 Find = tuple[int, int, str]
@@ -86,7 +86,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def _spelled_out(spelled: str) -> str:
-    return kept((spelled, _digest_of_tables()), lambda: _expanded(spelled))
+    return load_or_make((spelled, _digest_of_tables()), lambda: _expanded(spelled))
 
 
 @cache

@@ -379,7 +379,7 @@ def watch(folder: Path, notes: Path, *, is_private: bool) -> None:
     save(folder, record)
 
 
-def public(folder: Path, notes: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def without_private(folder: Path, notes: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files of a folder of notes without the lines that private sessions wrote."""
     private = _private(load(folder), notes.resolve().as_uri(), files)
     return {

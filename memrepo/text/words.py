@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from memrepo.core.ids import normalise, visible
-from memrepo.core.patterns import compiled, kept, parsed, regex
+from memrepo.core.patterns import compiled, load_or_make, parsed, regex
 from memrepo.core.times import MONTHS
 
 FOLDER = Path(__file__).parents[1] / "languages"
@@ -90,7 +90,7 @@ class WordPattern:
     def __init__(self, found: Sequence[str], *, start: bool = False, end: bool = False) -> None:
         wide = "|".join(re.escape(entry) for entry in found if _IS_WIDE.search(entry))
         self._wide = regex(wide or r"(?!)")
-        self._starts = kept(
+        self._starts = load_or_make(
             ("\n".join(found), "telling"),
             lambda: _telling_words(entry for entry in found if not _IS_WIDE.search(entry)),
         )

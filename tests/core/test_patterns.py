@@ -31,9 +31,9 @@ def begin_again() -> None:
 
 
 def test_what_was_made_once_is_not_made_again(file: Path) -> None:
-    assert patterns.kept(("k", 1), lambda: {"a": (1, None)}) == {"a": (1, None)}
+    assert patterns.load_or_make(("k", 1), lambda: {"a": (1, None)}) == {"a": (1, None)}
     begin_again()
-    assert patterns.kept(("k", 1), lambda: pytest.fail("made again")) == {"a": (1, None)}
+    assert patterns.load_or_make(("k", 1), lambda: pytest.fail("made again")) == {"a": (1, None)}
     assert [one.name for one in file.parent.iterdir()] == [file.name]
 
 
@@ -43,19 +43,19 @@ def test_what_was_made_once_is_not_made_again(file: Path) -> None:
 )
 def test_a_file_that_is_of_no_use_is_replaced(file: Path, found: bytes) -> None:
     file.write_bytes(found)
-    assert patterns.kept(("k", 1), lambda: 2) == 2
+    assert patterns.load_or_make(("k", 1), lambda: 2) == 2
     begin_again()
-    assert patterns.kept(("k", 1), lambda: 3) == 2
+    assert patterns.load_or_make(("k", 1), lambda: 3) == 2
 
 
 def test_a_damaged_file_is_replaced(file: Path) -> None:
-    patterns.kept(("k", 1), lambda: "kept")
+    patterns.load_or_make(("k", 1), lambda: "kept")
     patterns._save()
     whole = file.read_bytes()
     for place in range(len(whole)):
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         patterns._entries.cache_clear()
-        assert patterns.kept(("k", 1), lambda: "made again") == "made again"
+        assert patterns.load_or_make(("k", 1), lambda: "made again") == "made again"
 
 
 def test_a_read_only_folder_keeps_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +64,7 @@ def test_a_read_only_folder_keeps_nothing(file: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Path, "write_bytes", refuse)
     monkeypatch.setattr(Path, "unlink", refuse)
-    assert patterns.kept(("k", 1), lambda: 2) == 2
+    assert patterns.load_or_make(("k", 1), lambda: 2) == 2
     patterns._save()
     assert not file.exists()
 
@@ -73,7 +73,7 @@ def test_where_no_byte_code_is_written_nothing_is_kept(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    assert patterns.kept(("k", 1), lambda: 2) == 2
+    assert patterns.load_or_make(("k", 1), lambda: 2) == 2
     begin_again()
     assert not file.exists()
 

@@ -725,7 +725,7 @@ def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[B
     for at, block in enumerate(blocks):
         title, level = (block.text, block.level) if block.kind == "heading" else ("", 7)
         if block.kind == "paragraph" and at + 1 < len(blocks):
-            title = _bold_title(block, blocks[at + 1])
+            title = _bold_title(block, blocks[at + 1], among=bool(path) and path[-1][0] == level)
         if not title and block.kind != "rule":
             section.append(block)
             continue
@@ -743,13 +743,16 @@ def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[B
         yield tuple(text for _, text in path), section, line
 
 
-def _bold_title(block: Block, after: Block) -> str:
-    """Return the text of a bold line above other text, if it names a kind of section."""
+def _bold_title(block: Block, after: Block, *, among: bool) -> str:
+    """Return the text of a bold line above other text, if it names a kind of section.
+
+    Among bold titles it needs to name none: what it introduces does not belong to the one before.
+    """
     match = _BOLD_LINE.match(block.text)
     if match is None or after.lines[0] - block.lines[1] > 2:
         return ""
     title = match["title"]
-    return title if heading_kind(title) and not title.endswith(SENTENCE_ENDS) else ""
+    return title if (among or heading_kind(title)) and not title.endswith(SENTENCE_ENDS) else ""
 
 
 SECTION_KINDS = tuple(

@@ -418,6 +418,6 @@ def test_a_field_within_wrapped_prose_does_not_cut_it_line_by_line() -> None:
 
 
 def test_bold_lines_below_one_heading_are_titles_side_by_side() -> None:
-    text = "**Words to avoid**\n- dusty\n- stale\n\n**Tone of voice**\n- short and plain\n- warm\n"
+    text = "**Rules of style**\n- dusty\n- stale\n\n**Tone of voice**\n- short and plain\n- warm\n"
     found = thoughts(f"# Mill\n\n## Letters\n\n{text}")
-    assert [unit.headings[-1] for unit in found] == ["Words to avoid", "Tone of voice"]
+    assert [unit.headings[-1] for unit in found] == ["Rules of style", "Tone of voice"]

@@ -53,6 +53,7 @@ _ALONE = regex(
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
 _UUID = regex(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", 2)
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
+_EMPHASIS = regex(r"(?<![^\W_])_+|_+(?![^\W_])")
 _BRANCH = regex(r"[├└]")
 _NEAR_DAYS, _MONTH_DAYS = 14, 31
 _DAYS_OF_UNIT = {"hour": 1 / 24, "day": 1, "week": 7}
@@ -415,7 +416,7 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
         took = take(match, year, month, before or number)
         return took if number == (after or "") else f" {after}"
 
-    text = _ISO.sub(lambda m: take(m, m[1], m[2], m[3]), text)
+    text = _ISO.sub(lambda m: take(m, m[1], m[2], m[3]), _EMPHASIS.sub(" ", text))
     text = _DOTTED.sub(dotted, text)
     text = _EAST.sub(lambda m: take(m, m[1], m[2], m[3]), text)
     return found, _named_date().sub(named, text)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from memrepo.checks.rules import all_rules
@@ -7,16 +9,14 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory, Stamp
 from memrepo.core.state import State, apply, read_state
-from memrepo.merge.states import broken, close, closure
+from memrepo.merge.states import close, closure
 from tests.strategies import IDS, place
 
-A, B, C = IDS[:3]
+A, B, C, GONE = IDS[:4]
+Fields = dict[str, Any]
 
 
-GONE = IDS[3]
-
-
-def state(**memories: dict[str, object]) -> State:
+def state(**memories: Fields) -> State:
     written = (
         Memory.of(path=place(id_), fields={"id": id_, "type": "fact", **memories[name]})
         for name, id_ in (("a", A), ("b", B), ("c", C))
@@ -25,92 +25,65 @@ def state(**memories: dict[str, object]) -> State:
     return read_state({m.path: codec.encode(m) for m in written}, Layout())
 
 
-OLD: dict[str, object] = {"status": "superseded", "superseded_by": (B,)}
+def old(*by: str, **more: Any) -> Fields:
+    return {"status": "superseded", "superseded_by": by, **more}
 
 
-LINK = Link(target=B, type="follows")
+def new(*of: str, **more: Any) -> Fields:
+    return {"supersedes": of, **more}
 
 
-NEW: dict[str, object] = {"supersedes": (A,)}
-
-
-CASES = [
-    pytest.param([], {"a": OLD, "b": NEW}, {"a": OLD, "b": NEW}, id="whole"),
-    pytest.param(
+LINK, LOST = (Link(target=id_, type="follows") for id_ in (B, GONE))
+HALF, STATUS, CYCLE = "supersession-half", "supersession-status", "supersession-cycle"
+PERSON = {"generated": Stamp(by="human:x@y.z")}
+CASES: dict[str, tuple[list[str], dict[str, Fields], dict[str, Fields]]] = {
+    "whole": ([], {"a": old(B), "b": new(A)}, {"a": old(B), "b": new(A)}),
+    "replaced, then forgotten": (
         [],
-        {"a": {"status": "forgotten", "superseded_by": (B,)}, "b": NEW},
-        {"a": {"status": "forgotten", "superseded_by": (B,)}, "b": NEW},
-        id="replaced, then forgotten",
+        {"a": old(B, status="forgotten"), "b": new(A)},
+        {"a": old(B, status="forgotten"), "b": new(A)},
     ),
-    pytest.param(
-        ["supersession-half"],
-        {"a": OLD, "b": {}},
-        {"a": OLD, "b": NEW},
-        id="the new one does not know",
+    "the new one does not know": ([HALF], {"a": old(B), "b": {}}, {"a": old(B), "b": new(A)}),
+    "the old one is active: taken back": ([HALF], {"a": {}, "b": new(A)}, {"a": {}, "b": {}}),
+    "the old one knows another only": (
+        [HALF],
+        {"a": old(C), "b": new(A), "c": new(A)},
+        {"a": old(C, B), "b": new(A), "c": new(A)},
     ),
-    pytest.param(
-        ["supersession-half"],
-        {"a": {}, "b": NEW},
+    "replaced and active": (
+        [STATUS],
+        {"a": {"superseded_by": (B,)}, "b": new(A)},
         {"a": {}, "b": {}},
-        id="the old one is active: taken back",
     ),
-    pytest.param(
-        ["supersession-half"],
-        {"a": {**OLD, "superseded_by": (C,)}, "b": NEW, "c": NEW},
-        {"a": {**OLD, "superseded_by": (C, B)}, "b": NEW, "c": NEW},
-        id="the old one knows another only",
-    ),
-    pytest.param(
-        ["supersession-status"],
-        {"a": {"superseded_by": (B,)}, "b": NEW},
-        {"a": {}, "b": {}},
-        id="replaced and active",
-    ),
-    pytest.param(
-        ["supersession-status"],
-        {"a": {"status": "superseded"}},
-        {"a": {}},
-        id="superseded by nothing",
-    ),
-    pytest.param(
-        ["reference-lost"],
-        {"a": {**OLD, "superseded_by": (GONE,)}},
-        {"a": {}},
-        id="the new one is gone",
-    ),
-    pytest.param(
-        ["reference-lost", "reference-lost"],
-        {"a": {"links": (LINK, Link(target=GONE, type="follows")), "parent": GONE}, "b": {}},
+    "superseded by nothing": ([STATUS], {"a": {"status": "superseded"}}, {"a": {}}),
+    "the new one is gone": (["reference-lost"], {"a": old(GONE)}, {"a": {}}),
+    "lost": (
+        ["reference-lost"] * 2,
+        {"a": {"links": (LINK, LOST), "parent": GONE}, "b": {}},
         {"a": {"links": (LINK,)}, "b": {}},
-        id="lost",
     ),
-    pytest.param(
-        ["supersession-cycle"],
-        {"a": {**OLD, **NEW, "superseded_by": (A,)}},
-        {"a": {}},
-        id="itself",
+    "itself": ([CYCLE], {"a": old(A, supersedes=(A,))}, {"a": {}}),
+    "a ring of three": (
+        [CYCLE],
+        {"a": old(B, **new(C)), "b": old(C, **new(A)), "c": old(A, **new(B))},
+        {"a": old(B), "b": old(C, **new(A)), "c": new(B)},
     ),
-    pytest.param(
-        ["supersession-cycle"],
-        {
-            "a": {**OLD, "supersedes": (C,)},
-            "b": {"status": "superseded", "superseded_by": (C,), "supersedes": (A,)},
-            "c": {"status": "superseded", "superseded_by": (A,), "supersedes": (B,)},
-        },
-        {
-            "a": OLD,
-            "b": {"status": "superseded", "superseded_by": (C,), "supersedes": (A,)},
-            "c": {"supersedes": (B,)},
-        },
-        id="a ring of three",
+    "of a ring the one that a person wrote stays": (
+        [CYCLE],
+        {"a": old(B, **new(C)), "b": old(C, **new(A), **PERSON), "c": old(A, **new(B))},
+        {"a": old(B, **new(C)), "b": new(A, **PERSON), "c": old(A)},
     ),
-]
+    "rings that share a memory are one": (
+        [CYCLE],
+        {"a": old(B, C, **new(B, C)), "b": old(A, **new(A)), "c": old(A, **new(A))},
+        {"a": old(B, C), "b": new(A), "c": new(A)},
+    ),
+}
 
 
-@pytest.mark.parametrize(("rules", "before", "after"), CASES)
-def test_what_does_not_hold_is_named_and_mended(
-    rules: list[str], before: dict[str, dict[str, object]], after: dict[str, dict[str, object]]
-) -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_what_does_not_hold_is_named_and_mended(name: str) -> None:
+    rules, before, after = CASES[name]
     found = state(**before)
     assert [p.rule for p in closure(found)] == rules
     updates, _ = close(found)
@@ -119,7 +92,7 @@ def test_what_does_not_hold_is_named_and_mended(
 
 
 def test_what_is_known_is_left_alone() -> None:
-    found = state(a=OLD, b={})
+    found = state(a=old(B), b={})
     _, mended = close(found)
     assert close(found, {finding.name for finding in mended}) == ((), ())
 
@@ -131,43 +104,5 @@ def test_two_files_with_one_id_are_named() -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    covered = {rule for case in CASES for rule in case.values[0]}  # type: ignore[attr-defined]
     links = {name for name, rule in all_rules().items() if rule.group == "links"}
-    assert covered == links
-
-
-def id_of(name: str) -> str:
-    return f"mem-{name * 16}"
-
-
-def found(links: dict[str, str], **stamps: str) -> list[tuple[str, dict[str, dict[str, object]]]]:
-    """Return the rings of memories, by name what replaced them, and how each is mended."""
-    names = sorted({*links, *"".join(links.values())})
-    memories = {}
-    for name in names:
-        old = tuple(id_of(n) for n in sorted(links) if name in links[n])
-        new = tuple(id_of(n) for n in links.get(name, ""))
-        fields: dict[str, object] = {"id": id_of(name), "type": "fact"}
-        fields |= {"status": "superseded", "superseded_by": new} if new else {}
-        fields |= {"supersedes": old} if old else {}
-        if name in stamps:
-            fields["generated"] = Stamp(by=stamps[name])
-        memories[id_of(name)] = Memory.of(path=f"memories/{name}.md", fields=fields)
-    return [
-        (f.problem.path[9:-3], {i[-1]: dict(r) for i, r in f.repairs.items()})
-        for f in broken(memories)
-        if f.problem.rule == "supersession-cycle"
-    ]
-
-
-def test_of_a_ring_the_one_that_a_person_wrote_stays() -> None:
-    ((stays, repairs),) = found({"a": "b", "b": "c", "c": "a"}, b="human:x@y.z")
-    assert stays == "b"
-    assert repairs["b"] == {"superseded_by": None, "superseded_at": None, "status": None}
-    assert repairs["c"] == {"supersedes": None}
-    assert set(repairs) == {"b", "c"}
-
-
-def test_rings_that_share_a_memory_are_one() -> None:
-    ((stays, repairs),) = found({"a": "bc", "b": "a", "c": "a"})
-    assert (stays, set(repairs)) == ("c", {"a", "c"})
+    assert {rule for rules, *_ in CASES.values() for rule in rules} == links

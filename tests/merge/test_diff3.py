@@ -10,26 +10,6 @@ from tests.strategies import cases
 words = st.lists(st.sampled_from("abcdef "), max_size=7).map("\n".join)
 
 
-@pytest.mark.parametrize(
-    ("base", "older", "newer", "text", "overlap"),
-    [
-        pytest.param("a b", "a x b", "a y b", "a x y b", False, id="both insert: older first"),
-        pytest.param("a", "a _ x", "a _ y", "a _ x _ y", False, id="paragraphs stay apart"),
-        pytest.param("", "x", "y", "x y", False, id="nothing before"),
-        pytest.param("a b c", "a x c", "a y c", "a y c", True, id="both replace"),
-        pytest.param("a b c", "x a b c", "b c", "x b c", False, id="insert before a removal"),
-        pytest.param("a b c", "", "a b c", "", False, id="all removed"),
-        pytest.param("a b c d e", "v w c d e", "a x y d z", "a x y d z", True, id="a chain"),
-    ],
-)
-def test_two_sides_of_a_text(base: str, older: str, newer: str, text: str, overlap: bool) -> None:
-    base, older, newer, text = (
-        t.replace(" ", "\n").replace("_", "") for t in (base, older, newer, text)
-    )
-    joined = merge_text(base, older, newer)
-    assert (joined.text, joined.overlap) == (text, overlap)
-
-
 @cases(200)
 @given(words, words, words)
 def test_lines_that_one_side_added_are_there_unless_it_lost_an_overlap(
@@ -52,8 +32,11 @@ def test_one_changed_side_or_two_equal_ones_are_the_result(base: str, side: str)
 
 
 def merged(base: str, older: str, newer: str) -> tuple[str, bool]:
-    joined = merge_text(*("\n".join(text) for text in (base, older, newer)))
-    return joined.text.replace("\n", ""), joined.overlap
+    """Join texts of lines that are a sign each; `_` is an empty one."""
+    joined = merge_text(*("\n".join(t).replace("_", "") for t in (base, older, newer)))
+    return "".join(
+        line or "_" * bool(joined.text) for line in joined.text.split("\n")
+    ), joined.overlap
 
 
 @pytest.mark.parametrize(
@@ -86,17 +69,18 @@ def merged(base: str, older: str, newer: str) -> tuple[str, bool]:
         # Lines that one side left alone do not cut what the other replaced.
         ("abcdef", "Xcdef", "abcdeZ", ("XcdeZ", False)),
         ("abcdef", "abcdeZ", "Xcdef", ("XcdeZ", False)),
+        ("a", "a_x", "a_y", ("a_x_y", False)),
+        ("", "x", "y", ("xy", False)),
+        # An overlap is told where another cluster has none.
+        ("abcdef", "aXcdef", "aYcdeZ", ("aYcdeZ", True)),
+        ("abcdef", "Xbcdef", "Ybcdef", ("Ybcdef", True)),
+        ("abcde", "vwcde", "axydz", ("axydz", True)),
+        # What one side removed stays away beside an insertion, and all of it may go.
+        ("abc", "xabc", "bc", ("xbc", False)),
+        ("abc", "", "abc", ("", False)),
         # What one side kept of the base and the other removed is no addition.
         ("abcd", "aXcd", "aXd", ("aXd", True)),
     ],
 )
 def test_which_hunks_touch(base: str, older: str, newer: str, wanted: tuple[str, bool]) -> None:
     assert merged(base, older, newer) == wanted
-
-
-def test_an_overlap_is_told_also_where_a_later_cluster_has_none() -> None:
-    assert merged("abcdef", "aXcdef", "aYcdeZ") == ("aYcdeZ", True)
-    assert merged("abcdef", "Xbcdef", "Ybcdef") == ("Ybcdef", True)
-    text, overlap = merged("abcdefgh", "Xbcdefgh", "Ybcdefgz")
-    assert (text, overlap) == ("Ybcdefgz", True)
-    assert merged("abcde", "Xbcde", "abcdZ") == ("XbcdZ", False)

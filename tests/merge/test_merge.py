@@ -169,15 +169,6 @@ def test_files_of_identical_content_are_not_taken_for_each_other() -> None:
     assert dict(result.state.files) == {b: edited}
 
 
-def test_half_a_supersession_on_each_side_is_a_whole_one() -> None:
-    old = fact(A, status="superseded", superseded_by=(B,))
-    new = fact(B, supersedes=(A,))
-    base = state(fact(A), fact(B))
-    result = merge_states(base, state(old, fact(B)), state(fact(A), new))
-    assert result.state == state(old, new)
-    assert result.problems == ()
-
-
 def test_two_replacements_of_one_memory_both_stand() -> None:
     base = state(fact(A))
     ours = state(fact(A, status="superseded", superseded_by=(B,)), fact(B, supersedes=(A,)))
@@ -185,27 +176,6 @@ def test_two_replacements_of_one_memory_both_stand() -> None:
     result = merge_states(base, ours, theirs)
     assert result.state.memories[A].superseded_by == (B, C)
     assert result.problems == ()
-
-
-def test_two_memories_that_replaced_each_other_leave_one_active() -> None:
-    base = state(fact(A), fact(B))
-    ours = state(fact(A, status="superseded", superseded_by=(B,)), fact(B, supersedes=(A,)))
-    theirs = state(fact(B, status="superseded", superseded_by=(A,)), fact(A, supersedes=(B,)))
-    result = merge_states(base, ours, theirs)
-    assert [p.rule for p in result.problems] == ["supersession-cycle"]
-    assert [m.status for m in result.state.memories.values()].count("active") == 1
-    assert states.closure(result.state) == ()
-
-
-def test_references_to_a_memory_that_the_other_side_removed_are_dropped_and_named() -> None:
-    base = state(fact(A), fact(B))
-    links = (Link(target=A, type="related"),)
-    theirs = state(
-        fact(A), fact(B, links=links, duplicate_of=A, superseded_by=(A,), status="superseded")
-    )
-    result = merge_states(base, state(fact(B)), theirs)
-    assert result.state.memories[B] == fact(B)
-    assert {p.key for p in result.problems} == {"links", "duplicate_of", "superseded_by", "status"}
 
 
 def test_three_memories_that_moved_to_one_path_are_numbered() -> None:
@@ -216,13 +186,6 @@ def test_three_memories_that_moved_to_one_path_are_numbered() -> None:
     )
     result = merge_states(state(), ours, theirs).state
     assert result.memories[IDS[3]].path == at.replace("m-", "m-3-")
-
-
-def test_a_forgotten_memory_is_not_shortened() -> None:
-    said = fact(B, "Milk is served at six in the old mill.")
-    both = fact(A, f"One.\n\n{said.body}", status="forgotten")
-    ours = rejecting(state(both), said)
-    assert merge_states(state(both), ours, state(both, fact(C))).state.memories[A] == both
 
 
 def test_who_stays_keeps_its_path_from_one_that_moves_in() -> None:

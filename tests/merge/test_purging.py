@@ -93,12 +93,6 @@ def test_a_text_keeps_its_lines_and_all_that_is_not_the_value(before: str, after
         assert find(left.replace(MARK, "\0"), NEEDLES) == [] or MARK in left
 
 
-@given(texts)
-def test_a_text_without_the_value_is_left_alone(text: str) -> None:
-    if not find(text, NEEDLES):
-        assert edited(text) == text
-
-
 @pytest.mark.parametrize("kind", ["hot", "view"])
 def test_a_page_of_ours_is_stamped_anew(kind: str) -> None:
     page = stamped(

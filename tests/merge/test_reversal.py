@@ -127,21 +127,6 @@ def test_an_edit_never_moves_to_another_memory_of_the_same_content() -> None:
     assert found.state.memories[A].path == one.path
 
 
-def test_files_that_a_later_commit_wrote_stay() -> None:
-    a, b, c = (
-        {"sources/a.md": x, "sources/b.md": y}
-        for x, y in ((b"0", b"0"), (b"1", b"1"), (b"1", b"2"))
-    )
-    found = back(*(state(**files) for files in (a, b, c)))
-    assert dict(found.state.files) == {"sources/a.md": b"0", "sources/b.md": b"2"}
-
-
-def test_of_a_part_only_that_part_goes_back() -> None:
-    before, after = state(fact(A), fact(B)), state(fact(A, title="x"), fact(B, title="y"))
-    found = back(before, after, only=frozenset({A})).state.memories
-    assert ("title" in found[A].fields, found[B].title) == (False, "y")
-
-
 def test_a_foreign_key_and_a_comment_of_a_person_stay() -> None:
     before, after = (codec.encode(fact(**f)) for f in ({}, {"title": "t"}))
     mine = after.replace(b"\ntype:", b"\n# why\nmine: 1\ntype:")

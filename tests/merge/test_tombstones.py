@@ -20,7 +20,6 @@ from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
     held_against,
-    is_tombstone,
     path_of,
     read_tombstone,
     read_tombstones,
@@ -50,19 +49,6 @@ def stones(*memories: Memory) -> Tombstones:
 
 
 OTHER = "mem-0000000000000002"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The spare key lies under the fourth pot.",
-        "The spare key lies under the third pot of Vera.",
-        "The spare key does not lie under the third pot.",
-        "",
-    ],
-)
-def test_another_text_is_not_the_same(text: str) -> None:
-    assert stones(fact()).find_barring(fact(text, OTHER)) is None
 
 
 @pytest.mark.parametrize(
@@ -171,15 +157,6 @@ def test_a_damaged_file_is_a_problem_and_bars_nothing(data: bytes) -> None:
     found = read_tombstones({"tombstones/a.md": data}, Layout())
     assert not found
     assert [p.rule for p in found.problems] == ["tombstone-unreadable"]
-
-
-def test_a_tombstone_lies_in_its_area_as_markdown() -> None:
-    for prefix in ("", "memrepo/"):
-        layout = Layout(prefix)
-        assert is_tombstone(layout, path_of(layout, "ts-0"))
-        assert not is_tombstone(layout, f"{prefix}tombstones/ts-0.json")
-        assert not is_tombstone(layout, f"{prefix}runs/ts-0.md")
-    assert not is_tombstone(Layout("memrepo/"), "tombstones/ts-0.md")
 
 
 def state(*memories: Memory, **files: bytes) -> State:

@@ -13,7 +13,6 @@ from docs_parts import ROOT
 from driving import NOW, assert_sound, done, git, memories, standing, subjects
 
 from memrepo import Entry, MemrepoError, OpenRepository, Source, open_repository
-from memrepo.actions.recall.recall import Derived
 from memrepo.core.errors import Exit
 from memrepo.core.times import parse_time
 
@@ -136,33 +135,3 @@ def test_a_source_of_the_repository_is_quoted_from_its_version(repo: Path) -> No
     (piece,) = shown.evidence
     assert (piece.quote, piece.resolved) == ("Ana keeps bees.", "exact")
     assert piece.blob == git(repo, "rev-parse", f"HEAD:{path}").strip()
-
-
-def test_the_past_is_searched_and_shown_as_it_was(repo: Path, memory: OpenRepository) -> None:
-    first = memory.add("Ana keeps bees.")
-    then = git(repo, "rev-parse", "HEAD").strip()
-    second = memory.add("Bees need water.")
-    assert [hit.id for hit in memory.search("bees", at=then)] == [first]
-    assert {hit.id for hit in memory.search("bees")} == {first, second}
-    assert memory.show(first, at=then).derived == Derived()
-    with pytest.raises(MemrepoError):
-        memory.show(second, at=then)
-    with pytest.raises(MemrepoError):
-        memory.search("bees", at="no-such-commit")
-
-
-@pytest.mark.parametrize(
-    "asked", [{"limit": 0}, {"max_tokens": 0}, {"types": ["rumour"]}, {"statuses": ["asleep"]}]
-)
-def test_a_question_of_the_wrong_form_is_refused(
-    memory: OpenRepository, asked: dict[str, object]
-) -> None:
-    with pytest.raises(MemrepoError) as caught:
-        memory.search("bees", **asked)  # type: ignore[arg-type]
-    assert caught.value.exit_code == Exit.USAGE
-
-
-def test_a_folder_of_no_repository_is_refused(tmp_path: Path) -> None:
-    for where in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(MemrepoError), open_repository(where, clock=lambda: AT):
-            pass

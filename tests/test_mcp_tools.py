@@ -184,14 +184,6 @@ def test_a_write_that_names_a_commit_lands_on_that_one_only(repo: Path) -> None:
     good(repo, "memory_forget", id=first["id"], reason="r", expected_commit=head[:7])
 
 
-def test_what_a_person_rejected_cannot_be_stored(repo: Path) -> None:
-    id_ = done(repo, "add", "The office is in Cebu.")["id"]
-    done(repo, "reject", id_, "--reason", MARK)
-    reply = call(repo, "memory_store", text="The office is in Cebu.", reason="r")
-    assert reply.failed
-    assert_inside(reply.text, reply.data)
-
-
 # Bounds
 
 
@@ -248,12 +240,6 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
 
 
 # Others who write
-
-
-def test_a_repository_in_the_middle_of_a_merge_is_read_and_not_written(repo: Path) -> None:
-    (repo / ".git" / "MERGE_HEAD").write_text(git(repo, "rev-parse", "HEAD"), encoding="utf-8")
-    assert call(repo, "memory_store", text="One.", reason="r").data["error"]["exit"] == 5
-    good(repo, "memory_search", query="one")
 
 
 def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,18 +243,6 @@ def test_a_name_never_leads_elsewhere(path: str) -> None:
     assert not any(part.startswith(".") or not part for part in name.split("/") if name)
 
 
-def test_what_a_person_rejected_is_refused(repo: Path, tool: MemoryTool) -> None:
-    id_ = done(repo, "add", "The office is in Cebu.")["id"]
-    done(repo, "reject", id_, "--reason", "never was")
-    create(tool, "a.md", "The office is in Manila.")
-    assert "rejected" in refused(
-        tool, "str_replace", path="/memories/a.md", old_str="Manila", new_str="Cebu"
-    )
-    assert "rejected" in refused(
-        tool, "create", path="/memories/b.md", file_text="The office is in Cebu."
-    )
-
-
 # Texts with white space around them or other line ends, and what a file of them holds.
 WHITE_SPACE = {
     "": "",

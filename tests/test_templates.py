@@ -26,23 +26,6 @@ VALUES = {
 }
 
 
-def test_the_configuration_is_toml_once_filled_in() -> None:
-    text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
-    config = tomllib.loads(string.Template(text).substitute(VALUES))
-    assert config == {
-        "format": 2,
-        "profile": "personal",
-        "timezone": "Asia/Manila",
-        "human_authors": ["mara@example.org"],
-        "sources": {},
-        "run": {"judge": "offline", "max_change_pct": 20},
-        "schedule": {"timeout_s": 1200},
-        "reporting": {"enabled": False},
-        "announce": {},
-        "judge": {},
-    }
-
-
 def test_what_the_template_sets_is_the_default_in_force() -> None:
     text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
     config = parse_config(string.Template(text).substitute(VALUES))
@@ -108,21 +91,6 @@ def test_git_reads_the_attributes_as_they_are_meant(
     )
     found = [line.rsplit(": ", 1)[1] for line in answer.stdout.splitlines()]
     assert found == [merge, text, generated]
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [
-        ("hooks", "shim"),
-        ("templates", "repo", "memrepo.toml"),
-        ("templates", "views", "LTMEMORY.md.j2"),
-        ("templates", "demo", "workspace", "MEMORY.md"),
-        ("templates", "demo", "later", "MEMORY.md"),
-        ("prompts",),
-    ],
-)
-def test_every_shipped_folder_is_found_from_the_running_package(parts: tuple[str, ...]) -> None:
-    assert asset(*parts).exists()
 
 
 LOCKED = re.compile(r"^([a-z0-9][a-z0-9.-]*)==", re.MULTILINE)

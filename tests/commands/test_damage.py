@@ -202,11 +202,3 @@ def test_a_run_killed_before_it_renames_a_layer_leaves_nothing_in_the_way(small_
     done(small_repo, "run", now=LATER)
     assert [*(small_repo / "memory").glob("*.md")]
     assert not [*(small_repo / ".memrepo" / "drafts").iterdir()]
-
-
-@pytest.mark.parametrize("name", ["MEMORY.md", "views/LTMEMORY.md"])
-def test_a_lost_page_comes_back_with_the_next_run(small_repo: Path, name: str) -> None:
-    page = (small_repo / name).read_bytes()
-    (small_repo / name).unlink()
-    done(small_repo, "run", now=LATER)
-    assert (small_repo / name).read_bytes() == page

@@ -34,11 +34,6 @@ def own(repo: Path) -> None:
     git(repo, "commit", "-qam", "configure", "--no-verify")
 
 
-def test_where_no_owner_is_set_every_clone_may_run(machines: tuple[Path, Path]) -> None:
-    for repo in machines:
-        assert done(repo, "run")["status"] == "ok"
-
-
 def test_another_clone_is_refused_and_told_what_it_may_do(machines: tuple[Path, Path]) -> None:
     laptop, desk = machines
     own(laptop)

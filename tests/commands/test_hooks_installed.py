@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from driving import done, git, memories, memrepo
 
-from memrepo.store.settings import HOOKS
-
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "123456789:" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345678"
 
@@ -36,12 +34,6 @@ def write(repo: Path, text: str, name: str = "memories/knowledge/pot.md") -> Pat
     path.write_text(text)
     git(repo, "add", name)
     return path
-
-
-def test_init_puts_every_hook_in_place(small_repo: Path) -> None:
-    assert done(small_repo, "status")["hooks"] == ""
-    hooks = small_repo / ".git" / "hooks"
-    assert all(os.access(hooks / name, os.X_OK) for name in HOOKS)
 
 
 def test_a_hand_made_memory_is_completed_as_it_is_committed(repo: Path) -> None:

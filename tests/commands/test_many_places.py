@@ -60,14 +60,6 @@ def test_fifty_places_are_listed_and_more_of_them_change_no_memory(repo: Path) -
     assert (commits(repo), told(repo)) == (head, after)
 
 
-def test_half_of_the_listed_places_gone_changes_nothing(repo: Path) -> None:
-    before = told(repo)
-    write(repo.parent, range(25), line="")
-    done(repo, "run", now=night(2))
-    assert told(repo) == before
-    assert len(standing_places(repo, before)) < MAX_LISTED
-
-
 def test_a_memory_whose_listed_places_are_gone_lists_others(repo: Path) -> None:
     before = told(repo)
     gone = [int(f[-6:-3]) for f in before.files]

@@ -214,14 +214,6 @@ def test_a_phrase_of_memrepo_goes_from_what_people_wrote(repo: Path) -> None:
     assert given(repo, "worth keeping", "purge", "--dry-run").data["hits"] == {}
 
 
-def test_what_may_be_the_rest_of_a_value_alone_is_no_find(repo: Path) -> None:
-    git(repo, "commit", "-q", "--allow-empty", "-m", "Add: Ann swims in the first hour…")
-    before = git(repo, "for-each-ref")
-    answer = given(repo, "hour of Zanzibar", "purge")
-    assert (answer.exit, answer.data["places"]) == (1, [])
-    assert git(repo, "for-each-ref") == before
-
-
 # -- what goes on working ----------------------------------------------------------------------
 
 

@@ -75,22 +75,7 @@ def test_show_takes_id_prefix_slug_path_and_layered_key(small_repo: Path) -> Non
         assert done(small_repo, "show", word)["memory"]["id"] == memory.id
 
 
-def test_an_unknown_id_gets_a_suggestion(small_repo: Path) -> None:
-    memory = next(iter(memories(small_repo).values()))
-    wrong = memory.id[:-1] + ("0" if memory.id[-1] != "0" else "1")
-    answer = memrepo(small_repo, "show", wrong)
-    assert answer.exit == 2
-    assert memory.id in answer.error["fix"]
-
-
 # -- config --------------------------------------------------------------------------------------
-
-
-def test_config_tells_where_each_value_comes_from(small_repo: Path) -> None:
-    rows = {row["key"]: row for row in done(small_repo, "config")["keys"]}
-    assert rows["profile"]["from"].startswith("memrepo.toml:")
-    assert rows["sources.claims"]["from"] == "default"
-    assert rows["memrepo.workspace"]["value"] == str(small_repo.parent / "workspace")
 
 
 @pytest.mark.parametrize(

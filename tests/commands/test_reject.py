@@ -136,16 +136,3 @@ def test_reverting_the_rejection_lifts_it_and_reverting_that_sets_it_again(repo:
     assert shown["key"] == key
     assert memories(repo)[id_].status == "forgotten"
     assert_sound(repo)
-
-
-def test_an_edited_line_that_states_it_again_is_left_out_and_named(repo: Path) -> None:
-    id_, key = reject(repo)
-    write(repo.parent, BETA)
-    done(repo, "run", now=THIRD)
-    write(repo.parent, ALPHA)
-    answer = done(repo, "run", now=FOURTH)
-    (named,) = [w for w in answer["warnings"] if w["rule"] == "rejected-left-out"]
-    assert key in named["message"]
-    assert id_ in named["message"]
-    assert answer["counts"]["memories_met_again"] == 0
-    assert memories(repo)[id_].status == "forgotten"

@@ -109,16 +109,6 @@ def test_a_single_write_that_holds_it_is_refused(repo: Path, argv: tuple[str, ..
     assert "--undo" in answer.error["fix"]
 
 
-def test_a_file_by_hand_that_holds_it_is_out_of_recall_and_named(repo: Path) -> None:
-    (coach,) = [m for m in memories(repo).values() if "Ove" in m.body]
-    path = repo / coach.path
-    path.write_text(path.read_text().rstrip("\n") + f"\n\n- {SAID}\n")
-    git(repo, "commit", "-qam", "by hand", "--no-verify")
-    assert done(repo, "search", "padlock", now=NEXT_DAY)["hits"] == []
-    answer = memrepo(repo, "check", now=NEXT_DAY)
-    assert "rejected-value" in answer.out
-
-
 def test_an_import_leaves_the_statement_out_and_keeps_the_rest(repo: Path, tmp_path: Path) -> None:
     place(tmp_path / "other", "memory/a.md", f"# A\n\nThe pier is new. {SAID} It is of slate.\n")
     done(tmp_path / "other", "init", "repo", "--from", "workspace")

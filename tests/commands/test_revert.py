@@ -9,9 +9,7 @@ import pytest
 import workspaces
 from driving import (
     LATER,
-    NEXT_DAY,
     assert_sound,
-    begin,
     by_word,
     done,
     git,
@@ -136,20 +134,6 @@ def test_a_revert_bars_the_change_until_the_source_states_something_else(
     assert last == ([] if back else ["kept-unstated"])
 
 
-def test_what_was_reverted_is_not_shown_as_later(tmp_path: Path) -> None:
-    source = tmp_path / "workspace" / "MEMORY.md"
-    source.parent.mkdir()
-    line = "# Memory\n\n- Staging is the machine frida and runs Debian 11.\n"
-    source.write_text(line)
-    repo = begin(tmp_path, source.parent)
-    source.write_text(line.replace("Debian 11", "Windows 95"))
-    done(repo, "run", now=NEXT_DAY)
-    done(repo, "revert", now=NEXT_DAY)
-    found = memrepo(repo, "search", "staging machine", now=NEXT_DAY, as_json=False).out
-    assert "Debian 11" in found
-    assert "later:" not in found
-
-
 @pytest.mark.parametrize("new", ["memory/alpha.md", "memory/zeta.md"])
 def test_a_new_source_does_not_bring_a_reverted_one_back(small_repo: Path, new: str) -> None:
     line = "- Never prune the roses before the last frost in April.\n"
@@ -233,44 +217,8 @@ ALL = {
 }
 
 
-EDITS = ((b"Rome", b"Lisbon"), (b"Debian 11", b"Debian 12"), (b"Colorado", b"Lisbon"))
-
-
-def edited(workspace: Path) -> None:
-    for path in (workspace / name for name in ALL):
-        text = path.read_bytes()
-        for old, new in EDITS:
-            text = text.replace(old, new)
-        path.write_bytes(text)
-
-
 def night(repo: Path, day: int, *argv: str) -> dict[str, object]:
     return memrepo(repo, *argv or ("run",), now=f"2026-03-{day:02}T04:00:00Z").data
-
-
-@pytest.mark.parametrize("later", [b"", b"- We decided to bill per month.\n"])
-@pytest.mark.parametrize("again", [b"", b"- The cat of the office is called Mia.\n"])
-def test_a_reverted_rewording_is_left_out(tmp_path: Path, later: bytes, again: bytes) -> None:
-    workspaces.write(tmp_path / "workspace", ALL)
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo, memory = tmp_path / "repo", tmp_path / "workspace" / "MEMORY.md"
-    night(repo, 1)
-    edited(tmp_path / "workspace")
-    reworded = night(repo, 2)
-    if later:
-        memory.write_bytes(memory.read_bytes() + later)
-        night(repo, 3)
-    night(repo, 4, "revert", str(reworded["run"]))
-    before = {m.id: m.body for m in memories(repo).values()}
-    if again:
-        memory.write_bytes(memory.read_bytes() + again)
-    answer = night(repo, 5)
-    assert answer["status"] == "ok"
-    for day in (6, 7):
-        landed = {m.id: m.body for m in memories(repo).values()}
-        assert before.items() <= landed.items()
-        assert len(landed) - len(before) == bool(again)
-        assert night(repo, day)["status"] == "skipped"
 
 
 def test_a_reverted_retirement_is_left_out_after_a_later_run(tmp_path: Path) -> None:
@@ -296,23 +244,6 @@ def test_a_reverted_retirement_is_left_out_after_a_later_run(tmp_path: Path) -> 
 MUCH_LATER = "2026-03-01T11:10:00Z"
 
 
-def test_an_earlier_run_goes_and_later_work_stays(two_runs: Path) -> None:
-    second = runs(two_runs)[0]
-    added = done(two_runs, "add", "A person added this afterwards.")["id"]
-    done(two_runs, "pin", by_word(two_runs, "alpha"))
-    answer = done(two_runs, "revert", second, now=MUCH_LATER)
-    assert answer["kept"] == []
-    found = memories(two_runs)
-    assert added in found
-    assert found[by_word(two_runs, "alpha")].pinned
-    assert found[by_word(two_runs, "vim")].status == "active"
-    assert not found[by_word(two_runs, "vim")].superseded_by
-    assert {m.body for m in found.values() if "beta" in m.body or "helix" in m.body} == set()
-    assert "beta" not in (two_runs / "views" / "LTMEMORY.md").read_text()
-    assert second not in runs(two_runs)
-    assert_sound(two_runs)
-
-
 def test_what_later_work_refers_to_does_not_vanish_unasked(two_runs: Path) -> None:
     second, alpha, beta = runs(two_runs)[0], by_word(two_runs, "alpha"), by_word(two_runs, "beta")
     done(two_runs, "link", alpha, "supports", beta)
@@ -335,17 +266,6 @@ def test_what_was_changed_later_is_named_with_the_way_to_revert_it_too(tmp_path:
     assert f"`memrepo revert {made[:10]} --later`" in said
     part = memrepo(tmp_path, "revert", made, "--memory", id_, as_json=False).out
     assert f"`memrepo revert {made[:10]} --memory {id_} --later`" in part
-
-
-def test_one_decision_of_a_run_is_taken_back_alone(two_runs: Path) -> None:
-    entries = done(two_runs, "log", "--run", runs(two_runs)[0])["entries"]
-    (supersession,) = [e["commit"] for e in entries if e["op"] == "supersede"]
-    done(two_runs, "revert", supersession, now=MUCH_LATER)
-    found = memories(two_runs)
-    assert found[by_word(two_runs, "vim")].status == "active"
-    assert "supersedes" not in found[by_word(two_runs, "helix")].fields
-    assert by_word(two_runs, "beta")
-    assert_sound(two_runs)
 
 
 # -- what depends on it, a memory as a target, accepting what was taken back ----------------------

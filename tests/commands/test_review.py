@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing, tree
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing
 
 MUCH_LATER = "2026-03-01T11:10:00Z"
 NAMES = "ash birch cedar elm fir hazel larch maple oak pine rowan spruce willow yew".split()
@@ -183,14 +183,6 @@ def test_a_newer_repository_refuses_writes_and_allows_reads(servers: Path) -> No
     assert done(servers, "search", "archive")["hits"]
 
 
-def test_runs_lists_what_landed_and_what_waits(servers: Path) -> None:
-    write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
-    held = run(servers, "--mode", "reconciliation")[1]
-    data = done(servers, "log", "--runs")
-    assert [w["run"] for w in data["waiting"]] == [waiting(held)]
-    assert waiting(held) not in [r["run"] for r in data["runs"]]
-
-
 @pytest.mark.parametrize("command", ["discard", "accept"])
 def test_where_nothing_waits_nothing_is_decided(small_repo: Path, command: str) -> None:
     answer = memrepo(small_repo, command)
@@ -226,14 +218,6 @@ def test_accepting_a_waiting_run_gives_the_tree_that_was_shown(servers: Path) ->
     assert run(servers, now="2026-03-01T11:20:00Z")[1]["status"] == "skipped"
     assert done(servers, "log")["entries"][0]["run"] == waits["run"]
     assert_sound(servers)
-
-
-def test_an_accepted_run_is_reverted_like_any_other(servers: Path) -> None:
-    held(servers)
-    before = tree(servers)
-    done(servers, "accept", now=MUCH_LATER)
-    done(servers, "revert", now=MUCH_LATER)
-    assert tree(servers) == before
 
 
 def test_what_a_person_did_meanwhile_stays(servers: Path) -> None:

@@ -81,17 +81,34 @@ def read(data: bytes, path: str = PATH) -> Memory:
 
 @slow
 @given(memories())
-def test_a_written_memory_reads_the_same(memory: Memory) -> None:
+def test_a_written_memory_reads_the_same_for_us_and_for_yaml(memory: Memory) -> None:
     data = encode(memory)
     assert decode(memory.path, data) == (memory, ())
-    assert encode(read(data, memory.path)) == data
+    assert edit(data, memory) == encode(read(data, memory.path)) == data
+    written = [key for key in BY_NAME if codec.spelled(key, memory)]
+    for loader in LOADERS:
+        guessed = yaml.load(header_of(data), Loader=loader)
+        assert list(guessed) == written
+        assert guessed.get("tags", []) == list(memory.tags)
+        for key in written:
+            if isinstance(value := memory.fields[key], str) and not key.startswith("valid_"):
+                assert guessed[key] == value
+    assert frontmatter.loads(data.decode()).content == memory.body.strip()
 
 
-@slow
-@given(memories())
-def test_an_unchanged_memory_changes_no_byte(memory: Memory) -> None:
-    data = encode(memory)
-    assert edit(data, memory) == data
+def test_a_trap_of_yaml_stays_text_wherever_it_stands() -> None:
+    traps = tuple(text for text in TRAPS if text)
+    for title in traps:
+        memory = Memory.of(PATH, {"type": "fact", "title": title, "tags": traps}, body="b")
+        data = encode(memory)
+        assert read(data) == memory
+        guessed = yaml.load(header_of(data), Loader=LOADERS[-1])
+        assert (guessed["title"], guessed["tags"]) == (title, list(traps))
+
+
+def header_of(data: bytes) -> str:
+    text = data.decode()
+    return text[: codec.read_header(text, "").body_offset].strip().removesuffix("---")
 
 
 @slow
@@ -135,23 +152,12 @@ def test_a_changed_body_changes_no_line_of_the_header(name: str, data: st.DataOb
     assert text_lines(after)[: stop - 1] == text_lines(before)[: stop - 1]
 
 
-@slow
-@given(memories(), st.sampled_from(LOADERS))
-def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: type) -> None:
-    data = encode(memory).decode()
-    end = codec.read_header(data, "").body_offset
-    guessed = yaml.load(data[:end].strip().removesuffix("---"), Loader=loader)
-    written = [key for key in BY_NAME if codec.spelled(key, memory)]
-    for key in written:
-        if isinstance(value := memory.fields[key], str) and not key.startswith("valid_"):
-            assert guessed[key] == value
-    assert list(guessed) == written
-    assert guessed.get("tags", []) == list(memory.tags)
-
-
 @given(
-    st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))
+    st.binary(max_size=60)
+    | st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))
+    | st.text("-.: a[]{}&*!#'\"|>?\t\n\r,%@<", max_size=30).map(str.encode)
 )
+@settings(max_examples=300)
 def test_no_bytes_make_the_reader_raise(data: bytes) -> None:
     for framed in (data, b"---\n" + data + b"\n---\n", b"---\ntype: fact\nx: " + data + b"\n---\n"):
         memory, problems = decode(PATH, framed)
@@ -159,13 +165,6 @@ def test_no_bytes_make_the_reader_raise(data: bytes) -> None:
         assert (memory is None) == (is_refused or not framed.strip())
         split = codec.split_header(framed, PATH)
         assert split.body_line >= 1
-
-
-@given(st.text("-.: a[]{}&*!#'\"|>?\t\n\r,%@<", max_size=30))
-@settings(max_examples=300)
-def test_no_header_makes_the_reader_raise(text: str) -> None:
-    memory, problems = decode(PATH, f"---\ntype: fact\n{text}\n---\nbody\n".encode())
-    assert (memory is None) == any(p.severity == "error" for p in problems)
 
 
 # Tables
@@ -176,125 +175,82 @@ def test_reading_and_writing_an_ugly_file_changes_no_byte(name: str) -> None:
     assert edit(UGLY[name], read(UGLY[name])) == UGLY[name]
 
 
-@pytest.mark.parametrize("text", [text for text in TRAPS if text])
-def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
-    memory = Memory.of(PATH, {"type": "fact", "title": text, "tags": (text,)}, body="b")
-    data = encode(memory)
-    assert read(data) == memory
-    for loader in LOADERS:
-        guessed = yaml.load(data.decode().split("\n---\n")[0].removeprefix("---\n"), Loader=loader)
-        assert (guessed["title"], guessed["tags"]) == (text, [text])
+HEADERS: dict[str, tuple[str, dict[str, object], str]] = {
+    "append": ("type: fact\n", {"title": "t"}, "type: fact\ntitle: t\n"),
+    "before the first": (
+        "type: fact\n",
+        {"id": "mem-" + "0" * 16},
+        "id: mem-0000000000000000\ntype: fact\n",
+    ),
+    "after its predecessor": (
+        "tags: [a]\nx: 1\ntype: fact\n",
+        {"title": "t"},
+        "tags: [a]\nx: 1\ntype: fact\ntitle: t\n",
+    ),
+    "comment on the line stays": (
+        "type: fact\ntags: [a] # why\n",
+        {"tags": ("a", "b")},
+        "type: fact\ntags: [a, b] # why\n",
+    ),
+    "comments inside move above": (
+        "type: fact\ntags:\n  # one\n  - a # x\n",
+        {"tags": ("b",)},
+        "type: fact\n# one\n# x\ntags: [b]\n",
+    ),
+    "comment of a removed key stays": (
+        "type: fact\ntitle: t # note\n",
+        {"title": None},
+        "type: fact\n# note\n",
+    ),
+    "a hash in quotes is no comment": (
+        "type: fact\ntitle: '#1 # 2'\n",
+        {"title": "x"},
+        "type: fact\ntitle: x\n",
+    ),
+    "quotes over two lines": (
+        'type: fact\ntitle: "a # b\n  c # d" # e\n',
+        {"title": "x"},
+        "type: fact\n# e\ntitle: x\n",
+    ),
+    "comment beside a block mark": (
+        "type: fact\ntitle: | # a\n  b # c\n\n",
+        {"title": "x"},
+        "type: fact\ntitle: x # a\n",
+    ),
+    "a kept block keeps its length": (
+        "type: fact\nobject: |+\n  a\n\ntitle: b\n\nx: 1\n",
+        {"title": None},
+        "type: fact\nobject: |+\n  a\n\nx: 1\n",
+    ),
+    "line end of the header": (
+        "type: fact\r\nx: 1\r\ny: 2\r\n",
+        {"title": "t"},
+        "type: fact\r\ntitle: t\r\nx: 1\r\ny: 2\r\n",
+    ),
+    "indentation of the header": ("  type: fact\n", {"title": "t"}, "  type: fact\n  title: t\n"),
+    "bare stays bare": (
+        "type: fact\nverified: {by: human:me}\n",
+        {"title": "t"},
+        "type: fact\ntitle: t\nverified: {by: human:me}\n",
+    ),
+    "a second stamp makes a list": (
+        "type: fact\nverified: {by: human:me}\n",
+        {"verified": (Stamp(by="human:me"), Stamp(by="human:you"))},
+        "type: fact\nverified: [human:me, human:you]\n",
+    ),
+    "a property without a value is none": (
+        "type: fact\ntags:\naliases:\nverified:\ncreated:\n",
+        {"tags": ("a",)},
+        "type: fact\ntags: [a]\naliases:\nverified:\ncreated:\n",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("before", "changes", "body", "after"),
-    [
-        pytest.param("type: fact\n", {"title": "t"}, None, "type: fact\ntitle: t\n", id="append"),
-        pytest.param(
-            "type: fact\n",
-            {"id": "mem-" + "0" * 16},
-            None,
-            "id: mem-0000000000000000\ntype: fact\n",
-            id="before the first",
-        ),
-        pytest.param(
-            "tags: [a]\nx: 1\ntype: fact\n",
-            {"title": "t"},
-            None,
-            "tags: [a]\nx: 1\ntype: fact\ntitle: t\n",
-            id="after its predecessor",
-        ),
-        pytest.param(
-            "type: fact\ntags: [a] # why\n",
-            {"tags": ("a", "b")},
-            None,
-            "type: fact\ntags: [a, b] # why\n",
-            id="comment on the line stays",
-        ),
-        pytest.param(
-            "type: fact\ntags:\n  # one\n  - a # x\n",
-            {"tags": ("b",)},
-            None,
-            "type: fact\n# one\n# x\ntags: [b]\n",
-            id="comments inside move above",
-        ),
-        pytest.param(
-            "type: fact\ntitle: t # note\n",
-            {"title": None},
-            None,
-            "type: fact\n# note\n",
-            id="comment of a removed key stays",
-        ),
-        pytest.param(
-            "type: fact\ntitle: '#1 # 2'\n",
-            {"title": "x"},
-            None,
-            "type: fact\ntitle: x\n",
-            id="a hash in quotes is no comment",
-        ),
-        pytest.param(
-            'type: fact\ntitle: "a # b\n  c # d" # e\n',
-            {"title": "x"},
-            None,
-            "type: fact\n# e\ntitle: x\n",
-            id="quotes over two lines",
-        ),
-        pytest.param(
-            "type: fact\ntitle: | # a\n  b # c\n\n",
-            {"title": "x"},
-            None,
-            "type: fact\ntitle: x # a\n",
-            id="comment beside a block mark",
-        ),
-        pytest.param(
-            "type: fact\nobject: |+\n  a\n\ntitle: b\n\nx: 1\n",
-            {"title": None},
-            None,
-            "type: fact\nobject: |+\n  a\n\nx: 1\n",
-            id="a kept block keeps its length",
-        ),
-        pytest.param(
-            "type: fact\r\nx: 1\r\ny: 2\r\n",
-            {"title": "t"},
-            None,
-            "type: fact\r\ntitle: t\r\nx: 1\r\ny: 2\r\n",
-            id="line end of the header",
-        ),
-        pytest.param(
-            "  type: fact\n",
-            {"title": "t"},
-            None,
-            "  type: fact\n  title: t\n",
-            id="indentation of the header",
-        ),
-        pytest.param(
-            "type: fact\nverified: {by: human:me}\n",
-            {"title": "t"},
-            None,
-            "type: fact\ntitle: t\nverified: {by: human:me}\n",
-            id="bare stays bare",
-        ),
-        pytest.param(
-            "type: fact\nverified: {by: human:me}\n",
-            {"verified": (Stamp(by="human:me"), Stamp(by="human:you"))},
-            None,
-            "type: fact\nverified: [human:me, human:you]\n",
-            id="a second stamp makes a list",
-        ),
-        pytest.param(
-            "type: fact\ntags:\naliases:\nverified:\ncreated:\n",
-            {"tags": ("a",)},
-            "body",
-            "type: fact\ntags: [a]\naliases:\nverified:\ncreated:\n",
-            id="a property without a value is none",
-        ),
-    ],
-)
-def test_an_edit_of_the_header(
-    before: str, changes: dict[str, object], body: str | None, after: str
-) -> None:
+@pytest.mark.parametrize("name", HEADERS)
+def test_an_edit_of_the_header(name: str) -> None:
+    before, changes, after = HEADERS[name]
     data = f"---\n{before}---\nbody\n".encode()
-    assert edit(data, read(data).with_fields(changes, body)).decode() == f"---\n{after}---\nbody\n"
+    assert edit(data, read(data).with_fields(changes)).decode() == f"---\n{after}---\nbody\n"
 
 
 @pytest.mark.parametrize(
@@ -344,16 +300,12 @@ REFUSED = [
     ("file-conflict", "---\n<<<<<<< a\ntype: fact\n=======\n=======\n>>>>>>> b\n---\n", 2, 1, ""),
     ("file-lfs-pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", 1, 1, ""),
     ("frontmatter-missing", "just text\n", 1, 1, ""),
-    ("frontmatter-missing", "+++\ntype = 'fact'\n+++\n", 1, 1, ""),
     ("frontmatter-missing", "\n---\ntype: fact\n---\n", 1, 1, ""),
-    ("frontmatter-missing", "----\ntype: fact\n----\n", 1, 1, ""),
     ("frontmatter-unclosed", HEAD + "body\n", 1, 1, ""),
-    ("frontmatter-unclosed", "---", 1, 1, ""),
     ("frontmatter-syntax", HEAD + "title: a: b\n---\n", 3, 9, "title"),
     ("frontmatter-syntax", HEAD + "title: 'a\n---\n", 3, 8, "title"),
     ("frontmatter-syntax", HEAD + "title: [a\n---\n", 3, 8, "title"),
     ("frontmatter-not-mapping", "---\n- a\n---\n", 2, 1, ""),
-    ("frontmatter-not-mapping", "---\nword\n---\n", 2, 1, ""),
     ("frontmatter-not-mapping", "---\n{type: fact}\n---\n", 2, 1, ""),
     ("frontmatter-second-header", HEAD + "---\n\n---\ntitle: t\n---\nbody\n", 5, 1, ""),
     ("frontmatter-duplicate-key", HEAD + "title: a\ntype: note\n---\n", 4, 1, "type"),
@@ -362,7 +314,6 @@ REFUSED = [
     ("frontmatter-syntax", HEAD + "[a, b]: c\n---\n", 3, 1, ""),
     ("frontmatter-anchor", HEAD + "title: &a b\n---\n", 3, 8, "title"),
     ("frontmatter-anchor", HEAD + "title: *a\n---\n", 3, 8, "title"),
-    ("frontmatter-anchor", HEAD + "title: !!int 1\n---\n", 3, 8, "title"),
     ("frontmatter-anchor", HEAD + "title: !x [a]\n---\n", 3, 8, "title"),
     ("frontmatter-syntax", HEAD + "--- a\n---\n", 3, 1, "type"),
     ("frontmatter-not-mapping", "---\n--- a\n---\n", 2, 5, ""),
@@ -384,7 +335,6 @@ REFUSED = [
     ("frontmatter-value", "---\ntype: thing\n---\n", 2, 7, "type"),
     ("frontmatter-missing-type", "---\ntype:\n---\n", 1, 1, "type"),
     ("frontmatter-value", HEAD + "pinned: yes\n---\n", 3, 9, "pinned"),
-    ("frontmatter-value", HEAD + "confidence: 1.5\n---\n", 3, 13, "confidence"),
     ("frontmatter-value", HEAD + "created: 2026-02-30\n---\n", 3, 10, "created"),
     ("frontmatter-value", HEAD + "created: 0001-01-01T00:00:00+23:59\n---\n", 3, 10, "created"),
     ("frontmatter-value", HEAD + "tags:\n  - a\n  - {b: c}\n---\n", 5, 5, "tags.1"),
@@ -396,8 +346,6 @@ REFUSED = [
         "sources.1.kind",
     ),
     ("frontmatter-value", HEAD + "generated: {at: 2026-01-01}\n---\n", 3, 12, "generated.by"),
-    ("frontmatter-missing-type", "---\ntitle: a\n---\n", 1, 1, "type"),
-    ("frontmatter-missing-type", "---\n---\n", 1, 1, "type"),
     ("frontmatter-missing-type", "---\n# note\n---\n", 1, 1, "type"),
 ]
 
@@ -478,15 +426,6 @@ def test_an_edit_that_would_read_differently_is_not_written() -> None:
         edit(b"---\ntype: fact\n---\n", memory)
 
 
-@slow
-@given(memories())
-def test_python_frontmatter_reads_the_same_memory(memory: Memory) -> None:
-    post = frontmatter.loads(encode(memory).decode())
-    assert post.get("id", "") == memory.id
-    assert post["type"] == memory.type
-    assert post.content == memory.body.strip()
-
-
 # What the laws compare
 
 
@@ -542,26 +481,14 @@ def test_where_the_body_of_a_file_begins(text: str, line: int, offset: int) -> N
     assert split.present == (line > 1)
 
 
-@pytest.mark.parametrize("text", ["---\ntitle: a\n", "---"])
-def test_a_header_that_is_not_closed_is_body_and_a_problem(text: str) -> None:
-    split = codec.split_header(text.encode(), "a.md")
-    assert (split.present, split.unclosed, split.body_offset) == (False, True, 0)
-    assert [p.rule for p in split.problems] == ["frontmatter-unclosed"]
-
-
-@given(st.text("-.+a: \n\r\t#\ufeff", max_size=40))
+@given(st.text("-.+a: \n\r\t#\ufeff\x0b\x85\u2028", max_size=40))
 def test_line_and_offset_name_the_same_place(text: str) -> None:
     split = codec.split_header(text.encode(), "a.md")
     lines = split_lines(text)
     body = text[split.body_offset :]
+    assert join_lines(lines) == text
+    assert all(end for _, end in lines[:-1])
     assert join_lines(lines[split.body_line - 1 :]) == body or split.body_line == 1
-
-
-def test_bytes_that_are_no_text_are_a_problem() -> None:
-    split = codec.split_header(b"a\r\nb\xc3\xa9\xff", "a.md")
-    assert not split.present
-    assert [(p.rule, p.line, p.column) for p in split.problems] == [("file-not-utf8", 2, 3)]
-    assert "offset 6" in split.problems[0].message
 
 
 def test_entries_know_their_lines() -> None:
@@ -573,13 +500,6 @@ def test_entries_know_their_lines() -> None:
         ("b", ["x", "y"], 4, 6),
         ("d", "t\n", 9, 10),
     ]
-
-
-@given(st.text("ab\r\n\x0b\x85\u2028", max_size=30))
-def test_lines_join_to_the_text_they_were_split_from(text: str) -> None:
-    lines = split_lines(text)
-    assert join_lines(lines) == text
-    assert all(end for _, end in lines[:-1])
 
 
 @pytest.mark.parametrize("after", ["mood: good\n", "", "# note\nmood: good\n"])
@@ -609,9 +529,3 @@ def test_brackets_and_quotes_hold_lines_at_the_margin(lines: str, value: object,
         ("x", value, last),
         ("y", "z", last + 1),
     ]
-
-
-def test_an_open_bracket_hides_nothing_of_the_other_keys() -> None:
-    split = codec.read_header("---\nx: [a,\ny: z\nw: v\n---\n", "a.md")
-    assert [(p.line, p.key) for p in split.problems] == [(2, "x")]
-    assert [e.key for e in split.entries] == ["y", "w"]

@@ -8,33 +8,9 @@ from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
 from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, fold, message
-from memrepo.core.state import Create, Step, Update, Write, is_decided, traits
+from memrepo.core.state import Step, is_decided, traits
 
 ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
-
-
-def test_a_message_is_subject_reason_and_trailers() -> None:
-    step = Step(
-        op="supersede",
-        what="a-slug",
-        reason="the newer one says so",
-        changes=(
-            Create(memory=Memory.of("memories/x/a.md", {"id": OTHER}, body="")),
-            Update(id=ID, fields={"status": "superseded"}),
-            Update(id=ID, body="x"),
-            Write(path="views/A.md", data=b""),
-        ),
-    )
-    context = Context(
-        actor="memrepo/1", run="R", reverts=("c1", "c2"), extra={"Zed": "z", "Held": "h"}
-    )
-    assert message(step, context) == (
-        "a-slug\n\nthe newer one says so\n\n"
-        "Memrepo-Run: R\nMemrepo-Op: supersede\n"
-        f"Memrepo-Memory: {OTHER}\nMemrepo-Memory: {ID}\n"
-        "Memrepo-Actor: memrepo/1\nMemrepo-Reason: the newer one says so\n"
-        "Memrepo-Reverts: c1\nMemrepo-Reverts: c2\nMemrepo-Held: h\nMemrepo-Zed: z\n"
-    )
 
 
 @pytest.mark.parametrize(

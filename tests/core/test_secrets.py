@@ -102,46 +102,6 @@ def test_a_password_assignment_is_found(line: str) -> None:
     assert redact(text)[0] == line.replace("@", f"[redacted:{kind}]")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "password: ask Bob",
-        "password: required",
-        "password: short",
-        "the password is secret I think",
-        "password: <your password>",
-        "password: ********",
-        "password: xxxxxxxx",
-        "password: changeme",
-        "password: example123",
-        "password: {{ vault.pw }}",
-        "password: ${DB_PASS1}",
-        "password = os.environ",
-        "password = getpass()",
-        "api_key: ANTHROPIC_API_KEY",
-        "password: ~/.secrets/pw1",
-        "password: op://vault/item1",
-        "password: [redacted:password]",
-        "postgres://user:password@localhost",
-        "postgres://user:[redacted:url-credentials]@localhost",
-        "http://localhost:3000/@bob",
-        "git@github.com:bob/repo.git",
-        "AKIA" + "IOSFODNN7EXAMPLE",
-        "sk-learn-is-a-library-for-people",
-        "task-" + A40,
-        "-----BEGIN PRIVATE KEY-----",
-        "-----BEGIN PUBLIC KEY-----\n" + B64 + "\n-----END PUBLIC KEY-----",
-        "123e4567-e89b-12d3-a456-426614174000",
-        "d41d8cd98f00b204e9800998ecf8427e",
-        "chat 1234567890:30",
-        "2026-02-07 10:30:00",
-    ],
-)
-def test_what_only_looks_like_one_is_left(text: str) -> None:
-    assert find_secrets(text) == ()
-    assert redact(text) == (text, ())
-
-
 def test_a_form_of_one_line_is_found_beside_lines_that_hold_no_word_of_it() -> None:
     lines = [
         "It rains.",
@@ -228,41 +188,18 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert bool(found) == (once != text)
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        "a",
-        "1",
-        "-",
-        " ",
-        "sk-",
-        "eyJ",
-        "eyJabcdefgh.",
-        "ghp_",
-        "AKIA",
-        "xoxb-",
-        "password:",
-        "password: ",
-        "a://",
-        "a:",
-        "a://b:",
-        "https://b:",
-        "-----BEGIN PRIVATE KEY-----",
-        "-----BEGIN PRIVATE KEY-----abc ",
-        "api_key=x",
-        "123456789:",
-        "a.b-c_",
-        "|password|\n|---|\n",
-        "is the PIN ",
-        'passphrase "',
-        'default="',
-        "alarm: 1",
-        "wifi a / ",
-    ],
+SEEDS = (
+    *("a", "1", "-", " ", "sk-", "eyJ", "eyJabcdefgh.", "ghp_", "AKIA", "xoxb-", "password:"),
+    *("password: ", "a://", "a:", "a://b:", "https://b:", "api_key=x", "123456789:", "a.b-c_"),
+    *("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----abc ", "|password|\n|---|\n"),
+    *("is the PIN ", 'passphrase "', 'default="', "alarm: 1", "wifi a / "),
 )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_hostile_line_is_read_to_its_end(seed: str) -> None:
     # Only linear patterns come back from this within any patience.
-    text = seed * (300_000 // len(seed)) + "\npassword: hunter2\n"
+    text = seed * (60_000 // len(seed)) + "\npassword: hunter2\n"
     assert redact(text)[0].endswith("\npassword: [redacted:password]\n")
 
 
@@ -318,7 +255,11 @@ GIVEN = {name: filled(template) for name, template in TABLE["given"].items()}
 NAMED = {line: filled(template) for line, template in TABLE["named"].items()}
 
 
-INNOCENT = TABLE["innocent"]
+INNOCENT = [
+    *TABLE["innocent"],
+    *("AKIA" + "IOSFODNN7EXAMPLE", "task-" + A40),
+    f"-----BEGIN PUBLIC KEY-----\n{B64}\n-----END PUBLIC KEY-----",
+]
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -358,19 +299,6 @@ def test_no_detector_fails_on_a_text(text: str) -> None:
     folded = text.replace("İ", "i").lower()
     found = [*formed(text, folded), *labelled(text, folded)]
     assert all(0 <= start < end <= len(text) for start, end, _ in found)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Serial SN20260105001122-33",
-        "Invoice RE2024010001234-5",
-        "mem-be213b58c6d6d96a",
-        "th-be213b58c6d6d96a",
-    ],
-)
-def test_a_serial_number_or_an_id_is_no_iban(text: str) -> None:
-    assert redact(text) == (text, ())
 
 
 def test_a_detector_that_fails_costs_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -450,20 +378,6 @@ def test_a_value_that_looks_like_nothing_else_needs_no_sign(before: str, value: 
     text, found = redact(f"{before}{value}, as of May.")
     assert value not in text
     assert text.startswith(before), found
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'ETag of the config key: "5bac3b601a21afe2782e0fc4ad64925d"',
-        "key insight from issue ABCD-1234-EFGH-5678",
-        "webhook docs are at https://docs.example.com/webhooks/2024-10-events-overview",
-        "PIN pad arrived, tracking 99887766",
-        "key accounts: north east west coast plus main",
-    ],
-)
-def test_what_another_noun_names_is_left(text: str) -> None:
-    assert redact(text) == (text, ())
 
 
 def test_the_mark_of_a_fence_is_no_secret() -> None:

@@ -44,6 +44,7 @@ def test_a_state_is_what_reading_its_files_gives() -> None:
     assert EMPTY != "no state"
 
 
+@strategies.cases(25)
 @given(st.lists(strategies.memories(), min_size=1, max_size=4))
 def test_created_memories_read_back(memories: list[Memory]) -> None:
     made = [
@@ -131,6 +132,3 @@ def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
     assert {p.path for p in state.problems} == {"memories/x/a.md", "memories/x/b.md"}
     assert state.problems[0].rule == "memory-no-id"
     assert len(state.files) == 3
-
-
-files = st.dictionaries(st.sampled_from("abcd"), st.binary(max_size=2))

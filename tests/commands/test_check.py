@@ -173,6 +173,15 @@ def test_a_staged_misspelt_key_is_refused_and_a_machine_field_is_put_back(tmp_pa
     assert (shown["tags"], shown["aliases"]) == (["queen-bees"], ["Vera's hives", "Apiary"])
 
 
+def test_what_is_broken_is_not_touched_by_a_fix(small_repo: Path) -> None:
+    made = small_repo / "memories" / "knowledge" / "broken.md"
+    made.write_bytes(b"---\ntype: fact\ntype: fact\n---\n\ntext\n")
+    answer = memrepo(small_repo, "check", "--fix", "memories/knowledge/broken.md")
+    assert answer.exit == 1
+    assert made.read_bytes() == b"---\ntype: fact\ntype: fact\n---\n\ntext\n"
+    assert memrepo(small_repo, "check", "--fix").exit == 2
+
+
 def test_a_file_behind_a_linked_folder_is_not_read(small_repo: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("password: hunter22x\n")
     (small_repo / "memories" / "away").symlink_to(tmp_path)

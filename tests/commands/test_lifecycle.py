@@ -128,6 +128,17 @@ def test_all_that_a_session_s_start_prints_is_within_its_budget(
     assert ("did not fit" in printed) == bool(found["left_out"])
 
 
+@pytest.mark.parametrize(
+    "options", [("--soft", "--reclassify"), ("--dry-run",), ("--reason", "spring")]
+)
+def test_health_refuses_options_that_would_do_nothing(
+    small_repo: Path, options: tuple[str, ...]
+) -> None:
+    head = git(small_repo, "rev-parse", "HEAD")
+    assert memrepo(small_repo, "health", *options).exit == 2
+    assert git(small_repo, "rev-parse", "HEAD") == head
+
+
 # -- decay and tiers -----------------------------------------------------------------------------
 
 

@@ -10,17 +10,8 @@ from memrepo.core.layout import Layout
 from memrepo.core.state import State, read_state
 
 _names = (
-    "title",
-    "tags",
-    "status",
-    "pinned",
-    "links",
-    "verified",
-    "confidence",
-    "sources",
-    "valid_from",
-    "former",
-    "supersedes",
+    *("title", "tags", "status", "pinned", "links", "verified", "confidence", "sources"),
+    *("valid_from", "former", "supersedes"),
 )
 _value = st.sampled_from(_names).flatmap(
     lambda key: st.tuples(st.just(key), st.sampled_from((*strategies.FEW[key], None)))

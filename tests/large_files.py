@@ -12,26 +12,12 @@ _SUBJECTS = (
     "Hive Scale Broker Gateway Extractor Freezer Ledger Van Press Panel Stand Feeder".split()
 )
 _VERBS = (
-    "must be checked by",
-    "was moved next to",
-    "is always kept away from",
-    "depends on",
-    "was repaired with",
-    "needs a new part of",
-    "was compared with",
-    "is never shipped without",
+    *("must be checked by", "was moved next to", "is always kept away from", "depends on"),
+    *("was repaired with", "needs a new part of", "was compared with", "is never shipped without"),
 )
 _PLACES = (
-    "the north gate",
-    "the green folder",
-    "the mill meadow",
-    "Koch & Sons",
-    "the parish office",
-    "the old cellar",
-    "hive nine",
-    "the market hall",
-    "the label printer",
-    "the second broker",
+    *("the north gate", "the green folder", "the mill meadow", "Koch & Sons", "the parish office"),
+    *("the old cellar", "hive nine", "the market hall", "the label printer", "the second broker"),
 )
 _WORDS = (
     "amber basil cedar delta ember fjord grove heath iris jade kelp larch maple nettle olive pine "

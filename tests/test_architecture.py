@@ -156,15 +156,7 @@ MACHINE = re.compile(
     r"pypi\.org|python[h]osted|npm[j]s\."
 )
 PLACES = (
-    ".github",
-    "memrepo",
-    "tests",
-    "hooks",
-    "prompts",
-    "templates",
-    "docs",
-    ".ci",
-    "benchmarks",
+    *(".github", "memrepo", "tests", "hooks", "prompts", "templates", "docs", ".ci", "benchmarks"),
 )
 
 

@@ -13,35 +13,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
-    "anthropic",
-    "asyncio",
-    "frontmatter",
-    "git",
-    "jinja2",
-    "mistune",
-    "shtab",
-    "sqlite3",
-    "subprocess",
-    "tempfile",
-    "zoneinfo",
+    *("anthropic", "asyncio", "frontmatter", "git", "jinja2", "mistune", "shtab", "sqlite3"),
+    *("subprocess", "tempfile", "zoneinfo"),
 }
 ELSEWHERE = {
-    "memrepo.actions.run.judge",
-    "memrepo.actions.past",
-    "memrepo.core.state",
-    "memrepo.core.corrections",
-    "memrepo.core.judge",
-    "memrepo.merge.tombstones",
-    "memrepo.merge.versions",
-    "memrepo.policies.gists",
-    "memrepo.policies.upkeep",
-    "memrepo.policies.links",
-    "memrepo.policies.hotcache",
-    "memrepo.policies.importance",
-    "memrepo.actions.recall.around",
-    "memrepo.store.settings",
-    "memrepo.store.history",
-    "memrepo.store.objects",
+    *("memrepo.actions.run.judge", "memrepo.actions.past", "memrepo.core.state"),
+    *("memrepo.core.corrections", "memrepo.core.judge", "memrepo.merge.tombstones"),
+    *("memrepo.merge.versions", "memrepo.policies.gists", "memrepo.policies.upkeep"),
+    *("memrepo.policies.links", "memrepo.policies.hotcache", "memrepo.policies.importance"),
+    *("memrepo.actions.recall.around", "memrepo.store.settings", "memrepo.store.history"),
+    *("memrepo.store.objects",),
 }
 """What neither a search nor a hook needs: writing, the past, and the policies of runs."""
 CODE = """

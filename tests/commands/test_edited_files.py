@@ -72,14 +72,9 @@ def listed(title: str, *lines: str) -> str:
 @pytest.mark.parametrize(
     "mark",
     [
-        "(rest unchanged)",
-        "(Rest unverändert)",
-        "- ... (unchanged)",
-        "[rest of file unchanged]",
-        "(everything else as before)",
-        "<!-- remaining entries unchanged -->",
-        "(le reste est inchangé)",
-        "(其余不变)",
+        *("(rest unchanged)", "(Rest unverändert)", "- ... (unchanged)"),
+        *("[rest of file unchanged]", "(everything else as before)"),
+        *("<!-- remaining entries unchanged -->", "(le reste est inchangé)", "(其余不变)"),
     ],
 )
 @pytest.mark.parametrize("mode", ["incremental", "reconciliation"])

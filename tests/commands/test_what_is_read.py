@@ -26,19 +26,12 @@ def bodies(repo: Path) -> str:
 @pytest.mark.parametrize(
     "name",
     [
-        ".claude/memory/people.md",
-        ".claude/memory/MEMORY.md",
-        ".claude/agent-memory/reviewer/MEMORY.md",
-        ".claude/projects/-home-rui-shop/memory/people.md",
-        ".openclaw/workspace/memory/people.md",
-        ".serena/memories/people.md",
-        ".learnings/LEARNINGS.md",
-        "config/MEMORY.md",
-        "config/USER.md",
-        "config/TOOLS.md",
-        "a/b/IDENTITY.md",
-        "memory/1/2/3/4/5/6/7/8/9/people.md",
-        "1/2/3/4/5/6/7/8/9/MEMORY.md",
+        *(".claude/memory/people.md", ".claude/memory/MEMORY.md"),
+        *(".claude/agent-memory/reviewer/MEMORY.md",),
+        *(".claude/projects/-home-rui-shop/memory/people.md",),
+        *(".openclaw/workspace/memory/people.md", ".serena/memories/people.md"),
+        *(".learnings/LEARNINGS.md", "config/MEMORY.md", "config/USER.md", "config/TOOLS.md"),
+        *("a/b/IDENTITY.md", "memory/1/2/3/4/5/6/7/8/9/people.md", "1/2/3/4/5/6/7/8/9/MEMORY.md"),
     ],
 )
 def test_the_memory_of_an_agent_is_read_wherever_agents_store_it(tmp_path: Path, name: str) -> None:

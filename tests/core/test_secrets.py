@@ -73,21 +73,10 @@ def test_credentials_in_a_url_are_found(text: str, value: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "password: @",
-        "Password=@",
-        "- **Password:** @",
-        "- **Password**: @",
-        "`passwd`: `@`",
-        'api_key = "@"',
-        "export DB_PASSWORD='@'",
-        '{"access_token": "@"}',
-        "WIFI Password: @",
-        "client secret: @",
-        "Passwort: @",
-        "密码:@",
-        "| password: @ |",
-        "pwd: @\r",
-        "the password is @ I think",
+        *("password: @", "Password=@", "- **Password:** @", "- **Password**: @", "`passwd`: `@`"),
+        *('api_key = "@"', "export DB_PASSWORD='@'", '{"access_token": "@"}', "WIFI Password: @"),
+        *("client secret: @", "Passwort: @", "密码:@", "| password: @ |", "pwd: @\r"),
+        *("the password is @ I think",),
     ],
 )
 def test_a_password_assignment_is_found(line: str) -> None:
@@ -104,12 +93,7 @@ def test_a_password_assignment_is_found(line: str) -> None:
 
 def test_a_form_of_one_line_is_found_beside_lines_that_hold_no_word_of_it() -> None:
     lines = [
-        "It rains.",
-        "ŞİFRE: kq8-Rt51x",
-        "",
-        "Our keys hang in the hall.",
-        "pwd: zz7.Qp4ty",
-        "",
+        *("It rains.", "ŞİFRE: kq8-Rt51x", "", "Our keys hang in the hall.", "pwd: zz7.Qp4ty", ""),
     ]
     found = find_secrets("\r\n".join(lines))
     assert [(one.kind, one.line, one.column) for one in found] == [
@@ -321,13 +305,8 @@ def test_what_only_looks_like_one_stays(text: str) -> None:
 @pytest.mark.parametrize(
     "hidden",
     [
-        "AK\u200bIA{0}",
-        "A\u00adKIA{0}",
-        "AKIA\u2060{0}\ufeff",
-        "\uff21\uff2b\uff29\uff21{0}",
-        "\u0410\u041aIA{0}",
-        "\u202eAKIA{0}\u202c",
-        "AKIA\U000e0041{0}",
+        *("AK\u200bIA{0}", "A\u00adKIA{0}", "AKIA\u2060{0}\ufeff", "\uff21\uff2b\uff29\uff21{0}"),
+        *("\u0410\u041aIA{0}", "\u202eAKIA{0}\u202c", "AKIA\U000e0041{0}"),
     ],
 )
 def test_what_nobody_sees_hides_no_key(hidden: str) -> None:

@@ -81,12 +81,8 @@ def test_leaving_a_statement_out_touches_no_other_block(words: list[str], number
         (
             "One is here. Two is there.\nThree",
             [
-                "One is here. Two is there.\nThree",
-                "One is here. Two is there.",
-                "Three",
-                "One is here.",
-                "Two is there.",
-                "Three",
+                *("One is here. Two is there.\nThree", "One is here. Two is there.", "Three"),
+                *("One is here.", "Two is there.", "Three"),
             ],
             ["One is here. Two is there.", "Two is there.\nThree"],
         ),

@@ -25,16 +25,8 @@ KILLED = 137
 QUICK = 6
 """So many moments to die at where not every one is tried."""
 WRITING_GIT = {
-    "fast-import",
-    "update-index",
-    "read-tree",
-    "update-ref",
-    "checkout-index",
-    "config",
-    "init",
-    "maintenance",
-    "fetch",
-    "push",
+    *("fast-import", "update-index", "read-tree", "update-ref", "checkout-index", "config"),
+    *("init", "maintenance", "fetch", "push"),
 }
 WRITING_CALLS = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod")
 

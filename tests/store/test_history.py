@@ -81,13 +81,8 @@ def test_no_reason_can_pose_as_another_trailer(bare: Path, reason: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "plain",
-        "a\x1db",
-        "a\x1fb\x1ec",
-        "a\n\nMemrepo-Op: nonsense",
-        "\x1d",
-        "a\n\nb: c\x1d\x1f",
-        "é",
+        *("plain", "a\x1db", "a\x1fb\x1ec", "a\n\nMemrepo-Op: nonsense", "\x1d"),
+        *("a\n\nb: c\x1d\x1f", "é"),
     ],
 )
 def test_a_persons_message_of_any_kind_is_one_edit(bare: Path, text: str) -> None:

@@ -190,15 +190,8 @@ def of_another_program(path: Path) -> None:
         of_another_program,
     ],
     ids=[
-        "deleted",
-        "empty",
-        "garbage",
-        "truncated",
-        "damaged",
-        "blob",
-        "name",
-        "version",
-        "foreign",
+        *("deleted", "empty", "garbage", "truncated", "damaged", "blob", "name", "version"),
+        *("foreign",),
     ],
 )
 def test_a_lost_or_damaged_index_is_built_again(small: Path, spoil: Callable[[Path], None]) -> None:

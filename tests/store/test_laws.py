@@ -38,17 +38,9 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 EMPTY = State(files=Files({}, {}), memories={})
 CONTEXT = Context(actor="human:person@example.org", run="20260301T090000Z-00000000")
 PATHS = (
-    "views/PAGE.md",
-    "views/deep/page.md",
-    "views/deep/er/page.md",
-    "runs/2026-03/a.json",
-    "candidates/deferred/ab/th.md",
-    'sources/a "quoted" name.md',
-    "sources/-dash.md",
-    "sources/日記 🚀.md",
-    "sources/back\\slash.md",
-    "sources/tab\there.md",
-    "sources/ü.md",
+    *("views/PAGE.md", "views/deep/page.md", "views/deep/er/page.md", "runs/2026-03/a.json"),
+    *("candidates/deferred/ab/th.md", 'sources/a "quoted" name.md', "sources/-dash.md"),
+    *("sources/日記 🚀.md", "sources/back\\slash.md", "sources/tab\there.md", "sources/ü.md"),
 )
 updatable = st.sampled_from([f for f in FIELDS if f.name not in ("id", "type")])
 few = settings(

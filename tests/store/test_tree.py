@@ -19,14 +19,8 @@ def root(tmp_path: Path) -> Path:
     """Make a repository with files of ours, of a person's, and things that are not files."""
     git(tmp_path, "init", "-q")
     for name in (
-        "memories/knowledge/a.md",
-        "sources/b.md",
-        "views/C.md",
-        "runs/2026-03/d.json",
-        "own.txt",
-        "memrepo.toml",
-        "src/memories/x.md",
-        "memoriesque/y.md",
+        *("memories/knowledge/a.md", "sources/b.md", "views/C.md", "runs/2026-03/d.json"),
+        *("own.txt", "memrepo.toml", "src/memories/x.md", "memoriesque/y.md"),
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,21 +67,9 @@ def test_what_memrepo_owns_is_listed_and_nothing_else(root: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "with space.md",
-        "line\nbreak.md",
-        "\nfirst.md",
-        "last\n",
-        "quo\"te's.md",
-        "tab\t.md",
-        "🚀.md",
-        "日記.md",
-        "e\u0301.md",
-        "back\\slash.md",
-        "*.md",
-        ":(top)x.md",
-        "-x.md",
-        "  ",
-        "a\rb.md",
+        *("with space.md", "line\nbreak.md", "\nfirst.md", "last\n", "quo\"te's.md", "tab\t.md"),
+        *("🚀.md", "日記.md", "e\u0301.md", "back\\slash.md", "*.md", ":(top)x.md", "-x.md", "  "),
+        *("a\rb.md",),
     ],
     ids=ascii,
 )

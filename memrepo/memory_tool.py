@@ -19,7 +19,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from anthropic.types.beta import BetaCacheControlEphemeralParam
 
-from memrepo.actions.landing import Unchanged, refuse_secret, write
+from memrepo.actions.landing import Unchanged, refuse_hidden, write
 from memrepo.actions.verbs import refuse_private
 from memrepo.actions.work import Call, Wish, Work, as_program
 from memrepo.actions.write import Drafts, Entry, rewording
@@ -198,7 +198,7 @@ def _body_of(text: str) -> str:
     """Return the body of a memory for the text of a file. Raise FileRefused or SecretInText."""
     if len(text) > MAX_FILE:
         raise FileRefused(f"a file has at most {MAX_FILE} characters, found {len(text)}")
-    refuse_secret(text, "the file")
+    refuse_hidden(text, "the file")
     return normal_body(text)
 
 

@@ -15,7 +15,7 @@ Runs, imports, accepts and merges drop rejected memories earlier. A single write
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from typing import TypeVar
@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
-from memrepo.core.codec import decode, encode
+from memrepo.core.codec import decode
 from memrepo.core.errors import Exit, MemrepoError, OutOfScope, Problem, UsageError
 from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
@@ -35,10 +35,7 @@ from memrepo.core.secret_kinds import SWITCHED
 from memrepo.core.secrets import (
     clean_page,
     find_secrets,
-    has_clean_body,
-    placeholder,
     redact,
-    secret_fault,
     secrets_of,
     without_secrets,
 )
@@ -55,10 +52,11 @@ from memrepo.core.state import (
     play,
 )
 from memrepo.merge.tombstones import Tombstone, tombstones_in
-from memrepo.policies.claims import is_by_person
+from memrepo.policies.claims import is_by_person, redact_fields, redact_memory
 from memrepo.policies.hotcache import CRITICAL, SYNC, hot_of, may_be_hot
 from memrepo.policies.rules import HotRules
 from memrepo.policies.standing import is_retired
+from memrepo.read.marks import without_private
 from memrepo.store.errors import BranchMoved
 from memrepo.store.objects import RUN, Chain, NewCommit
 from memrepo.store.repo import Repository
@@ -294,6 +292,17 @@ def refuse_secret(text: str, what: str) -> None:
         raise SecretInText(", ".join(sorted({s.kind for s in secrets})), what)
 
 
+def refuse_hidden(text: str, what: str) -> None:
+    """Raise SecretInText or UsageError if a text has a secret or private parts."""
+    refuse_secret(text, what)
+    if without_private(text, comments=False) != text:
+        raise UsageError(
+            f'{what} has private parts (`<private>`, `%% %%`, "do not remember this"),'
+            " which are never stored",
+            fix="leave them out",
+        )
+
+
 def refuse_new_secrets(store: Repository, base: str, commits: Iterable[NewCommit]) -> None:
     """Raise SecretInText if files to commit contain a secret that the tree of `base` does not."""
     files = (item for commit in commits for item in commit.effect.items())
@@ -321,15 +330,12 @@ def redact_steps(steps: Iterable[Step]) -> tuple[list[Step], list[Problem]]:
         for change in step.changes:
             match change:
                 case Create(memory=memory):
-                    clean, kinds = _redact_memory(_without_deceptive(memory))
+                    clean, kinds = redact_memory(_without_deceptive(memory))
                     changes.append(replace(change, memory=clean))
                     problems += [_redacted(clean.path, kinds)] if kinds else []
                 case Update(fields=fields, body=body):
-                    if secret_fault(*_strings(fields), body or ""):
-                        fields = {key: _redact_value(value) for key, value in fields.items()}
-                        body = body and without_secrets(body)
-                    body = body and strip_deceptive(body)
-                    changes.append(replace(change, fields=fields, body=body))
+                    body = body and strip_deceptive(without_secrets(body))
+                    changes.append(replace(change, fields=redact_fields(fields), body=body))
                 case Write(path=path, data=data):
                     changes.append(replace(change, data=clean_page(path, data)))
                 case _:
@@ -345,50 +351,6 @@ def _without_deceptive(memory: Memory) -> Memory:
         return memory
     fields = {key: strip_deceptive(value) for key, value in texts.items()}
     return memory.with_fields(fields, strip_deceptive(body))
-
-
-def _redact_memory(memory: Memory) -> tuple[Memory, frozenset[str]]:
-    """Return a memory without secrets in its text, fields and file, and the kinds found."""
-    shown, secrets = redact(f"### {memory.fields.get('context', '')}\n\n- {memory.body}")
-    kinds = {secret.kind for secret in secrets}
-    texts = [*_strings(memory.fields)]
-    if find_secrets("\n\n".join(texts)):  # one search of all takes less than one of each
-        kinds |= {secret.kind for text in texts for secret in find_secrets(text)}
-    kinds |= {secret.kind for secret, _ in secrets_of(memory.path, encode(memory))}
-    if not kinds:
-        has_clean_body(memory, searched=True)
-        return memory, frozenset()
-    folder = memory.path.rpartition("/")[0]  # file names contain words of the text
-    clean = replace(
-        memory.with_fields(
-            {key: _redact_value(value) for key, value in memory.fields.items()},
-            shown.partition("\n\n- ")[2],
-        ),
-        path=f"{folder}/redacted-{memory.id[4:10]}.md",
-    )
-    if any(secrets_of(clean.path, encode(clean))):  # its fields look like a secret together
-        words = {key: None for key, value in clean.fields.items() if isinstance(value, str)}
-        kept = ("id", "type", "status", "captured", "scope", "standing")
-        clean = clean.with_fields({key: None for key in words if key not in kept}, clean.body)
-    if any(secrets_of(clean.path, encode(clean))):
-        clean = clean.with_fields({}, " ".join(map(placeholder, sorted(kinds))))
-    return clean, frozenset(kinds)
-
-
-def _redact_value(value: object) -> object:
-    match value:
-        case str():
-            return without_secrets(value)
-        case tuple() if all(isinstance(one, str) for one in value):
-            return tuple(dict.fromkeys(map(without_secrets, value)))
-        case _:
-            return value
-
-
-def _strings(fields: Mapping[str, object]) -> Iterator[str]:
-    for value in fields.values():
-        values = value if isinstance(value, tuple) else (value,)
-        yield from (one for one in values if isinstance(one, str))
 
 
 def _redacted(path: str, kinds: Collection[str]) -> Problem:
@@ -704,7 +666,7 @@ def clean_text(text: str, what: str) -> str:
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise UsageError(f"{what} is empty", fix="give a text")
-    refuse_secret(text, what)
+    refuse_hidden(text, what)
     return text
 
 

@@ -27,12 +27,13 @@ from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import concealed, redact
+from memrepo.core.secrets import concealed, without_secrets
 from memrepo.core.times import format_time, parse_time
 from memrepo.faces.text.recall import hit_text
 from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.importance import Lexicon, lexicon
 from memrepo.policies.standing import SESSION_TAG, is_of_project, is_of_session
+from memrepo.read.marks import without_private
 from memrepo.store import run_files
 from memrepo.store.index import Filter, Index, no_model
 from memrepo.text.words import query_terms, table, tables, telling_words, tokens
@@ -165,13 +166,13 @@ def _place(work: Work, name: str) -> Path:
 
 
 def _gather(work: Work, event: HookEvent) -> None:
-    """Append the event's prompt and reply to the file of the session, without probable secrets."""
+    """Append the event's prompt and reply to the file of the session."""
     place = _place(work, event.session)
     record: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(work.call.now)}
     record |= {"scope": work.call.scope, **_read(place)}
-    if prompt := fold(redact(event.prompt)[0], PROMPT_LENGTH):
+    if prompt := _public(event.prompt, PROMPT_LENGTH):
         record["prompts"] = [*record["prompts"], prompt][-PROMPTS:]
-    reply = fold(redact(event.reply)[0], REPLY_LENGTH)
+    reply = _public(event.reply, REPLY_LENGTH)
     if reply and not all(map(_is_small_talk, (*record["prompts"][-1:], reply))):
         record["reply"] = reply
     record["at"] = format_time(work.call.now)
@@ -179,6 +180,11 @@ def _gather(work: Work, event: HookEvent) -> None:
     draft = place.with_suffix(".new")
     draft.write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
     draft.replace(place)
+
+
+def _public(text: str, limit: int) -> str:
+    """Return the beginning of a text on one line, without its secrets and private parts."""
+    return without_private(fold(without_secrets(without_private(text)), limit))
 
 
 def _read(place: Path) -> Mapping[str, Any]:

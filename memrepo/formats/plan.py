@@ -43,7 +43,7 @@ from memrepo.core.memory import (
     node_of,
 )
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import redact
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import Change, Create, State, Update, apply
 from memrepo.core.times import format_time, local_day, parse_time
 from memrepo.formats.readers import (
@@ -64,10 +64,12 @@ from memrepo.policies.claims import (
     SHORT,
     free_path,
     merge_sources,
+    redact_memory,
     storage_fault,
     type_in_profile,
 )
 from memrepo.policies.standing import RETIRED
+from memrepo.read.marks import without_private
 from memrepo.read.thoughts import Unit, scan
 from memrepo.text.words import content_words
 
@@ -406,7 +408,13 @@ class _Import(msgspec.Struct):
         memory = self._own(record) if record.is_own else self._memory(record)
         if memory is None:
             return
+        if why := storage_fault(memory):
+            self._refuse(record, why)
+            return
         memory = self._clean(memory, record)
+        if not memory.body and not record.is_own:
+            self.counts["private_left_out"] += 1
+            return
         keys: list[object] = [("id", memory.id)] if record.is_own else [*_keys_of(memory)]
         if self.terms.scope:  # what is known without a scope is known in each
             keys += _keys_of(memory.with_fields({"scope": None}))
@@ -429,9 +437,6 @@ class _Import(msgspec.Struct):
         if screened is None:
             return False
         memory = replace(screened, path=free_path(self.state, self.paths, screened))
-        if why := storage_fault(memory):
-            self._refuse(record, why)
-            return False
         self.fresh[memory.id] = memory
         self.records[memory.id] = record
         self.paths.add(memory.path)
@@ -519,30 +524,20 @@ class _Import(msgspec.Struct):
         return rest
 
     def _clean(self, memory: Memory, record: ImportRecord) -> Memory:
-        """Replace the secrets in a memory by placeholders, and remove invisible characters.
+        """Replace the secrets in a memory by placeholders.
 
-        A memory of this format comes back as it was written.
+        Private parts and invisible characters are left out, except in a memory of this format,
+        which comes back as it was written.
         """
-        kinds: set[str] = set()
-
-        def clean(text: str) -> str:
-            shown, secrets = redact(text if record.is_own else strip_deceptive(text))
-            kinds.update(s.kind for s in secrets)
-            return shown
-
-        body = clean(memory.body)
-        fields: dict[str, object] = {}
-        for name in _TEXT_FIELDS:
-            match memory.fields.get(name):
-                case str() as text:
-                    fields[name] = clean(text)
-                case tuple() as texts:
-                    fields[name] = tuple(dict.fromkeys(map(clean, texts)))
+        if not record.is_own:
+            texts = {k: _public(v) for k, v in memory.fields.items() if k in _TEXT_FIELDS}
+            memory = memory.with_fields(texts, _public(memory.body))
+        clean, kinds = redact_memory(memory)
         if kinds:
             message = f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder"
             where = replace(record, key="")
             self._warn(where, "import-secret", message, fix="remove the secret there too")
-        return memory.with_fields(fields, body)
+        return clean
 
     def _refuse(self, record: ImportRecord, why: str) -> None:
         self.problems.append(refused(record.path, why, line=record.lines[0], key=record.key))
@@ -626,7 +621,7 @@ class _Import(msgspec.Struct):
         if type_ in CLAIM_TYPES:
             type_ = type_in_profile(type_, self.terms.profile)
         evidence = Source(
-            resource=f"{file}#{record.key}" if record.key else file,
+            resource=without_secrets(f"{file}#{record.key}" if record.key else file),
             lines=record.lines,
             captured=captured,
             captured_from=captured_from if captured else "",
@@ -733,6 +728,13 @@ class _Import(msgspec.Struct):
             *(Create(memory=memory) for _, memory in sorted(self.fresh.items())),
             *(update for _, update in sorted(self.updated.items())),
         )
+
+
+def _public(value: Any) -> Any:
+    """Return a text, or texts, without private parts and invisible characters."""
+    if isinstance(value, tuple):
+        return tuple(dict.fromkeys(filter(None, map(_public, value))))
+    return without_private(strip_deceptive(value)).strip()
 
 
 def _node(value: Any) -> Node:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,14 @@ from memrepo.core import codec
 from memrepo.core.ids import claim_id, normal_claim, normalise
 from memrepo.core.memory import HOMES, Memory, Source
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import (
+    find_secrets,
+    has_clean_body,
+    placeholder,
+    redact,
+    secrets_of,
+    without_secrets,
+)
 from memrepo.text.words import content_words
 
 if TYPE_CHECKING:
@@ -129,6 +137,65 @@ def storage_fault(memory: Memory) -> str:
 
 CROWD = 2000
 """Number of files in a folder from which new files go to subfolders."""
+
+
+_NAMED = ("context", "subject", "title")
+_NEEDED = ("id", "type", "status", "captured", "scope", "standing")
+
+
+def redact_memory(memory: Memory) -> tuple[Memory, frozenset[str]]:
+    """Return a memory without secrets in its text, fields and file, and the kinds found.
+
+    What looks like a secret only below the memory's heading is one too.
+    """
+    heading = " ".join(str(memory.fields[key]) for key in _NAMED if key in memory.fields)
+    kinds = set[str]()
+
+    def below(text: str) -> str:
+        clean, secrets = redact(f"### {heading}\n\n- {text}")
+        kinds.update(secret.kind for secret in secrets)
+        return clean.partition("\n\n- ")[2]
+
+    body, description = below(memory.body), memory.description and below(memory.description)
+    texts = [text for value in memory.fields.values() for text in _texts_in(value)]
+    if find_secrets("\n\n".join(texts)):  # one search of all takes less than one of each
+        kinds |= {secret.kind for text in texts for secret in find_secrets(text)}
+    kinds |= {secret.kind for secret, _ in secrets_of(memory.path, codec.encode(memory))}
+    if not kinds:
+        has_clean_body(memory, searched=True)
+        return memory, frozenset()
+    folder = memory.path.rpartition("/")[0]  # file names contain words of the text
+    fields = redact_fields({**memory.fields, "description": description})
+    clean = replace(
+        memory.with_fields(fields, body),
+        path=f"{folder}/redacted-{memory.id[4:10]}.md",
+    )
+    if any(secrets_of(clean.path, codec.encode(clean))):  # its fields look like one together
+        words = {key: None for key, value in clean.fields.items() if isinstance(value, str)}
+        clean = clean.with_fields({k: v for k, v in words.items() if k not in _NEEDED}, clean.body)
+    if any(secrets_of(clean.path, codec.encode(clean))):
+        clean = clean.with_fields({}, " ".join(map(placeholder, sorted(kinds))))
+    return clean, frozenset(kinds)
+
+
+def redact_fields(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of fields, in which placeholders replace secrets in texts."""
+    return {key: _redacted(value) for key, value in fields.items()}
+
+
+def _redacted(value: object) -> object:
+    match value:
+        case str():
+            return without_secrets(value)
+        case tuple() if all(isinstance(one, str) for one in value):
+            return tuple(dict.fromkeys(map(without_secrets, value)))
+        case _:
+            return value
+
+
+def _texts_in(value: object) -> list[str]:
+    values = value if isinstance(value, tuple) else (value,)
+    return [one for one in values if isinstance(one, str)]
 
 
 def _in_folders(state: State) -> Counter[str]:

@@ -513,6 +513,9 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
     for name, entry in entries:
         if root.is_dir() and not wants(name) and not isinstance(entry, OSError):
             continue
+        if named := _secret_in_name(name, set()):
+            problems.append(problem("source-secret-name", named[0], kind=named[1]))
+            continue
         data, refusal = _read(name, entry, _LARGEST)
         problems += [refusal] if refusal is not None else []
         if data is not None:

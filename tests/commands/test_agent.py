@@ -521,6 +521,22 @@ def test_every_hook_leaves_out_a_private_folder(
     assert memories(repo) == {}
 
 
+def test_private_parts_of_a_session_are_in_no_note(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for prompt in (
+        "Is the well deep? <private>Ines is ill</private>",
+        f"Do not remember this: Ines is ill\nWe dig on Friday. {'x' * 260} <private>Ines is ill.",
+        "do not\nremember this: Ines is ill",
+    ):
+        hook(repo, monkeypatch, "UserPromptSubmit", prompt=prompt)
+    hook(repo, monkeypatch, "Stop", last_assistant_message="%% Ines is ill %% It is 12 m deep.")
+    hook(repo, monkeypatch, "SessionEnd")
+    (note,) = memories(repo).values()
+    assert "ill" not in note.body
+    assert all(word in note.body for word in ("deep?", "Friday", "12 m"))
+
+
 def test_small_talk_leaves_no_note(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for prompt in (
         "OK, thanks!",

@@ -68,6 +68,25 @@ def test_a_night_with_a_secret_in_an_odd_place_lands(repo: Path, notes: Path, na
     assert memrepo(repo, "check", "--all").exit == 0
 
 
+@pytest.mark.parametrize("format_", ["claude-code", "obsidian"])
+@pytest.mark.parametrize("folder", ["", TOKEN])
+def test_a_secret_in_the_name_or_below_the_name_of_a_note_stops_no_import(
+    repo: Path, tmp_path: Path, format_: str, folder: str
+) -> None:
+    header = "---\nname: API key of Halvar\ndescription: q8Zk2LmN4pR7sT9vQ\n---\n"
+    vault = tmp_path / "vault"
+    (vault / folder).mkdir(parents=True)
+    (vault / folder / f"Key {TOKEN}.md").write_text("Halvar owns a boat.\n")
+    (vault / "API key of Halvar.md").write_text(f"{header}It is q8Zk2LmN4pR7sT9vQ there.\n")
+    (vault / "kiln.md").write_text("The kiln cools for two days.\n")
+    told = done(repo, "import", format_, vault)
+    assert "source-secret-name" in {p["rule"] for p in told["problems"]}
+    assert "The kiln cools for two days." in {m.body for m in memories(repo).values()}
+    past = git(repo, "log", "--all", "-p", "--format=%B").lower()
+    assert not any(word.lower() in past for word in (TOKEN, "q8Zk2LmN4pR7sT9vQ"))
+    assert done(repo, "import", format_, vault, now=NEXT_DAY)["commit"] == ""
+
+
 def test_a_page_that_leaves_out_a_secret_is_still_ours() -> None:
     page = stamped("view", "# Facts\n\n## Passwords\n\n- `Xk7qPl9zT`\n- Ana lives in Ulm.\n")
     assert b"[redacted:password]" in page

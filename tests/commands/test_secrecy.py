@@ -154,6 +154,27 @@ def test_no_way_of_writing_takes_a_secret(repo: Path, way: str) -> None:
     assert not in_history(repo)
 
 
+PRIVATE = "<private>Ines is ill</private> and the shed is green."
+TEXTS: dict[str, Way] = {
+    "add": line("add", PRIVATE),
+    "add, by request": line("add", "Do not remember this: Ines is ill"),
+    "add, unclosed": line("add", "The shed is green. <private>Ines is ill"),
+    "edit": line("edit", "ID", "--text", PRIVATE),
+    "supersede": line("supersede", "ID", "%% Ines is ill %% The shed is green."),
+    "memory_store": mcp("memory_store", text=PRIVATE, reason="why"),
+    "memory_supersede": mcp("memory_supersede", id="ID", text=PRIVATE, reason="why"),
+    "memory tool": tool("create", path="/memories/b.md", file_text=PRIVATE),
+    "python": python(Entry(text=PRIVATE)),
+}
+
+
+@pytest.mark.parametrize("way", TEXTS)
+def test_no_way_of_writing_takes_private_parts(repo: Path, way: str) -> None:
+    id_ = str(done(repo, "add", LOVES)["id"])
+    assert "never stored" in str(TEXTS[way](repo, id_))
+    assert "is ill" not in git(repo, "log", "--all", "-p", "--format=%B")
+
+
 def by_hand(repo: Path, *lines: str, id_: str = "") -> str:
     """Commit a memory past the hooks, or more lines for one; return its id."""
     if id_:

@@ -107,6 +107,16 @@ def test_after_one_changed_record_one_memory_changes(format_: str) -> None:
     assert imported(format_, reworded(format_), after, LATER) == after
 
 
+@pytest.mark.parametrize("format_", sorted(FORMATS.keys() - {"jsonl"}))
+def test_private_parts_of_a_record_are_left_out(format_: str) -> None:
+    name, old, _ = REWORDED[format_]
+    hidden = EXAMPLES[format_][name].replace(old, b"%%" + old[2:-2] + b"%%")
+    state = imported(format_, {**EXAMPLES[format_], name: hidden})
+    texts = [f"{m.title} {m.subject} {m.description} {m.body}" for m in state.memories.values()]
+    assert not any(old[2:-2].decode() in text for text in texts)
+    assert len(texts) >= len(imported(format_, EXAMPLES[format_]).memories) - 1
+
+
 @pytest.mark.parametrize("format_", sorted(FORMATS))
 @pytest.mark.parametrize("key", ["verified", "generated"])
 def test_what_a_person_confirmed_or_reworded_here_does_not_follow(format_: str, key: str) -> None:

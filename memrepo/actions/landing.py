@@ -244,7 +244,7 @@ def _changed_pages(work: Work, commit: str) -> set[str] | None:
         if memory is None or any(k.type == "contradicts" for k in memory.links):
             return None
         pages |= paths_of(memory, tree.layout, work.config.is_personal)
-        is_hot |= memory.hot is not None
+        is_hot |= memory.hot is not None or memory.is_note
     if is_hot:
         from memrepo.views.hot import hot_changes
 

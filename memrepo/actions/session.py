@@ -30,6 +30,7 @@ from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.ageing import SKILLS, Nomination, effective, nominated
 from memrepo.policies.hotcache import session_page
+from memrepo.policies.latest import latest
 from memrepo.policies.standing import disputed, is_of_project, is_retired
 from memrepo.policies.upkeep import due_tier_moves, tier_steps
 from memrepo.store import run_files
@@ -175,9 +176,8 @@ def context(
     state, rules = first.tree.state(), first.config.rules
     accesses = Ledger(first.store).accesses()
     seen = [m for m in state.active if first.call.scope or not is_of_project(m)]
-    hot = in_page_order(
-        session_page(seen, accesses, first.call.now, rules.hot, rules.decay), rules.hot
-    )
+    found = session_page(seen, accesses, first.call.now, rules.hot, rules.decay)
+    hot = in_page_order(found, rules.hot)
     notes = [
         m
         for m in seen
@@ -185,6 +185,11 @@ def context(
     ]
     if audience == "shared":
         hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
+    elif rules.hot.composed:
+        logs = (m for m in seen if m.is_note)
+        hot = in_page_order(
+            [*hot, *latest(state, logs, hot, rules.hot.budget - len(hot))], rules.hot
+        )
 
     def newest(note: Memory) -> tuple[datetime, str, int, str]:
         last = accesses.of(note.id).last or note.created or EARLIEST

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from memrepo.core.ids import normalise
 from memrepo.core.layout import home_of, in_workspace
 from memrepo.core.manifest import Accesses
 from memrepo.core.memory import Memory
@@ -83,9 +82,6 @@ MIN_SCORE, MIN_FILL = 2.0, {"fact": 3.0, "agent": 5.0}
 agent is like beyond its name."""
 AGAIN = 0.15
 """How much each chosen line lowers the scores of later lines under its heading."""
-MAX_NEWS, MAX_STATES, NEWS_DAYS = 6, 4, 14
-"""The lines for news that come before any rest, those for other statements of new logs that come
-behind it, and the days before the newest log in which a log is new."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
 DUE_DAYS, FRESH_DAYS = 14, 90
@@ -105,7 +101,6 @@ _EMPTY = frozenset(
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
 """`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""
-_WISH_SIGNS = frozenset(("ban", "rule", "preference"))
 TOPIC_KINDS, MIN_NAME_WORDS = ("reference", "project", "person"), 3
 """Kinds of headings that name a thing, if they have at least this many words."""
 _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
@@ -188,15 +183,9 @@ def compose(
     for part, room in ROOM.items():
         mine = [one for one in found if one.line.part == part]
         page.add(mine, min(budget, len(page.lines) + room), least=MIN_SCORE)
-    days = (date_of_path(one.place[0]) for one in found)
-    first = _first_new(max(filter(None, days), default=""), now)
-    news = _news(found, names, first)
-    page.add(news, min(budget, len(page.lines) + MAX_NEWS), least=-9.0)
-    page.add(found, min(budget, max(FEW, len(page.lines) + FEW - MAX_NEWS)), least=-9.0)
+    page.add(found, min(budget, FEW), least=-9.0)
     rest = [one for one in found if one.score >= MIN_FILL.get(one.line.part, one.score)]
     page.add(_spread(rest, page.passed), budget, least=MIN_SCORE)
-    states = sorted((one for one in found if date_of_path(one.place[0]) >= first), key=_newest)
-    page.add(states, min(budget, len(page.lines) + MAX_STATES), least=-9.0)
     page.has_room = True
     page.add(found, min(budget, FEW), least=-9.0)
     page.add(rest, budget, least=MIN_SCORE)
@@ -214,46 +203,6 @@ def _is_old_state(memory: Memory, newest: Mapping[tuple[str, str], str]) -> bool
     file, heading = _place_of(memory)
     title, day = state_of(heading)
     return bool(day) and day < newest[file, title]
-
-
-def _news(found: Iterable[_Candidate], names: Collection[str], first: str) -> list[_Candidate]:
-    """Return what logs from a day on decide, emphasise or tell as an owner's wish, newest first.
-
-    Files that are kept up to date lag behind them.
-    """
-    news = [
-        one
-        for one in found
-        if date_of_path(one.place[0]) >= first
-        and (
-            one.line.part == "decision"
-            or _EMPHASIS.search(one.line.memory.body)
-            or _is_wish(one.line.memory.body, names)
-        )
-    ]
-    return sorted(news, key=_newest)
-
-
-def _first_new(newest: str, now: datetime) -> str:
-    """Return the first day whose log is new. Days are counted from the newest log up to now."""
-    last = min(now.date(), date.fromisoformat(newest)) if newest else now.date()
-    return (last - timedelta(days=NEWS_DAYS)).isoformat()
-
-
-def _newest(one: _Candidate) -> int:
-    """Return a sort key that puts newer statements first and keeps the order of one day."""
-    return -int(date_of_path(one.place[0]).replace("-", "") or 0)
-
-
-def _is_wish(text: str, names: Collection[str]) -> bool:
-    """Return whether a text begins with an owner, and states a rule or a preference."""
-    first = normalise(text).split(" ", 1)[0].removesuffix("'s")
-    signs = patterns().sentences
-    return first in names and any(signs[sign].search(text) for sign in _WISH_SIGNS)
-
-
-_EMPHASIS = regex(r"(\*\*|__)(?=\S)(?:[^\s*_]+\s+){3,}[^*_\n]*[^*_\n:：]\1(?!\s*[:：])")
-"""Bold text of at least four words that is no label: what the author of a log wants found again."""
 
 
 def _spread(found: Iterable[_Candidate], passed: Collection[str]) -> list[_Candidate]:
@@ -342,8 +291,8 @@ class _Page(msgspec.Struct):
                 not are_of_two_things(one.line.memory.body, other.line.memory.body)
                 and not _are_of_two_pages(one, other)
                 and not _are_of_two_homes(one, own, other, self.words[other.line.memory.id])
-                and not (one.day == other.day and _differ(own, self.words[other.line.memory.id]))
-                and _says(own, self.words[other.line.memory.id])
+                and not (one.day == other.day and differ(own, self.words[other.line.memory.id]))
+                and repeats(own, self.words[other.line.memory.id])
             )
         ]
 
@@ -368,13 +317,13 @@ def _are_of_two_homes(
     return home_of(files[0]) != home_of(files[1]) and is_apart
 
 
-def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
+def differ(one: frozenset[str], other: frozenset[str]) -> bool:
     """Return whether each of two texts has a number that the other lacks."""
     first, second = ({word for word in words if word.isdigit()} for words in (one, other))
     return bool(first - second and second - first)
 
 
-def _says(own: frozenset[str], words: frozenset[str]) -> bool:
+def repeats(own: frozenset[str], words: frozenset[str]) -> bool:
     """Return whether one of two texts says most of what the other does, judged by their words."""
     shared = len(own & words)
     if shared >= 3 and shared == len(words):
@@ -594,8 +543,7 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
         return "rule" if is_rule else "agent"
     if kind == "memory" and gives_name(memory):
         return "person"
-    is_news = kind == "day log" and _EMPHASIS.search(memory.body) is not None
-    passing = not is_news and (section in _PASSED or bool(signs & {"done", "now"}))
+    passing = section in _PASSED or bool(signs & {"done", "now"})
     match memory.type:
         case _ if memory.is_wanted:
             return "stored"

@@ -171,10 +171,15 @@ def compose_hot(
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
+    lately: int = 0,
 ) -> HotPage:
-    """Compute the hot cache for a given time. `memories` are sorted by path."""
-    by = _by_content if rules.composed else _by_use
-    return by(memories, accesses, now, rules, decay)
+    """Compute the hot cache for a given time. `memories` are sorted by path.
+
+    A composed page leaves room for the `lately` lines of logs that the view adds.
+    """
+    if rules.composed:
+        return _by_content(memories, accesses, now, rules, decay, lately)
+    return _by_use(memories, accesses, now, rules, decay)
 
 
 def _by_content(
@@ -183,6 +188,7 @@ def _by_content(
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
+    lately: int,
 ) -> HotPage:
     """Return the page of what people put there, and of the lines composed from all memories."""
     from memrepo.policies.first_page import compose  # only a composed page needs it
@@ -207,7 +213,7 @@ def _by_content(
         at = max(map(_since, judged))
         claims = [m for m in claims if m.is_wanted or (m.created or now).timestamp() > at]
         claims = [m for m in claims if not place_of(m)]
-    lines = list(compose(claims, accesses, now, room))
+    lines = list(compose(claims, accesses, now, max(0, room - lately * (not judged))))
     stored = sum(line.part == "stored" for line in lines)
     judged = judged[: room - stored]
     lines = lines[: room - len(judged)]

@@ -58,6 +58,7 @@ from memrepo.policies.hotcache import (
     is_archive_exempt,
     promote,
 )
+from memrepo.policies.latest import lines_of_logs
 from memrepo.policies.links import Directive
 from memrepo.policies.rules import MODES, ArchiveRules, Rules, RunMode, Schedule, TierRules
 from memrepo.policies.standing import RETIRED
@@ -145,7 +146,7 @@ def upkeep(
     pace = max(FREE, int(len(after.memories) * PACE)) - spent
     leaving = tuple(islice(_leaving(after, accesses, now, rules, allowed), max(0, pace)))
     after = apply_steps(after, leaving)
-    hot = compose_hot(after.active, accesses, now, rules.hot, rules.decay)
+    hot = compose_hot(after.active, accesses, now, rules.hot, rules.decay, lines_of_logs(after))
     return Upkeep(
         steps=(*steps, *leaving, *hot.steps),
         state=apply_steps(after, hot.steps),

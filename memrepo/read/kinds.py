@@ -233,7 +233,7 @@ PLACEHOLDER = regex("|".join(_PLACEHOLDERS), re.IGNORECASE)
 _COMMAND = regex(r"`[^`\n]*\s<[\w-]+>[^`\n]*`")
 """A command in the text, with parameters."""
 _SPEAKER = regex(r"^\W*(?:user|assistant|human|ai|system|bot|q|a)\b\W*[:：]", re.IGNORECASE)
-_TURN = regex(r"^(user|assistant):\s", re.IGNORECASE)
+TURN = regex(r"^(user|assistant):\s", re.IGNORECASE)
 _BOX = regex(r"^\s*(?:(?:[-*+]|\d+[.)])\s*)?\[[ xX]\]")
 _POINTS = regex(r"^\W*(?:`[^`]+`|\[[^\]]+\]\([^)]+\)|[\w./-]+\.\w{2,4}\b|https?:)")
 _DIGITS = regex(r"\d+")
@@ -271,7 +271,7 @@ def _has_shape(
             dated = sum(map(bool, map(find_date, heads)))
             return dated >= 5 and 4 * dated >= len(heads)
         case "talk":
-            turns = Counter(match[1].lower() for match in map(_TURN.match, lines) if match)
+            turns = Counter(match[1].lower() for match in map(TURN.match, lines) if match)
             is_log = min(turns["user"], turns["assistant"]) >= 2
             return is_log or (len(lines) > 12 and share(_SPEAKER.match, lines) > 0.2)
         case "dated name":

@@ -46,6 +46,7 @@ from memrepo.policies.hotcache import (
     place_of,
     synced_at,
 )
+from memrepo.policies.latest import latest
 from memrepo.policies.rules import HotRules
 from memrepo.read.kinds import path_kind, section_kind, title_of
 from memrepo.read.marks import FENCE, NOTICE
@@ -55,8 +56,8 @@ from memrepo.text.sentences import token_count
 from memrepo.text.words import patterns
 
 _ORDER = (
-    *("stored", "rules", "promises", "user", "identity", "projects", "preferences", "decisions"),
-    *("knowledge", "skills", "context"),
+    *("stored", "rules", "promises", "user", "identity", "projects", "lately", "preferences"),
+    *("decisions", "knowledge", "skills", "context"),
 )
 _INTRO = (
     "# Memory",
@@ -107,11 +108,13 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     apart = of_projects(found)
     kept = [m for m in found if not (apart and m.scope)]
     whole, kept = kept, kept[: rules.budget]
+    notes = [m for m in state.active if m.is_note and not (apart and m.scope)]
+    lately = latest(state, notes, kept, rules.budget - len(kept)) if rules.composed else []
     while True:
-        page = _page(kept, [*whole[len(kept) :], *apart], rules)
+        page = _page([*kept, *lately], [*whole[len(kept) :], *apart], rules)
         if not kept or (len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines):
             return page
-        kept.pop()
+        (lately or kept).pop()
 
 
 def of_projects(found: Sequence[Memory]) -> list[Memory]:
@@ -186,8 +189,8 @@ def sections(kept: Sequence[Memory], *, short: bool) -> Iterator[tuple[str, list
         first.setdefault(section[memory.id], place_of(memory))
     layers[1:] = sorted(layers[1:], key=lambda layer: first.get(layer, len(kept) + 99))
     for layer in layers:
-        if mine := sorted((m for m in kept if section[m.id] == layer), key=_first_to_stay):
-            yield layer, mine
+        if mine := [m for m in kept if section[m.id] == layer]:
+            yield layer, mine if layer == "lately" else sorted(mine, key=_first_to_stay)
 
 
 def in_page_order(memories: Sequence[Memory], rules: HotRules) -> list[Memory]:
@@ -197,6 +200,8 @@ def in_page_order(memories: Sequence[Memory], rules: HotRules) -> list[Memory]:
 
 def _section(memory: Memory, *, stored: bool) -> str:
     """Return the section for a memory, determined by its part of the page or its layer."""
+    if memory.is_note and hot_of(memory) is None:
+        return "lately"
     part = part_of(memory)
     if part == "stored" and not stored:
         return memory.layer
@@ -217,13 +222,13 @@ def _folder(memory: Memory) -> str:
 def bullet(memory: Memory, *, short: bool = False) -> str:
     """Return a memory's bullet, consisting of its condensed text and its tag.
 
-    A `short` tag has the id only. Raises ValueError if the memory is not on the first page.
+    A `short` tag has the id only. Another needs a memory on the first page, or raises ValueError.
     """
+    if short:
+        return f"- {condensed(memory)} ←{memory.id}{_pin(memory)}"
     hot = hot_of(memory)
     if hot is None:
         raise ValueError(f"{memory.path}: is not on the first page")
-    if short:
-        return f"- {condensed(memory)} ←{memory.id}{_pin(memory)}"
     return f"- {condensed(memory)} {tag(memory, hot)}"
 
 
@@ -263,8 +268,9 @@ def condensed(memory: Memory) -> str:
     # On one line and escaped, harmless text may look like a secret.
     is_whole = memory.type == "constraint" or len(lines) > 1
     text = _cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)
-    is_of_log = date_of_path(memory.first[0])
-    day = is_of_log and max(date_of_path(source.resource) for source in memory.sources)
+    is_of_log = memory.is_note or date_of_path(memory.first[0])
+    days = (date_of_path(s.resource) or s.captured[:10] for s in memory.sources)
+    day = max(days, default="") if is_of_log else ""
     last = (memory.valid_until or "")[:10]
     marks = [day if day and day not in text else "", f"until {last}" if last not in text else ""]
     if any(marks):  # it may be newer than a line of a page beside it, and end soon

@@ -1,4 +1,4 @@
-"""The first page: what logs of the last days emphasise comes before other lines."""
+"""The lines of the newest logs on the first page: what they say of how things are, with its day."""
 
 from __future__ import annotations
 
@@ -6,78 +6,97 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memrepo.core.manifest import Accesses
-from memrepo.core.memory import Memory, Source
-from memrepo.policies.first_page import FEW, MAX_STATES, compose
+from memrepo.core.memory import Hot, Memory, Source
+from memrepo.core.state import Files, State
+from memrepo.policies.latest import latest
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+MILLS = ("Anvil", "Birch", "Copper", "Delta", "Ember")
 TOLD = (
-    "Jona repairs the mixer with brass screws",
-    "Lea painted every window green last spring",
-    "The choir rents our cellar on Fridays",
-    "Kim locks both gates at midnight",
-    "Salt comes from a mine near Wieliczka",
+    "Lea paints every window green in spring",
+    "the choir rents our cellar on Fridays",
+    "salt comes from a mine near Wieliczka",
     "Eve counts the till before lunch",
-    "Our ladder hangs behind the boiler",
-    "Rye dough rests for eleven hours",
-    "The bicycle has a new front wheel",
     "Gus writes invoices by hand",
 )
+MIXER = "Jona decided to rent the mixer by the month"
 
 
-def memory(number: int, text: str, file: str, **fields: object) -> Memory:
-    day = file[7:17] if file.startswith("memory/") else ""
+def note(number: int, day: str, body: str, name: str = "", title: str = "") -> Memory:
+    """Return the note of a whole log."""
     source = Source(
-        resource=f"sources/{file}", lines=(number, number), captured=day, captured_from="file"
+        resource=f"sources/memory/{name or day}.md",
+        lines=(3, 40),
+        captured=day,
+        captured_from="file",
     )
-    made = {"id": f"mem-{number:016x}", "type": "fact", "created": NOW, "context": f"Shop {number}"}
-    return Memory.of(
-        f"memories/knowledge/{number}.md", {**made, **fields, "sources": (source,)}, body=text
-    )
+    fields = {"id": f"mem-{number:016x}", "type": "note", "created": NOW, "sources": (source,)}
+    return Memory.of(f"memories/notes/{number}.md", {**fields, "title": title or day}, body=body)
 
 
-def page(*memories: Memory, budget: int) -> set[str]:
-    return {line.memory.body for line in compose(memories, Accesses(), NOW, budget)}
-
-
-ROSA = memory(91, "- **Name:** Rosa Lind", "USER.md", type="identity", context="Rosa Lind › USER")
-LAST = memory(92, "Ash is kept for soap.", "memory/2026-02-28.md", context="2026-02-28")
-KNOWN = [memory(n, f"{text}.", "MEMORY.md") for n, text in enumerate(TOLD)]
+def lately(*notes: Memory, shown: tuple[Memory, ...] = (), most: int = 8) -> list[str]:
+    """Return the lines of notes, without the marks of their headings."""
+    memories = {memory.id: memory for memory in (*notes, *shown)}
+    state = State(memories=memories, files=Files({}, {}))
+    return [line.body.removeprefix("# ") for line in latest(state, notes, shown, most)]
 
 
 @pytest.mark.parametrize(
-    ("day", "text", "type_", "is_shown"),
+    ("day", "body", "line"),
     [
-        ("2026-02-27", "Rosa called: **Nils Orr tests the gas pipe** in June.", "fact", True),
-        ("2026-02-27", "Decided to order flour on Mondays.", "decision", True),
-        ("2026-02-27", "Rosa called: Nils Orr tests the gas pipe in June.", "fact", False),
-        ("2026-02-27", "Rosa wants the gas pipe tested by Nils Orr.", "fact", True),
-        ("2026-02-27", "Nils Orr wants the gas pipe tested by Rosa.", "fact", False),
-        ("2026-02-27", "**What Rosa said of it:** Nils Orr tests the pipe.", "fact", False),
-        ("2026-02-01", "Rosa called: **Nils Orr tests the gas pipe** in June.", "fact", False),
+        ("2026-02-27", f"- {MIXER}.", f"{MIXER}."),
+        ("2026-02-27", "## Oven\n\n- Status: the new door works since noon.", "Oven"),
+        ("2026-02-27", "## Oven\n\n- Next: Nils Orr brings the second door by Easter.", "Nils Orr"),
+        ("2026-02-27", "- Rye dough rests for eleven hours.", ""),
+        ("2026-02-12", f"- {MIXER}.", ""),
+        ("2026-02-14", f"- {MIXER}.", f"{MIXER}."),
+        ("2026-02-14", "## Oven door\n\n- Still waiting for the second door.", ""),
+        ("2026-03-09", f"- {MIXER}.", ""),
+        ("2026-02-27", f"user: hello\nassistant: done\n\n- {MIXER}.", ""),
+        ("2026-02-27", f"- {MIXER}, password: Kiln-7!rye-Salt", ""),
+        ("2026-02-27", f"## Rejected\n\n- {MIXER}.", ""),
+        ("2026-02-27", f"## Archived\n\n- {MIXER}.", ""),
+        ("2026-02-27", f"- What if {MIXER}?", ""),
     ],
 )
-def test_news_of_the_last_days_comes_before_other_facts(
-    day: str, text: str, type_: str, is_shown: bool
-) -> None:
-    news = memory(90, text, f"memory/{day}.md", type=type_, context=day)
-    assert (text in page(*KNOWN[1:], ROSA, LAST, news, budget=FEW)) == is_shown
-    if day < "2026-02-14":
-        assert text in page(*KNOWN[1:], ROSA, news, budget=FEW), "days count from the newest log"
+def test_a_line_says_what_was_decided_or_how_things_are(day: str, body: str, line: str) -> None:
+    last = note(1, "2026-02-28", "- Ash is kept for soap.")
+    found = lately(last, note(2, day, body))
+    assert [line in one for one in found] == ([True] if line else [])
 
 
-def test_new_states_of_logs_fill_a_page_that_has_room() -> None:
-    words = "anvil birch copper delta ember fjord gravel harbour island jetty".split()
+def test_each_subject_has_its_newest_line_and_no_day_takes_all() -> None:
+    days = [
+        note(n, f"2026-02-{20 + n}", f"## Kiln repair\n\n- Kiln {n} was fixed and tested by Lea.")
+        for n in range(3)
+    ]
+    many = "".join(f"## {word} mill\n\n- Decided: {TOLD[n]}.\n\n" for n, word in enumerate(MILLS))
+    found = lately(*days, note(9, "2026-02-28", many))
+    assert sum("Kiln" in line for line in found) == 1
+    assert "Kiln 2 was fixed" in found[-1], "the newest line about it, behind newer days"
+    assert len(found) == 5, "at most four of one day"
 
-    def shown(month: str) -> int:
-        states = []
-        for n, word in enumerate(words):
-            file = f"memory/{month}-{n + 18}.md"
-            states.append(
-                memory(
-                    90 + n, f"The {word} mill sells {word}wood in {word}town.", file, context=file
-                )
-            )
-        return len(page(*KNOWN, LAST, *states, budget=30))
 
-    assert shown("2026-02") == shown("2026-01") + MAX_STATES - 1, "LAST is a state itself"
+def test_a_section_with_parts_is_named_by_their_headings() -> None:
+    parts = "".join(
+        f"### {name}\n\n- A wall of stone.\n\n"
+        for name in ("North gate", "South hall", "Herb yard")
+    )
+    found = lately(note(1, "2026-02-28", f"## The new barn\n\n{parts}", title="Log"))
+    assert found == ["The new barn\nNorth gate · South hall · Herb yard"]
+
+
+def test_what_the_page_says_and_what_a_person_took_off_is_no_line() -> None:
+    log = note(1, "2026-02-28", f"- {MIXER}.\n- Decided that Kim locks both gates at midnight.")
+    gates = "Kim locks both gates at midnight"
+    assert len(lately(log)) == 2
+    claim = Memory.of(
+        "memories/a.md", {"id": f"mem-{7:016x}", "type": "decision"}, body=f"{MIXER}."
+    )
+    assert [gates in line for line in lately(log, shown=(claim,))] == [True]
+    own = Source(resource="sources/memory/2026-02-28.md", text_hash=claim.own_hash)
+    gone = claim.with_fields({"sources": (own,), "status": "archived"})
+    state = State(memories={log.id: log, gone.id: gone}, files=Files({}, {}))
+    assert [gates in line.body for line in latest(state, [log], (), 8)] == [True]
+    judged = claim.with_fields({"hot": Hot(since=NOW, reason="judge 1")})
+    assert lately(log, shown=(judged,)) == [], "a model chose the page"

@@ -80,6 +80,7 @@ from memrepo.policies.gists import (
 )
 from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.importance import score_of
+from memrepo.policies.latest import lines_of_logs
 from memrepo.policies.links import link_step
 from memrepo.policies.rules import CompressionRules
 from memrepo.policies.upkeep import upkeep
@@ -659,7 +660,8 @@ def _drop_lost_links(state: State) -> tuple[Step, ...]:
 def first_page_steps(work: Work, state: State) -> tuple[Step, ...]:
     """Return the steps that update the first page to match a state."""
     rules, accesses = work.config.rules, Ledger(work.store).accesses()
-    return compose_hot(state.active, accesses, work.call.now, rules.hot, rules.decay).steps
+    now, lately = work.call.now, lines_of_logs(state)
+    return compose_hot(state.active, accesses, now, rules.hot, rules.decay, lately).steps
 
 
 # -- consolidation: summaries, links and chunks ----------------------------------------------------

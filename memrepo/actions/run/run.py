@@ -62,6 +62,7 @@ from memrepo.core.state import (
 )
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk, Failure
+from memrepo.policies.latest import lines_of_logs
 from memrepo.policies.rules import MODES, RunMode
 from memrepo.policies.upkeep import due, interlock
 from memrepo.store import history
@@ -443,12 +444,13 @@ Below it, the next search does.
 def _update_caches(before: Work, at: Work) -> None:
     """Update the caches that speed up the next start: memories and search index."""
     count = len(at.tree.state().memories)
-    at.tree.cache_memories()
+    lines_of_logs(at.tree.state())  # each page from now on needs them
     if at.tree.commit != before.tree.commit and count >= MIN_INDEXED:
         from memrepo.actions.recall.recall import embed, index_of
 
         index_of(at, edits=False, passages=True).follow()
         embed(at)
+    at.tree.cache_memories()  # a new index has no derived values
 
 
 # -- drafts ----------------------------------------------------------------------------------------

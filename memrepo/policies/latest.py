@@ -1,0 +1,267 @@
+"""Choose the lines of the newest daily logs that say how things are, for the first page.
+
+Files that are kept up to date lag behind the logs. What was decided, changed or finished, what is
+current and what waits is shown with its day, one line for each subject. It remains in its note.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from functools import cache, lru_cache
+
+import msgspec
+
+from memrepo.core.ids import text_hash
+from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
+from memrepo.core.secrets import without_secrets
+from memrepo.core.state import State
+from memrepo.merge.tombstones import decided_against, forgotten_in, without_rejected
+from memrepo.policies.first_page import TOPIC_KINDS, differ, repeats
+from memrepo.policies.hotcache import place_of, was_removed
+from memrepo.policies.phrases import read
+from memrepo.read.kinds import TURN, file_kind, kinds, section_kind, signs_of
+from memrepo.read.learned import features, worth
+from memrepo.read.shelf import type_of
+from memrepo.read.thoughts import Unit, field_of, scan, width
+from memrepo.text.dates import find_date, is_date_heading, without_dates
+from memrepo.text.words import content_words, entries, fold, patterns, stems, words
+
+MAX_LINES, DAYS, OPEN_DAYS = 8, 14, 1
+"""The most lines, the days before the newest log in which a log is new, and those in which what it
+calls current or due still is."""
+_SHARES = ((2, 1), (3, 1), (4, 2))
+"""The most lines of one day and of one subject, first while others have any."""
+MIN_SCORE, FIRST, OUTLINE, MIN_PARTS = 0.5, 0.4, 1.3, 3
+"""The least score of a line, the bonus of the first line about a subject, the score of the list of
+what is below its heading, and the fewest headings of such a list."""
+SHORT, LONG, MIN_WORDS, OPENING = 30, 320, 4, 160
+"""The widths between which a line is read at once, the fewest words with content of a line, and the
+number of leading characters that say what happened."""
+LEARNED, LOGIT_LIMIT = 0.25, 4.0
+_UNFIT = frozenset("code row table question quoted path tiny refers template".split())
+"""Signs of what says nothing on a line of its own, in addition to those of no memory."""
+_NO_NEWS = ("closed", "option", "example")
+_OPEN = frozenset(("now", "plan", "open_box", "promise"))
+"""Signs and sections of what is current or waits."""
+_WEIGHTS = {
+    "decision": 1.5,
+    "now": 1.0,
+    "promise": 1.0,
+    "plan": 1.0,
+    "status": 1.0,
+    "done": 1.0,
+    "news": 1.0,
+    "titled": 1.0,
+    "constraint": 0.5,
+    "commitment": 0.5,
+    "lesson": 0.5,
+    "identifier": -0.7,
+    "unsure": -0.7,
+    "filing": -0.5,
+    "progress": -0.3,
+    "short": -0.5,
+    "where": -0.3,
+    "span": -0.5,
+    "day": -2.5,
+}
+"""What signs, kinds of sections and types add to the score of a line."""
+_WORD = regex(r"\w+")
+_CLOCK = regex(
+    r"\([^()\n]*\d:\d\d[^()\n]*\)|\b\d{1,2}:\d\d(?::\d\d)?(?:\s*[-–—~]\s*\d{1,2}:\d\d)?\b"
+)
+_EDGES = regex(r"^[^\w(]+|[\s:：–—-]+$")
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """A line of a log: what it is about, its text and place, and whether it is open."""
+
+    subject: str
+    text: str
+    score: float
+    place: int
+    text_hash: str
+    is_open: bool = False
+
+
+def latest(
+    state: State, notes: Iterable[Memory], shown: Sequence[Memory], most: int
+) -> list[Memory]:
+    """Return at most `most` lines of the newest logs, newest first, that `shown` does not state.
+
+    A line is a copy of its note with only this text. The days are counted from the newest log that
+    is not dated after it was read.
+    """
+    dated = [n for n in notes if n.captured and _day(n) <= f"{n.created or 9999}"[:10]]
+    most = 0 if any(map(place_of, shown)) else min(most, MAX_LINES)
+    if most < 1 or not dated:
+        return []  # a model chose the page, news and all
+    newest = date.fromisoformat(max(map(_day, dated)))
+    first, recent = (str(newest - timedelta(days=days)) for days in (DAYS, OPEN_DAYS))
+    over = (m for m in state.every if not m.is_note and (m.status != "active" or was_removed(m)))
+    gone = {source.text_hash for memory in over for source in memory.sources}
+    found = [
+        (note, entry)
+        for note in without_rejected(state, [note for note in dated if _day(note) >= first])
+        for entry in _entries(note)
+        if entry.text_hash not in gone and (not entry.is_open or _day(note) >= recent)
+    ]
+    return sorted(_chosen(state, found, shown, most), key=_day, reverse=True)
+
+
+def lines_of_logs(state: State) -> int:
+    """Return how many lines of logs a page has room for."""
+    return len(latest(state, [m for m in state.active if m.is_note], (), MAX_LINES))
+
+
+def _day(note: Memory) -> str:
+    return note.captured[:10]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stems(sorted(content_words(text))))
+
+
+def _chosen(
+    state: State, found: Sequence[tuple[Memory, Entry]], shown: Sequence[Memory], most: int
+) -> list[Memory]:
+    """Return the best lines, newest first, that no later line or section replaces."""
+    lines = list[Memory]()
+    known = [_words(memory.body) for memory in shown]
+    days, subjects = Counter[str](), Counter[str]()
+    best = sorted(_of_last_sections(found), key=lambda pair: (_day(pair[0]), pair[1].score))
+    for most_of_day, most_of_subject in _SHARES:
+        for note, one in reversed(best):
+            day, own = _day(note), _words(f"{one.subject} {one.text}")
+            is_full = days[day] >= most_of_day or subjects[one.subject] >= most_of_subject
+            if len(lines) >= most or is_full or any(repeats(own, other) for other in known):
+                continue
+            line = note.with_fields({"context": None, "gist": None}, one.text)
+            if decided_against(state).find_barring(line) or forgotten_in(state).stated(one.text):
+                continue
+            is_named = _words(one.subject) <= _words(one.text)
+            lines.append(line if is_named else line.with_fields({}, f"# {one.subject}\n{one.text}"))
+            known.append(own)
+            days[day] += 1
+            subjects[one.subject] += bool(one.subject)
+    return lines
+
+
+def _of_last_sections(found: Iterable[tuple[Memory, Entry]]) -> Iterator[tuple[Memory, Entry]]:
+    """Yield the lines of subjects to which no later section returns. What is open needs less."""
+    later = dict[str, frozenset[str]]()
+    for note, one in sorted(found, key=lambda p: (_day(p[0]), p[0].first[1], p[1].place))[::-1]:
+        own = _words(one.subject)
+        others = [words for subject, words in later.items() if subject != one.subject]
+        if not any(_are_of_one(own, other, is_open=one.is_open) for other in others):
+            yield note, one
+            later.setdefault(one.subject, own)
+
+
+def _are_of_one(one: frozenset[str], other: frozenset[str], *, is_open: bool) -> bool:
+    """Return whether two headings share most of their words, or a name, and no number differs."""
+    shared, least = len(one & other), min(len(one), len(other))
+    return (2 * shared > least or (is_open and shared > 1)) and not differ(one, other)
+
+
+# -- the lines of a log ----------------------------------------------------------------------------
+
+
+def _entries(note: Memory) -> list[Entry]:
+    """Return the lines of a note that say something, which the cache keeps by its content."""
+    found = note.once("latest", lambda: _read_log(note.first[0], note.title, note.body))
+    return msgspec.convert(found, list[Entry])
+
+
+@lru_cache(maxsize=1 << 10)
+def _read_log(resource: str, title: str, body: str) -> object:
+    return msgspec.to_builtins(list(_lines_of(resource, title, body)))
+
+
+def _lines_of(resource: str, title: str, body: str) -> Iterator[Entry]:
+    units = scan(resource, f"# {title}\n\n{body}".encode()).units
+    is_log = file_kind(resource, body, units).kind.name == "day log"
+    if not is_log or any(map(TURN.match, body.split("\n"))):
+        return  # a transcript, or the output of a program
+    parts = dict[str, dict[str, int]]()
+    for unit in units:
+        place = unit.lines[0]
+        subject, part = _names_above(unit)
+        found = _found_in(unit)
+        score = _score(unit, found) + FIRST * (subject not in parts)
+        parts.setdefault(subject, {}).setdefault(part, place)
+        if score >= MIN_SCORE and found.isdisjoint(_UNFIT | kinds().groups["void_signs"]):
+            is_open = not found.isdisjoint(_OPEN)
+            yield Entry(subject, unit.text, round(score, 3), place, unit.text_hash, is_open)
+    for subject, below in parts.items():
+        if subject and len(names := [*filter(None, below)]) >= MIN_PARTS:
+            text = " · ".join(names)
+            yield Entry(subject, text, OUTLINE, max(below.values()), text_hash(text))
+
+
+def _names_above(unit: Unit) -> tuple[str, str]:
+    """Return the outermost heading that names a thing, and the next one, without day and time.
+
+    One with a day is rather the title of a log, and counts last.
+    """
+    own = unit.text.partition("\n")[0]
+    headings = (*unit.headings, own.lstrip("# ")) if own.startswith("#") else unit.headings
+    named = [(bool(find_date(h)), _name(h)) for h in headings if not is_date_heading(h)]
+    named.sort(key=lambda pair: pair[0])
+    found = [name for is_dated, name in named if _is_name(name, is_dated=is_dated)]
+    first, second, *_ = *dict.fromkeys(found), "", ""
+    return first, second
+
+
+def _name(heading: str) -> str:
+    bare = _CLOCK.sub(" ", without_dates(heading.replace("`", "")))
+    return " ".join(_EDGES.sub("", bare).split())
+
+
+def _is_name(heading: str, *, is_dated: bool) -> bool:
+    """Return whether a heading names a thing, or says what was done."""
+    count, kind = len(content_words(heading)), section_kind([heading])
+    is_long = count > 1 if kind in TOPIC_KINDS else count > 2 and _is_done(heading)
+    return count > 2 * is_dated and (not kind or is_long)
+
+
+def _is_done(text: str) -> bool:
+    """Return whether a word of a text says that something is done."""
+    done = patterns().sentences["done"]
+    return any(done.search(text[word.start() :]) for word in _WORD.finditer(text))
+
+
+def _found_in(unit: Unit) -> frozenset[str]:
+    """Return the signs of a statement, with the kind of its section, its type and its news."""
+    signs, opening = signs_of(unit), unit.text[:OPENING]
+    first = opening.partition("\n")[0].strip("-*+ ")
+    label = unit.key or field_of(first)[0] or (first if first.endswith((":", "：")) else unit.lead)
+    above = [label] if label else unit.headings
+    section = section_kind(above)
+    is_of_day = not _times().isdisjoint(word for name in above for word in words(name))
+    is_bare = len(content_words(unit.text)) < MIN_WORDS or section in _NO_NEWS
+    more = {
+        "done": _is_done(opening),
+        "news": read(opening).is_news,
+        "titled": _is_done(unit.headings[-1]),
+        "span": "`" in unit.text,
+        "day": is_of_day,
+        "unset": is_bare or without_secrets(unit.text) != unit.text,
+    }
+    type_ = type_of(unit, "day log", section, signs)
+    return frozenset({*signs, section, type_, *(name for name, shown in more.items() if shown)})
+
+
+@cache
+def _times() -> frozenset[str]:
+    return frozenset(map(fold, entries("dates", "times")))
+
+
+def _score(unit: Unit, found: Collection[str]) -> float:
+    """Return how much a statement says about how things are now."""
+    size = width(unit.text)
+    score = sum(_WEIGHTS.get(name, 0.0) for name in found) - 0.5 * (size > LONG or size < SHORT)
+    logit = worth(features(unit, "day log", "", ()))
+    return score + LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, logit))

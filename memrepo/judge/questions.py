@@ -304,7 +304,7 @@ class Reading:
         citing: Callable[[Batch], Collection[str]] = lambda _: (),
     ) -> None:
         self._desk = desk
-        self._view = dict(memories)
+        self._view, self._settled_view = dict(memories), dict(memories)
         self._names = names
         self._sources_of = sources_of
         self._citing = citing
@@ -375,6 +375,7 @@ class Reading:
             faults = faults or self._repeated(one, known, vocabulary)
             if not faults:
                 self._good.append(one)
+                self._spoken += [op.text] if op.text else []
                 self._learn(one)
             elif one.cited.fault and not one.cited.places:
                 self._refuse(op, one.cited.fault)
@@ -419,13 +420,12 @@ class Reading:
     def _learn(self, one: Proposed) -> None:
         """Let later questions see what an operation makes of the memory."""
         op, old = one.op, one.old
-        if op.text:
-            self._spoken.append(op.text)
-        if op.op in ("replace", "close") and old is not None and not op.still:
-            self._view.pop(old.id, None)
-        if op.op == "same" and old is not None and op.text and old.id in self._view:
-            self._view[old.id] = self._view[old.id].with_fields({}, op.text)
-        elif op.op in ("add", "replace"):
+        if old is not None and old.id in self._view:
+            if op.op in ("replace", "close") and not op.still:
+                del self._view[old.id]
+            elif body := op.text if op.op == "same" else op.still:
+                self._view[old.id] = self._view[old.id].with_fields({}, body)
+        if op.op in ("add", "replace"):
             self._view[one.id] = self._provisional(one)
 
     def _provisional(self, one: Proposed) -> Memory:
@@ -447,8 +447,9 @@ class Reading:
             refused = {one.op.text for one in good if one.id in denied}
             self._spoken = [text for text in self._spoken if text not in refused]
             bad = [*bad, *((one, (denied[one.id],)) for one in good if one.id in denied)]
-            if attempt == 1 and bad:
-                good, bad = self._again(bad)
+            if attempt == 2 or not bad:
+                break
+            good, bad = self._again(bad)
         for one, reasons in bad:
             is_over = any(map(_OVER.match, reasons))
             op = verbatim(one.op, one.cited, reasons) if not (one.cited.fault or is_over) else None
@@ -458,10 +459,12 @@ class Reading:
                 end = f"its lines are quoted ({op.text})" if op.text else "the memory stays"
                 self._refuse(one.op, "; ".join(reasons), end)
                 settled.append(replace(one, op=op, refused="; ".join(reasons)))
+        settled.sort(key=lambda one: int(one.id.partition("-")[2].partition(".")[0]))
+        self._view = dict(self._settled_view)
         for one in settled:
-            if one.op.op in ("add", "replace"):
-                self._view[one.id] = self._provisional(one)
-        return sorted(settled, key=lambda one: int(one.id.partition("-")[2].partition(".")[0]))
+            self._learn(one)
+        self._settled_view = dict(self._view)
+        return settled
 
     def _verify(self, proposed: Sequence[Proposed]) -> Iterator[tuple[str, str]]:
         """Yield (id, reason) for each operation that the lines do not state, as a model finds."""
@@ -525,7 +528,6 @@ class Reading:
                 good.append(first)
                 continue
             self._found.refused[first.op.lines[:80]] = f"left out: {'; '.join(reasons)}"
-            self._view.pop(first.id, None)
         return good, bad
 
     def _refuse(self, op: Operation, reason: str, end: str = "left out") -> None:

@@ -132,6 +132,3 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     rank: float = 0.0
     signs: tuple[str, ...] = ()
     refused: str = ""
-
-
-Newer = Literal["first", "second", "unknown"]

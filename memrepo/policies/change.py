@@ -16,6 +16,7 @@ import msgspec
 
 from memrepo.core.memory import Memory
 from memrepo.policies.phrases import Clause, Reading, Replaced, plain_words, read, stem
+from memrepo.policies.standing import Newer
 from memrepo.text.dates import without_dates
 from memrepo.text.words import patterns
 
@@ -32,19 +33,19 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The effect of a newer statement on an older one.
 
     `stated` is true if the newer statement names what has ended, and `is_next` if it only continues
-    the older one. Otherwise it has another value for the same key. `is_named` is true if it links
-    to the file of the older one and says that it replaces that. `is_event` is true if both
+    the older one. Otherwise it has another value for the same key. `is_event` is true if both
     statements may report events that were true on their days. `is_open` is true if only a person
-    can decide, as it ends a part. `is_measure` is true if the two differ in a number only.
+    can decide, as it ends a part. `newer` and `is_certain` say which one is newer, and whether
+    nobody needs to check that.
     """
 
     reason: str
     stated: bool = False
     is_next: bool = False
-    is_named: bool = False
     is_event: bool = False
     is_open: bool = False
-    is_measure: bool = False
+    newer: Newer = "unknown"
+    is_certain: bool = False
 
 
 def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementChange | None:
@@ -55,27 +56,21 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     """
     if _replaces_file(new, old) and not _replaces_file(old, new):
         reason = "it says that it replaces that file"
-        return StatementChange(reason=reason, stated=True, is_named=True)
+        return StatementChange(reason=reason, stated=True, is_certain=True)
     one, two = read(stated_in(old)), read(stated_in(new))
     if one.is_open or two.is_open or one.words == two.words:
         return None
-    headings = old.context, new.context
-    if found := _change_that_ends(one, two, *headings):
+    if found := _change_that_ends(one, two, are_near=_are_near(old.context, new.context)):
         return found
     if together or one.is_over:
         return None
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
     is_same = not (old.subject and new.subject) or old.subject == new.subject
-    if is_same and _has_other_value(one, two, *headings):
+    if is_same and _has_other_value(one, two, old.context, new.context):
         return StatementChange(reason="the same key has another value", is_event=is_event)
-    if kinds := _differing_value(one, two, frozenset(plain_words(new.subject).split())):
-        reason, is_measure = "a newer line says what came after it", one.times == two.times
-        return StatementChange(
-            reason=reason,
-            is_next=True,
-            is_event=is_event,
-            is_measure=is_measure and kinds != {"name"},
-        )
+    if _differ_in_one_value(one, two, frozenset(plain_words(new.subject).split())):
+        reason = "a newer line says what came after it"
+        return StatementChange(reason=reason, is_next=True, is_event=is_event)
     return None
 
 
@@ -84,35 +79,24 @@ def stated_in(memory: Memory) -> str:
     return memory.body.partition("\n\n")[0] if memory.first[1] == 1 else memory.body
 
 
+_REPLACED = re.compile(r"[\s:*_]*(?:\w{1,2} )?(?:\[\[|\[[^\]\n]*\]\()(?P<name>[^\]\n|#)]+)")
+"""What a file replaces: `[[name]]` or `[text](name.md)`, with the marks before it."""
+_SENTENCE = re.compile(r"(?:^|[\n.!?。！？])[\s*_-]*")
+
+
 def _replaces_file(new: Memory, old: Memory) -> bool:
     """Return whether a sentence of a memory's file says that it replaces another, linked file."""
     (file, line), (other, first) = old.first, new.first
-    if (line, first) != (1, 1) or file == other:
+    if (line, first) != (1, 1) or file == other or ("](" not in new.body and "[[" not in new.body):
         return False
-    names = {_spelled(name) for name in (file, old.context.rpartition(" › ")[2])} - {""}
-    pattern = patterns().sentences["replaces"]
-    for link in _LINK.finditer(new.body):
-        sentence = _SENTENCE_END.split(new.body[: link.start()])[-1].strip(" *_-")
-        verb = pattern.match(sentence)
-        if verb is None or len(sentence) - verb.end() > PREPOSITION_LENGTH:
-            continue
-        name = link["name"].strip()
-        if "/" not in name:
-            is_meant = _spelled(name) in names
-        else:
-            name = f"{name.removesuffix('.md')}.md"
-            below = posixpath.normpath(posixpath.join(posixpath.dirname(other), name))
-            is_meant = below == file or file.endswith(f"/{name}")
-        if is_meant:
-            return True
+    names = {_spelled(name) for name in (file, old.context.rpartition(" › ")[2])}
+    for start in _SENTENCE.finditer(new.body):
+        verb = patterns().sentences["replaces"].match(new.body[start.end() :])
+        link = _REPLACED.match(new.body, start.end() + verb.end()) if verb else None
+        if link is not None and names & {_spelled(link["name"]), ""}:
+            folder = posixpath.dirname(link["name"])
+            return posixpath.dirname(file).endswith(folder)
     return False
-
-
-PREPOSITION_LENGTH = 3
-"""The most characters between a verb of replacing and a link, such as a colon or a preposition."""
-_SENTENCE_END = re.compile(r"[\n.!?。！？]")
-_LINK = re.compile(r"[\s:*_]*(?:\[\[|\[[^\]\n]*\]\()(?P<name>[^\]\n|#)]+)")
-"""A link with the marks before it: `[[name]]` or `[text](name.md)`."""
 
 
 def _spelled(name: str) -> str:
@@ -120,71 +104,53 @@ def _spelled(name: str) -> str:
     return re.sub(r"[\W_]+", " ", name.rpartition("/")[2].removesuffix(".md")).strip().lower()
 
 
-def _change_that_ends(
-    one: Reading, two: Reading, under_old: str, under_new: str
-) -> StatementChange | None:
+def _change_that_ends(one: Reading, two: Reading, *, are_near: bool) -> StatementChange | None:
     """Return the change if the newer statement ends or replaces what the older one states.
 
     If it ends one clause of several, a person decides what is left of the others.
     """
-    reason = "a newer line says that it is over"
-    clauses = [clause for clause in two.clauses if clause.is_over and len(clause.stems) > 1]
-    if any(clause.stems == one.whole.stems for clause in clauses):
-        return StatementChange(reason=reason, stated=True)
-    if one.times and two.times and not two.times <= one.times:
-        return None
 
     def ends(over: Clause, old: Clause) -> bool:
-        shared = over.content & old.content
+        shared, times = over.content & old.content, over.times & one.times
         is_whole = over.content <= old.content and len(shared) >= MIN_COVER * len(old.content)
-        is_named = len(shared) > 2 or shared & (one.names | two.names)
-        is_near = is_named or _are_near(under_old, under_new)
+        is_whole &= times == over.times or not one.times
+        is_near = are_near or len(shared) > 2 or not shared.isdisjoint(one.names | two.names)
         # Who states that it is not so agrees with who states that it is over.
-        return len(shared) > 1 and bool(is_whole and is_near) and over.is_negated == old.is_negated
+        is_alike = is_near and over.is_negated == old.is_negated
+        return is_whole and is_alike and len(shared | times) > 1
 
-    if two.is_over and not one.is_over:
-        if ends(two.whole, one.whole):
-            left = (one.content | one.times) - two.content - two.times
-            is_several = one.is_list or sum(bool(clause.content) for clause in one.clauses) > 1
-            return StatementChange(reason=reason, stated=True, is_open=bool(left) and is_several)
-        named = [over for over in clauses if not over.content <= two.names]
-        if any(ends(over, old) for over in named for old in one.clauses):
-            return StatementChange(reason=reason, stated=True, is_open=True)
-    return next(filter(None, (_change_of_value(one, two, part) for part in two.replaced)), None)
-
-
-def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementChange | None:
-    """Return the change if the newer statement replaces a value in the older one, else None.
-
-    It replaces the value if it repeats half of what else the older one names, and more than its
-    subject: whoever moved from Berlin to Paris may still have studied in Berlin. Its subject is
-    enough if the older one says what that uses, or where it is, unless something else of the
-    subject moved. Numbers are of one thing only.
-    """
-    value, instead = part.old, part.new
-    fresh = tuple(word for word in instead if word not in value)[:1]
-    if not fresh or not _holds(one.words, value) or _holds(one.words, fresh):
-        return None
-    if not part.moved <= one.content:
-        return None  # something else moved
-    left = frozenset(map(stem, (*value, *instead)))
-    if not left & (one.content | one.names):
-        return None
-    if (one.names - two.names - left) and (two.names - one.names - left):
-        return None  # the statements have different subjects
-    known = one.content - left
-    who, thing = one.used
-    between = frozenset(map(stem, part.before[len(who) :])) & two.content
-    is_used = thing == value and part.before[: len(who)] == who and between <= one.content
-    others = one.names - left - frozenset(map(stem, who))
-    shared = two.content & known
-    is_same = len(shared) > 1 or shared == known or any(map(str.isdigit, "".join(value)))
-    if (is_used and not others and part.limits <= one.content) or (
-        shared and is_same and len(shared) >= MIN_COVER * len(known)
-    ):
+    ended = () if one.is_over else [part for part in two.parts if part.is_over]
+    if any(ends(over, part) for over in ended for part in one.parts):
+        left = (one.content | one.times) - two.content - two.times
+        is_several = one.is_list or sum(bool(clause.content) for clause in one.clauses) > 1
+        reason, is_open = "a newer line says that it is over", bool(left) and is_several
+        return StatementChange(reason=reason, stated=True, is_open=is_open)
+    if any(_replaces_value(one, two, part) for part in two.replaced):
         reason = "a newer line says that the old value was replaced"
         return StatementChange(reason=reason, stated=True)
     return None
+
+
+def _replaces_value(one: Reading, two: Reading, part: Replaced) -> bool:
+    """Return whether the newer statement replaces a value in the older one.
+
+    All that it names is in the older one, so nothing else moved, and it repeats what else that
+    names, or half of it about a number: whoever moved from Berlin to Paris may still have studied
+    in Berlin. Of what somebody uses, or where somebody is, it may repeat less.
+    """
+    fresh = tuple(word for word in part.new if word not in part.old)[:1]
+    if not fresh or not _holds(one.words, part.old) or _holds(one.words, fresh):
+        return False
+    left = frozenset(map(stem, (*part.old, *part.new)))
+    if not (part.about - left <= one.content and left & (one.content | one.names)):
+        return False
+    known = one.content - left
+    shared = two.content & known
+    who, used = one.used
+    if used == part.old and who <= part.about and one.names - left <= two.names | part.about:
+        return True
+    is_number = any(map(str.isdigit, "".join(part.old)))
+    return bool(shared) and (shared == known or is_number) and len(shared) >= MIN_COVER * len(known)
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
@@ -216,8 +182,8 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     return not (first <= second or second <= first)
 
 
-def _differing_value(one: Reading, two: Reading, subject: frozenset[str]) -> set[str]:
-    """Return the kinds of the one value in which two statements differ, or none.
+def _differ_in_one_value(one: Reading, two: Reading, subject: frozenset[str]) -> bool:
+    """Return whether two statements differ in one value only, a number with its unit or a name.
 
     Words without content may differ too. The value is not the subject, with which a statement
     begins and whose words do not count. Of the words before a name there are two with content. A
@@ -226,15 +192,13 @@ def _differing_value(one: Reading, two: Reading, subject: frozenset[str]) -> set
     first = one.content - subject
     shared = first & two.content
     if len(shared) < 2 or len(shared) < MIN_COVER * len(first) or one.negations != two.negations:
-        return set()
+        return False
     if one.numbered != two.numbered or (one.key and two.key):
-        return set()
+        return False
     old, new, at = _one_difference(one, two)
-    if not (at and old and new):
-        return set()
-    kinds = _kinds_of(old, one) & _kinds_of(new, two)
+    kinds = _kinds_of(old, one) & _kinds_of(new, two) if at else set[str]()
     before = sum(stem(word) in shared for word in one.telling[:at])
-    return kinds if kinds - {"name"} or before > 1 else set()
+    return bool(kinds - {"name"} or (kinds and before > 1))
 
 
 def _one_difference(one: Reading, two: Reading) -> tuple[list[str], list[str], int]:

@@ -34,11 +34,6 @@ _BREAK = regex(r"[.;!?。；！？]\s+\S|[。；！？]\S|\n\s*\n")
 _PARTS = regex(r" [,;.，；。!?—–] ")
 _QUOTED = regex(r"[\"“„«「]\s*\S+(?:\s+\S+){2,}")
 _ELIDED = regex(r"(?<!\w)(\w|qu)['’](?=\w\w)", re.IGNORECASE)
-_SCRIPTS = (
-    (regex("[\u3040-\u30ff]"), "japanese"),
-    (regex("[\uac00-\ud7af]"), "korean"),
-    (regex("[\u3400-\u9fff]"), "chinese"),
-)
 _ENDINGS = ("ing", "ed", "s")
 
 
@@ -65,28 +60,24 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
 
 class Replaced(msgspec.Struct, frozen=True, gc=False):
-    """A value that a statement says was replaced, and its replacement.
+    """A value that a statement says was replaced, its replacement, and what both are about.
 
-    `limits` has the content words after the replacement: `to Linear for the mobile app`, and
-    `moved` those between the verb and the value: `moved the blog from`. `before` has the words
-    before the verb.
+    `about` has the content words around: `the blog` and `in May` of `moved the blog from`.
     """
 
     old: tuple[str, ...]
     new: tuple[str, ...]
-    limits: frozenset[str] = frozenset()
-    moved: frozenset[str] = frozenset()
-    before: tuple[str, ...] = ()
+    about: frozenset[str] = frozenset()
 
 
 class Clause(msgspec.Struct, frozen=True, gc=False):
-    """A clause without the phrase that ends something: its stems and its content words.
+    """A clause without the phrase that ends something: its content words and its times.
 
     `is_over` is whether it has such a phrase.
     """
 
-    stems: frozenset[str]
     content: frozenset[str]
+    times: frozenset[str]
     is_negated: bool
     is_over: bool
 
@@ -94,8 +85,9 @@ class Clause(msgspec.Struct, frozen=True, gc=False):
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
-    `used` has the words of who uses something, and of what: `The team uses Jira.` `is_list` is
-    whether it has an enumeration, and `is_news` whether it says that something is new or over.
+    `used` has the content words of who uses something, and the words of what: `The team uses Jira.`
+    `is_list` is whether it has an enumeration, and `is_news` whether it says that something is new
+    or over.
     """
 
     words: tuple[str, ...]
@@ -107,7 +99,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     negations: int
     clauses: tuple[Clause, ...]
     replaced: tuple[Replaced, ...]
-    used: tuple[tuple[str, ...], tuple[str, ...]]
+    used: tuple[frozenset[str], tuple[str, ...]]
     is_list: bool
     is_open: bool
     is_news: bool
@@ -123,14 +115,15 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
         return any(clause.is_over for clause in self.clauses)
 
     @property
-    def whole(self) -> Clause:
-        """Return the statement as one clause."""
-        return Clause(
-            stems=frozenset[str]().union(*(clause.stems for clause in self.clauses)),
+    def parts(self) -> tuple[Clause, ...]:
+        """Return the statement as one clause, and its clauses."""
+        whole = Clause(
             content=frozenset[str]().union(*(clause.content for clause in self.clauses)),
+            times=self.times,
             is_negated=any(clause.is_negated for clause in self.clauses),
             is_over=self.is_over,
         )
+        return whole, *self.clauses
 
     @property
     def telling(self) -> list[str]:
@@ -138,15 +131,10 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
         held = self.content | self.times
         return [w for w in self.words if w in held or stem(w) in held or w[0].isdigit()]
 
-    @property
-    def stems(self) -> list[str]:
-        """Return the content words in the order of the statement."""
-        return [form for word in self.words if (form := stem(word)) in self.content]
-
 
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
-    negations=0, clauses=(), replaced=(), used=((), ()),
+    negations=0, clauses=(), replaced=(), used=(frozenset(), ()),
     is_list=False, is_open=True, is_news=False,
 )  # fmt: skip
 
@@ -204,13 +192,6 @@ def _cut(text: str) -> list[str]:
     return [token.casefold() for token in _TOKEN.findall(text)]
 
 
-def _table_of(text: str, words: list[str]) -> Table:
-    for script, language in _SCRIPTS:
-        if script.search(text):
-            return table(language)
-    return table(language_asked(map(bare, words), text))
-
-
 @lru_cache(maxsize=1 << 15)
 def read(text: str) -> Reading:
     """Return the features of a statement. For lists and long paragraphs, all features are empty."""
@@ -224,7 +205,7 @@ def read(text: str) -> Reading:
     tokens = [token.casefold() for token in raw]
     if not tokens or len(tokens) > 2 * MAX_WORDS:
         return _NONE
-    of = _table_of(plain, tokens)
+    of = table(language_asked(map(bare, tokens), plain))
     joined = _without(of.now, " ".join(tokens))
     names = frozenset(
         stem(word) for at, (word, low) in enumerate(zip(raw, tokens, strict=True))
@@ -334,8 +315,8 @@ def _clauses_of(joined: str, of: Table) -> Iterator[Clause]:
         rest, count = of.ended.subn(_kept, part)
         words = _bare(rest, of)
         yield Clause(
-            stems=frozenset(map(stem, words)),
             content=_content(words, of),
+            times=_times_of(words, of),
             is_negated=sum(word in of.negation for word in words) % 2 == 1,
             is_over=count > 0,
         )
@@ -358,23 +339,20 @@ def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
             if new is not None:
                 given = _bare(new, of)
                 at = next((n for n, word in enumerate(given) if bare(word) in of.small), len(given))
-                rest = re.split(r" [.;!?](?= |$)", joined[found.end() :])[0]
-                limits = _content((*given[at:], *_bare(rest, of)), of)
-                named = groups.values()
-                moved = " ".join(part for part in found.groups() if part and part not in named)
-                yield Replaced(
-                    old, given, limits, _content(_bare(moved, of), of), _bare(" ".join(before), of)
-                )
+                after = re.split(r" [.;!?](?= |$)", joined[found.end() :])[0]
+                moved = (part for part in found.groups() if part and part not in groups.values())
+                around = " ".join((*before, *moved, *given[at:], after))
+                yield Replaced(old, given[:at], _content(_bare(around, of), of))
             elif before:
                 last = _bare(before[-1], of)
                 yield from (Replaced(old[:size], last) for size in range(len(old), 0, -1))
 
 
-def _used_in(words: tuple[str, ...], of: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words before a verb of present use, and those of the thing after it."""
+def _used_in(words: tuple[str, ...], of: Table) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the content words before a verb of present use, and the words of the thing after."""
     at = next((n for n, word in enumerate(words) if word in of.using), 0)
     rest = list(words[at + 1 :])
     if rest and bare(rest[0]) in of.small:
         rest.pop(0)  # the preposition in `works on Atlas`
     end = next((n for n, word in enumerate(rest) if bare(word) in of.small), len(rest))
-    return (words[:at], tuple(rest[:end])) if at else ((), ())
+    return _content(words[:at], of), tuple(rest[:end]) if at else ()

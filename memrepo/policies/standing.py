@@ -24,7 +24,6 @@ from memrepo.policies.claims import is_by_person
 
 if TYPE_CHECKING:
     from memrepo.core.corrections import Correction, Corrections
-    from memrepo.core.judge import Newer
     from memrepo.core.state import State
 
 
@@ -404,6 +403,7 @@ def is_of_session(memory: Memory) -> bool:
     return memory.is_note and SESSION_TAG in memory.tags
 
 
+Newer = Literal["first", "second", "unknown"]
 Basis = Literal["dated", "later", ""]
 """How the newer statement was found: by a day in a text, heading or file name, by order, or not."""
 _EXPLICIT = ("unit", "heading", "file")

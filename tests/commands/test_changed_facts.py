@@ -381,16 +381,8 @@ def test_two_lines_that_both_say_it_is_not_so_are_no_contradiction(tmp_path: Pat
     assert done(repo, "status", now=at(DAYS[1]))["contradictions"] == 0
 
 
-@pytest.mark.parametrize(
-    ("title", "stored", "note"),
-    [
-        ("Ideas", "Our loft rents for 78 euros.", "The loft rents for 82 euros."),
-        (DAYS[0], "Ordered soap for the loft.", "Ordered wax for the loft."),
-    ],
-)
-def test_a_fact_stored_by_hand_and_a_note_with_another_value_are_contested(
-    tmp_path: Path, title: str, stored: str, note: str
-) -> None:
+def test_a_fact_stored_by_hand_and_a_log_with_another_value_are_contested(tmp_path: Path) -> None:
+    title, stored, note = DAYS[0], "Ordered soap for the loft.", "Ordered wax for the loft."
     vault(tmp_path, Prices="- A key costs 9 euros.", **{DAYS[0]: f"- Rain.\n- {stored}"})
     done(tmp_path, "init", "memory", "--from", "vault", now=at(DAYS[0]))
     repo = tmp_path / "memory"
@@ -402,27 +394,3 @@ def test_a_fact_stored_by_hand_and_a_note_with_another_value_are_contested(
     assert stored not in (repo / "MEMORY.md").read_text()
     hits = done(repo, "search", "loft", "--no-touch", now=at(DAYS[2]))["hits"]
     assert hits[0]["text"] == note
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "is_contested"),
-    [
-        ("Loft 3 brings in 900 euros of rent.", "Loft 4 brings in 900 euros of rent.", False),
-        ("Door 8080 serves the choir of Holm.", "Door 9090 serves the choir of Holm.", False),
-        ("Bill 1001 was paid to the baker.", "Bill 1002 was paid to the baker.", False),
-        ("The mill at 12 Canal Street bakes rye.", "The mill at 14 Canal Street bakes rye.", False),
-        ("The choir loft rents for 78 euros.", "The choir loft rents for 82 euros.", True),
-        ("The fee of the choir is 78.", "The fee of the choir is 82.", True),
-    ],
-)
-def test_numbers_of_two_files_are_contested_as_values_only_and_one_stays_on_the_page(
-    tmp_path: Path, one: str, other: str, is_contested: bool
-) -> None:
-    vault(tmp_path, Ideas=f"- {one}", Prices=f"- {other}")
-    done(tmp_path, "init", "memory", "--from", "vault", now=at(DAYS[0]))
-    repo = tmp_path / "memory"
-    done(repo, "run", now=at(DAYS[0]))
-    standing = "contested" if is_contested else "resolved"
-    assert standings(repo, " ") == {one: standing, other: standing}
-    page = (repo / "MEMORY.md").read_text()
-    assert one in page or other in page

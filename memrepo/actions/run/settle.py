@@ -30,9 +30,6 @@ from memrepo.actions.pending import REQUEST
 from memrepo.actions.run.gather import Input, RunPlan
 from memrepo.actions.run.known import Known
 from memrepo.actions.run.overtake import (
-    SURE,
-    UNSURE,
-    FoundChange,
     changed_pairs,
     compared_in,
     find_change,
@@ -56,6 +53,7 @@ from memrepo.core.memory import (
 )
 from memrepo.core.messages import cut
 from memrepo.core.state import Change, Step, Update, Write
+from memrepo.policies.change import StatementChange
 from memrepo.policies.claims import (
     find_reflecting,
     is_by_person,
@@ -79,8 +77,8 @@ from memrepo.text.words import content_words
 
 OUTDATED = "stale"
 """The standing of a memory that was true until a newer statement."""
-MIN_CONFIDENCE = 0.9
-"""The confidence above which the newer memory replaces the older one automatically."""
+SURE, UNSURE = 0.95, 0.5
+"""Confidence in a change that nobody needs to check, and in one that somebody should."""
 
 
 class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +111,10 @@ def settle(plan: RunPlan, known: Known, statements: Sequence[Statement]) -> None
             memories.pop(id_, None)
             if is_compared(memory):
                 memories[id_] = memory
-        doubts += _settle_pairs(plan, known, memories, changed)
+        for first, second, found in changed_pairs(known.state, memories, changed):
+            if known.is_active(first) and known.is_active(second):
+                with known.attempt(first):
+                    doubts += _settle_pair(plan, known, first, second, found)
         for id_ in sorted(changed):
             doubts += _find_rivals(known, id_)
     for doubt in doubts:
@@ -136,43 +137,25 @@ def _find_rivals(known: Known, id_: str) -> Iterator[_Doubt]:
                 yield _Doubt(new=id_, old=other, why=f"both were written to replace {old}")
 
 
-def _settle_pairs(
-    plan: RunPlan,
-    known: Known,
-    memories: Mapping[str, Memory],
-    ids: Collection[str],
-) -> list[_Doubt]:
-    """Settle each pair of which rules find that one memory changes the other. Return the doubts."""
-    doubts: list[_Doubt] = []
-    pairs = changed_pairs(known.state, memories, ids, plan.decided)
-    for first, second, change in pairs:
-        if known.is_active(first) and known.is_active(second):
-            with known.attempt(first):
-                doubts += _settle_pair(plan, known, first, second, change)
-    return doubts
-
-
 def _settle_pair(
-    plan: RunPlan, known: Known, first: str, second: str, found: FoundChange
+    plan: RunPlan, known: Known, first: str, second: str, found: StatementChange
 ) -> Iterator[_Doubt]:
     """Let the newer of two memories replace or outdate the older, or yield a doubt."""
-    sure, why = found.confidence, found.change.reason or "contradiction"
     newer, older = (second, first) if found.newer == "second" else (first, second)
-    if not found.is_certain:
-        yield _Doubt(new=first, old=second, why=why, sure=sure)
+    if not (found.is_certain and plan.config.contradictions.auto_resolve):
+        sure = SURE if found.is_certain else UNSURE
+        yield _Doubt(new=first, old=second, why=found.reason, sure=sure)
         return
-    if found.change.is_next and is_held_by_person(known.current(older)):
+    if found.is_next and is_held_by_person(known.current(older)):
         return
-    dated = _dated(known, newer, older)
+    why = "; ".join(filter(None, (found.reason, _dated(known, newer, older))))
     if _is_held(known, newer, older):
-        held = f"{why}; a person stated the older one"
-        yield _Doubt(new=newer, old=older, why=held, sure=sure)
-    elif not (sure > MIN_CONFIDENCE and plan.config.contradictions.auto_resolve):
-        yield _Doubt(new=first, old=second, why=why, sure=sure)
-    elif found.change.is_next:
-        _outdate(known, newer, older, f"{why}; {dated}" if dated else why)
+        held = f"{found.reason}; a person stated the older one"
+        yield _Doubt(new=newer, old=older, why=held, sure=SURE)
+    elif found.is_next:
+        _outdate(known, newer, older, why)
     else:
-        supersede(known, newer, older, f"{why}; {dated}" if dated else why, sure)
+        supersede(known, newer, older, why, SURE)
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
@@ -249,7 +232,7 @@ def _state_again(known: Known, id_: str) -> Iterator[_Doubt]:
     for other in filter(known.is_active, memory.superseded_by):
         # A statement that declares the other wrong remains valid if the other is repeated.
         seen = find_change(memory, known.current(other))
-        if seen is not None and not seen.change.stated and seen.newer != "second":
+        if seen is not None and not seen.stated and seen.newer != "second":
             yield _Doubt(new=id_, old=other, why="a superseded statement was made again")
 
 

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.run.gather import Answers, RunPlan
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.overtake import SURE
-from memrepo.actions.run.settle import supersede
+from memrepo.actions.run.settle import SURE, supersede
 from memrepo.core.ids import normalise
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
 from memrepo.core.manifest import Receipt

@@ -403,6 +403,8 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     ):
         return ""  # `poetry.lock`, or the status code of a lock
     if sort == "enter":
+        if folded.startswith("=", at):
+            return ""  # the name of a setting, such as `type=fact`
         if _pattern("network").search(folded, *near):
             return "unlock"
         return sort * bool(_pattern("for_lock").search(folded, *near))
@@ -555,8 +557,11 @@ def _looks(text: str, at: _Value, end: int, sort: str, *, beside: bool) -> int:
         len(value) < 6
         or _stands_for_one(text, at, end)
         or _pattern("pointer").fullmatch(value)
+        or _pattern("assigned").fullmatch(value)
         or _pattern("in_braces").search(text, max(0, at.start - 40), at.start)
     ):
+        return 0
+    if sort in ("login", "credentials") and _pattern("handle").fullmatch(value):
         return 0
     classes = sum(any(map(test, value)) for test in (str.isupper, str.islower, str.isdigit))
     if sort in ("key", "token", "secret", "weak"):
@@ -683,6 +688,8 @@ def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     several = len(phrase.split()) >= (3 if named or not _is_mixed(phrase) else 2)
     if not several or is_placeholder(phrase) or phrase[:1] in "[({" or set(phrase) & set("<>$\\/"):
         return None  # a command, or what stands for a value
+    if not named and not {_bare(word) for word in words}.isdisjoint(_sort_by_label()):
+        return None  # what a password is for
     stated = _is_mixed(phrase) or (named and close)
     if named and close and not _set("telling").isdisjoint(words):
         return None
@@ -899,6 +906,11 @@ def _in_item(
         and whole
         and (
             _looks(text, value, end, sort, beside=True) >= (1 if sort == "pin" else 3)
+            or (
+                named
+                and sort == "key"
+                and _pattern("digest").fullmatch(text, value.start, value.end)
+            )
             or (only and _is_value(text, value, end, "password", "with"))
         )
     ):

@@ -502,7 +502,7 @@ def _around(
     The looser the connection, the more a value has to look like one: `use 4071 as the PIN`, `the
     password was changed from X to Y`, `the key for the mail came today, X`.
     """
-    if sort in ("card", "cvv"):
+    if sort in ("card", "cvv", "pass"):
         return
     begin, at = label
     sure, maybe = [], []
@@ -598,6 +598,8 @@ def _needed(folded: str, gap: Span, sort: str, *, after: bool, looks: int) -> in
     ):
         return 5
     far, is_pin, joined = stop - start > _MAX_APART, sort in _DIGITS, not folded[start:stop].strip()
+    if sort == "enter" and "|" in folded[start:stop]:
+        return 5  # in another cell of a table
     if not after:
         if sort == "enter" and joined:
             return 1

@@ -147,6 +147,23 @@ def test_a_run_that_waits_in_one_clone_is_decided_in_another(
         assert said.endswith(f": Ben Okafor discarded {waits['run']}") is (verb == "discard")
 
 
+def test_two_agents_of_one_person_that_share_half_their_lines_are_two(
+    team: tuple[Path, Path],
+) -> None:
+    ada, ben = team
+    base = ada.parent
+    shared = "# Memory\n\n- Deploys go out on Tuesdays.\n"
+    lines = "".join(f"- The kiln of shelf {n} is white.\n" for n in range(4))
+    write(base / "kiln", "MEMORY.md", shared + lines)
+    write(base / "kiln", "AGENTS.md", TEXTS["Ada"]["AGENTS.md"])
+    write(base / "kiln", "USER.md", "# USER.md\n\n- Name: Ada Lindqvist\n- She fires on Fridays.\n")
+    for key, value in (("name", "Test Person"), ("email", git(ada, "config", "user.email"))):
+        git(ben, "config", f"user.{key}", value.strip())
+    done(base, "init", "ben", "--from", base / "kiln")
+    assert folder(ben).startswith("_clones/")
+    assert copies(ben).items() >= TEXTS["Ada"].items()
+
+
 def test_what_leaves_one_workspace_leaves_only_its_own_folder(team: tuple[Path, Path]) -> None:
     ada, ben = team
     base = ada.parent

@@ -311,9 +311,13 @@ def _is_inside(work: Work, root: Path | None) -> bool:
 
 def is_copy_of(copies: Mapping[str, str], ids: Mapping[str, str]) -> bool:
     """Return whether most copies are as in a workspace, apart from files that each agent has."""
-    chosen = {p: blob for p, blob in copies.items() if in_workspace(p) not in SHIPPED_FILES}
-    chosen = chosen or dict(copies)
+    chosen = _own_files(copies)
     return 2 * sum(ids.get(path) == blob for path, blob in chosen.items()) > len(chosen)
+
+
+def _own_files(copies: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the copies without files that each agent has, or all if there are no others."""
+    return {p: b for p, b in copies.items() if in_workspace(p) not in SHIPPED_FILES} or copies
 
 
 def choose_folder(work: Work, root: Path) -> tuple[str, str | None]:
@@ -331,7 +335,7 @@ def choose_folder(work: Work, root: Path) -> tuple[str, str | None]:
     found: list[tuple[bool, bool, float, str]] = []
     for folder in ("", *homes):
         copies = own_copies(work, folder)
-        held = _lines(work.tree.files.each([*copies.items()]))
+        held = _lines(work.tree.files.each([*_own_files(copies).items()]))
         share = len(held & lines) / max(1, len(held))
         is_own = not copied_by_other_person(work, folder)
         ids = {area + folder + name: blob for name, blob in blobs.items()}
@@ -351,8 +355,9 @@ def _lines(texts: Iterable[bytes]) -> set[bytes]:
     return {line for line in lines if line and not line.startswith(b"#")}
 
 
-_SAME = 0.5
-"""The share of the lines of a person's copies that the same workspace still has."""
+_SAME = 0.8
+"""The share of the lines of a person's copies that the same workspace still has. Two agents of one
+person may share more than half of their lines."""
 
 
 def to_join(work: Work, folder: str | None, first: str = "") -> str:

@@ -35,10 +35,11 @@ from memrepo.config import FORMAT, parse_config
 from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.ids import visible
 from memrepo.core.layout import AREAS, asset
-from memrepo.core.memory import LAYER_OF_TYPE
+from memrepo.core.memory import LAYER_OF_TYPE, Memory
 from memrepo.core.messages import PREFIX, counted, message
 from memrepo.core.patterns import regex
 from memrepo.core.state import Op, State, Step, play
+from memrepo.core.times import format_time
 from memrepo.merge.purging import NAME_MARK, WORD, Edit, Needle, find, fold, needles_of, prepare
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
@@ -646,6 +647,15 @@ def _joined_text(base: bytes, first: bytes, second: bytes) -> bytes | None:
     return joined.text.encode("utf-8") if is_clear else None
 
 
+def _winner(memory: Memory | None, sides: Sequence[State]) -> str:
+    """Return whose version of a memory a merge used, and from when, or "" if that is unknown."""
+    if memory is None or memory.stamp is None or memory.stamp.at is None:
+        return ""
+    stamps = [side.memories[memory.id].stamp for side in sides if memory.id in side.memories]
+    by, at = memory.stamp.by, format_time(memory.stamp.at)
+    return f"{by} of {at}" if stamps.count(memory.stamp) == 1 else ""
+
+
 def _notices(
     result: MergeResult, states: Sequence[State], here: str, hub: str
 ) -> Iterator[Problem]:
@@ -658,7 +668,9 @@ def _notices(
         if conflict.kind == "removed-and-edited":
             yield problem("sync-gave-way", conflict.path, "removed")
     for path in result.lost:
-        yield problem("sync-gave-way", path, name=path, here=here[:10], hub=hub[:10])
+        who = _winner(next((m for m in result.state.every if m.path == path), None), sides)
+        mine, theirs, how = here[:10], hub[:10], "won" if who else ""
+        yield problem("sync-gave-way", path, how, name=path, who=who, here=mine, hub=theirs)
     for id_ in result.both:
         old = base.memories.get(id_)
         if old is None:

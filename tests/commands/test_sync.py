@@ -122,11 +122,12 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     done(desk, "sync", now=LATER)
     answer = memrepo(laptop, "sync", now=LATER, as_json=False)
     assert memories(laptop)[id_].body == "The spare key hangs by the door."
-    assert "the newer version is used" in answer.err
+    assert f" of {LATER} is used" in answer.err
     command = answer.err.split("`git ")[1].split("`")[0].split(" ")
     assert "The spare key lies on the shelf." in git(laptop, *command)
     told = memrepo(desk, "sync", now=LATER, as_json=False).err
     assert "another clone joined its changes with yours" in told
+    assert f" of {LATER} is used" in told
     command = ["diff", *told.split("`git diff ")[1].split("`")[0].split(" ")]
     shown = git(desk, *command)
     assert "+The spare key lies on the shelf." in shown

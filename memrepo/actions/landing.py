@@ -60,6 +60,7 @@ from memrepo.read.marks import without_private
 from memrepo.store.errors import BranchMoved
 from memrepo.store.objects import RUN, Chain, NewCommit
 from memrepo.store.repo import Repository
+from memrepo.text.words import private_phrases
 from memrepo.views.hot import hot_changes
 
 TRIES = 3
@@ -295,7 +296,8 @@ def refuse_secret(text: str, what: str) -> None:
 def refuse_hidden(text: str, what: str) -> None:
     """Raise SecretInText or UsageError if a text has a secret or private parts."""
     refuse_secret(text, what)
-    if without_private(text, comments=False) != text:
+    may_hide = "%%" in text or "<private" in text.lower() or private_phrases().search(text)
+    if may_hide and without_private(text, comments=False) != text:
         raise UsageError(
             f'{what} has private parts (`<private>`, `%% %%`, "do not remember this"),'
             " which are never stored",

@@ -8,8 +8,7 @@ import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from functools import cache, partial
-from itertools import islice
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,13 +23,11 @@ from memrepo.actions.verbs import PrivateSession, narrowed, perform, refuse_priv
 from memrepo.actions.work import Call, Work, as_program
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import digest
-from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, without_secrets
 from memrepo.core.times import format_time, parse_time
 from memrepo.faces.text.recall import hit_text
-from memrepo.merge.tombstones import without_rejected
 from memrepo.policies.importance import Lexicon, lexicon
 from memrepo.policies.standing import SESSION_TAG, is_of_project, is_of_session
 from memrepo.read.marks import without_private
@@ -127,26 +124,9 @@ def _offer(work: Work, prompt: str) -> str:
         best = max((hit.score for hit in fit), default=0.0)
         known = {hit.id for hit in near}
         near += [hit for hit in fit if hit.score >= best / 2 and hit.id not in known]
-    near = [*islice(filter(None, map(partial(_allowed, work, answer.memories), near)), OFFERS)]
     asked = query_terms(words)
-    hits, _ = bounded(near, OFFER_TOKENS // 2, asked)
+    hits, _ = bounded(near[:OFFERS], OFFER_TOKENS // 2, asked)
     return f"{HEAD}\n{fenced(chr(10).join(hit_text(hit, asked) for hit in hits))}" if hits else ""
-
-
-def _allowed(work: Work, memories: Mapping[str, Memory], hit: Hit) -> Hit | None:
-    """Return a hit without what a person rejected, in other words too, or None if nothing else.
-
-    That concerns notes and sources. A memory may resemble what was rejected if a person wrote it.
-    """
-
-    def rest(text: str) -> str:
-        draft = Memory.of("", {"scope": work.call.scope}, body=text)
-        return next((m.body for m in without_rejected(work.tree.state(), (draft,))), "")
-
-    memory = memories.get(hit.id)
-    text = rest(hit.text) if memory is not None and memory.is_note else hit.text
-    later = hit.later if hit.later is not None and rest(hit.later.text) else None
-    return replace(hit, text=text, nearby=rest(hit.nearby), later=later) if text else None
 
 
 def _rules_about(index: Index, prompt: str) -> set[str]:
@@ -198,8 +178,8 @@ def _read(place: Path) -> Mapping[str, Any]:
 def _take_in(work: Work, place: Path) -> None:
     """Write the recorded prompts of a session as one note, and delete the session's file.
 
-    Greetings and thanks are left out, and so is what an earlier session asked. A session of nothing
-    else, or of small talk, leaves no note.
+    Greetings and thanks are left out, and so is what an earlier session asked or a person rejected.
+    A session of nothing else, or of small talk, leaves no note.
     """
     record = _read(place)
     words, past = lexicon(), filter(is_of_session, work.tree.state().active)
@@ -209,11 +189,12 @@ def _take_in(work: Work, place: Path) -> None:
         for prompt in record.get("prompts", ())
         if not _is_greeting(prompt, words) and f"- {prompt}" not in known
     ]
-    if not all(map(_is_small_talk, prompts)):
-        asked = "\n".join(f"- {prompt}" for prompt in prompts)
-        ended = f"\n\nIt ended with: {record['reply']}" if record.get("reply") else ""
+    asked = "\n".join(f"- {prompt}" for prompt in prompts)
+    ended = f"\n\nIt ended with: {record['reply']}" if record.get("reply") else ""
+    allowed = work.tree.stones.without(f"{asked}{ended}", record.get("scope", work.call.scope))
+    if allowed and not all(map(_is_small_talk, prompts)):
         request = write.AddRequest(
-            text=f"{asked}{ended}",
+            text=allowed,
             type="note",
             title=f"Session of {record['began'][:16]}Z",
             tags=(SESSION_TAG,),

@@ -35,6 +35,7 @@ from memrepo.core.messages import SUBJECT_LENGTH, words_of
 from memrepo.core.patterns import regex
 from memrepo.core.state import Update
 from memrepo.core.times import EARLIEST
+from memrepo.text.words import roots
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -562,8 +563,9 @@ class Tombstones:
     def near(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone similar to a memory, which a person must then review, or None.
 
-        Such a memory has only sources of a rejected statement, equals a former wording of it, or
-        shares at least `SIMILAR` of its words. Of claims, each statement is also compared.
+        Such a memory has only sources of a rejected statement, equals a former wording of it, has
+        its words in another order or form, or shares at least `SIMILAR` of them. Of claims, each
+        statement is also compared.
         """
         if not self:
             return None
@@ -573,14 +575,33 @@ class Tombstones:
         if (former := self._units.get(text_hash(memory.body))) is not None:
             return former
         parts = () if memory.is_note else statements(memory.body)
-        spans = [tokens(memory.body), *(tokens(one.text) for one in parts if not one.is_run)]
+        spans = [memory.body, *(one.text for one in parts if not one.is_run)]
         best: tuple[float, int] = (0.0, 0)
-        for place, one in enumerate(spans):
+        for place, text in enumerate(spans):
+            one = tokens(text)
             for n, words in enumerate(self._words):
                 same = one == words and len(one) >= MIN_WORDS
                 if not place or same or min(len(one), len(words)) >= MIN_PART_WORDS:
                     best = max(best, (similarity(one, words), -n))
-        return self.rejected[-best[1]] if best[0] >= SIMILAR else None
+        if best[0] >= SIMILAR:
+            return self.rejected[-best[1]]
+        return next(filter(None, (self._roots.get(roots(text)) for text in spans)), None)
+
+    def without(self, text: str, scope: str = "") -> str:
+        """Return a text without the statements that were rejected, or that resemble what was.
+
+        A log is the record of its day, so its note keeps them; but no answer shows them.
+        """
+        found = [one for one in statements(text) if not one.is_run] if self else []
+        drafts = ((one, Memory.of("", {"scope": scope}, body=one.text)) for one in found)
+        left = [one for one, draft in drafts if self.near(draft) or self.find_barring(draft)]
+        return leave_out(text, left) if left else text
+
+    @cached_property
+    def _roots(self) -> dict[frozenset[str], Tombstone]:
+        """Return the tombstone of each rejected text by its roots, if these are enough."""
+        found = ((roots(stone.statement), stone) for stone in self.rejected)
+        return {words: stone for words, stone in found if len(words) >= MIN_PART_WORDS}
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
@@ -606,18 +627,11 @@ class Forgotten:
 
 
 def without_rejected(state: State, notes: Iterable[Memory]) -> Iterator[Memory]:
-    """Yield notes without the statements that were rejected, or that resemble what was.
-
-    A log is the record of its day, so its note keeps them; but they are not offered to an agent.
-    """
+    """Yield notes without the statements that were rejected, or that resemble what was."""
     stones = tombstones_in(state)
     for note in notes:
-        found = [one for one in statements(note.body) if not one.is_run] if stones else []
-        drafts = ((one, Memory.of("", {"scope": note.scope}, body=one.text)) for one in found)
-        left = [one for one, draft in drafts if stones.near(draft) or stones.find_barring(draft)]
-        rest = leave_out(note.body, left) if left else note.body
-        if rest:
-            yield note.with_fields({"gist": None}, rest) if left else note
+        if rest := stones.without(note.body, note.scope):
+            yield note if rest == note.body else note.with_fields({"gist": None}, rest)
 
 
 def forgotten_in(state: State) -> Forgotten:

@@ -531,6 +531,26 @@ def terms(text: str) -> list[str]:
     return stems(found if language == ENGLISH else _accented(text), language)
 
 
+@cache
+def function_words() -> frozenset[str]:
+    """Return the function words of all languages, without those that negate."""
+    small = frozenset[str]().union(stop_words(), *small_words().values())
+    return small.difference(entries("marks", "negation"))
+
+
+@cache
+def private_phrases() -> re.Pattern[str]:
+    """Return the pattern of requests not to remember something."""
+    return pattern(entries("private", "phrases"))
+
+
+@lru_cache(maxsize=4096)
+def roots(text: str) -> frozenset[str]:
+    """Return the stems of a statement's words, in whatever order, without function words."""
+    found = [word for word in words(text) if word not in function_words()]
+    return frozenset(stems(found, index_terms(text).language))
+
+
 def query_terms(text: str) -> tuple[str, ...]:
     """Return the search terms of a question without duplicates."""
     return tuple(term for term, _ in asked_terms(text))

@@ -537,6 +537,18 @@ def test_private_parts_of_a_session_are_in_no_note(
     assert all(word in note.body for word in ("deep?", "Friday", "12 m"))
 
 
+def test_a_session_about_what_was_rejected_leaves_a_note_of_the_rest(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = done(repo, "add", "Uwe owns a red boat in Kiel.")["id"]
+    done(repo, "reject", id_, "--reason", "wrong", now=LATER)
+    for prompt in ("In Kiel, a red boat is owned by Uwe.", "We dig the well on Friday."):
+        hook(repo, monkeypatch, "UserPromptSubmit", prompt=prompt, now=LATER)
+    assert hook(repo, monkeypatch, "SessionEnd", now=LATER) == {}
+    (note,) = [m for m in memories(repo).values() if m.is_note]
+    assert note.body == "- We dig the well on Friday."
+
+
 def test_small_talk_leaves_no_note(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for prompt in (
         "OK, thanks!",

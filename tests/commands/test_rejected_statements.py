@@ -191,7 +191,14 @@ def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
     assert_sound(repo)
 
 
-@pytest.mark.parametrize("words", ["On Wednesdays we always send the newsletter out.", "{}"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "On Wednesdays we always send the newsletter out.",
+        "The newsletter was always sent on a Wednesday.",
+        "{}",
+    ],
+)
 def test_what_was_rejected_is_offered_to_no_agent_in_other_words(
     tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,7 +226,8 @@ def test_what_was_rejected_is_offered_to_no_agent_in_other_words(
     )
     monkeypatch.setattr("sys.stdin.read", lambda: given, raising=False)
     offered = memrepo(repo, "agent", "hook", "generic", as_json=False, now=NEXT_DAY).out
+    found = memrepo(repo, "search", "newsletter Wednesday", as_json=False, now=NEXT_DAY).out
     page = (repo / "MEMORY.md").read_text()
-    assert [("Wednesdays" in text) for text in (begun, offered, page)] == [False] * 3
+    assert [("Wednesday" in text) for text in (begun, offered, page, found)] == [False] * 4
     assert "40 copies" in begun
     assert "40 copies" in offered

@@ -72,6 +72,8 @@ TWO = f"{GREEN} {RED}"
         (TWO, fact(f"Nobody knew. {RED}", B), False),
         (f"{GREEN} It is red.", fact("It is red. Nobody knew that before.", B), False),
         ("It is red", fact("It is red and it has been for many years by now.", B), False),
+        ("Uwe owns a red boat in Kiel.", fact("In Kiel, red boats are owned by Uwe.", B), True),
+        ("Uwe owns a red boat in Kiel.", fact("Uwe never owned red boats in Kiel.", B), False),
         ("Red old barn door", fact("Nobody knew that at all. Red old big barn door.", B), True),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -374,12 +374,13 @@ class Recall:
             if not one.block.id:
                 before = sum(bool(other.block.id) for other in shown[:place])
                 placed.append((before, one, later.get(one.block.number)))
+        hits_found = (
+            self.hit(memories[one.block.id], others_of.get, one, later.get(one.block.number))
+            for one in shown
+            if one.block.id
+        )
         return Answer(
-            hits=[
-                self.hit(memories[one.block.id], others_of.get, one, later.get(one.block.number))
-                for one in shown
-                if one.block.id
-            ],
+            hits=[hit for hit in hits_found if hit.text],
             passages=placed,
             languages=answer.languages,
             memories=memories,
@@ -451,13 +452,17 @@ class Recall:
         found: Found | None = None,
         later: Later | None = None,
     ) -> Hit:
-        """Return a memory as a hit, with secrets removed. `find` returns other memories by id."""
+        """Return a memory as a hit. `find` returns other memories by id.
+
+        Secrets are left out, and so is what a person rejected from a note and from sources.
+        """
         tier, over, stale_since = self._age(memory)
         part = _part(memory, found.block.part) if found else None
         text = _shown_text(memory, tier, part)
         is_part = part is not None and text == part.text
         nearby = _first_lines(found.nearby, EXCERPT - len(text)) if found else ""
         tree, held = self.work.tree, found.held if found else Held()
+        allowed = partial(tree.stones.without, scope=memory.scope)
         reasons = doubts(memory, find, stale_since, tree.files.id_of)
         trusted = "low" if is_retired(memory) else "medium" if reasons else "high"
         now_at = self.index.lines(memory.path)
@@ -470,7 +475,7 @@ class Recall:
             type=memory.type,
             title=without_secrets(_title(memory)),
             context=without_secrets(memory.context),
-            text=without_secrets(text),
+            text=without_secrets(allowed(text) if memory.is_note else text),
             truncated=is_part,
             score=found.score if found else 0.0,
             parts=dict(found.parts) if found else {},
@@ -481,8 +486,8 @@ class Recall:
             trust=trust_of(memory),
             stale=stale_since is not None,
             doubts=tuple(map(without_secrets, reasons)),
-            nearby=without_secrets(nearby),
-            later=later,
+            nearby=without_secrets(allowed(nearby)),
+            later=later if later is not None and allowed(later.text) else None,
             answers=held.answers,
             answer_confidence=sureness(held, CONFIDENCE[tier] if tier else "high", trusted),
             commit="" if memory.path in self.index.wanted.edits else tree.commit,

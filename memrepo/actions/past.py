@@ -19,7 +19,7 @@ from memrepo.actions.recall.lookup import (
     work_at,
 )
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recall import Later, index_of, later_than
+from memrepo.actions.recall.recall import Later, Recall, index_of
 from memrepo.actions.work import At, VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN
@@ -440,7 +440,7 @@ def why(work: Work, request: WhyRequest) -> WhyResult | History:
         decisions=tuple(decisions_of(there, named)),
         judgements=tuple(_judgements(there, memory, runs)),
         relations=tuple(_relations(state, memory)),
-        later=later_than(there, index, memory, work.call.now),
+        later=Recall(there, work.call.now, index).later_than(memory),
         retired=tuple(field_as_json("retired", memory) or ()),
         corrections=tuple(_corrections(there, memory)),
         heading=tuple(heading(there, request.at)),

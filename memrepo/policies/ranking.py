@@ -611,6 +611,8 @@ _SMALLEST = 50
 """The minimum corpus size for rarities. In a smaller corpus every word would look common."""
 _RARE = 0.9
 """Words with at least this share of the weight of the rarest one are as rare: counts are chance."""
+MAX_HOLDERS, MAX_SHARE = 16, 50
+"""A telling word is in at most this many blocks, or one of this many of all blocks."""
 _FAINT = 0.2
 """The weight of a word that only names a kind of answer, such as `name` and `number`."""
 
@@ -711,6 +713,17 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if count < 2 or is_whole or words >= 1.6 * bar:
             return best
         return Held(min(best.share, _UNSURE), best.answers and words >= bar, best.count)
+
+    def share(self, text: Collection[str]) -> float:
+        """Return the share of a phrasing that a text has, of the words that any text contains."""
+        known = {term: weight for term, weight in self._weights.items() if self._count(term)}
+        every = max((sum(known.get(t, 0.0) for t in p) for p in self.question.phrasings), default=0)
+        return sum(known.get(term, 0.0) for term in self._asked_in(text)) / (every or 1.0)
+
+    def telling(self, text: Collection[str]) -> set[str]:
+        """Return the words asked for that a text has, and few texts."""
+        most = max(MAX_HOLDERS, self.size // MAX_SHARE)
+        return {term for term in self._asked_in(text) if self._count(term) <= most}
 
     def _asked_in(self, text: Collection[str]) -> set[str]:
         """Return the words asked for that a text has, by its terms."""

@@ -663,6 +663,8 @@ def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_Sou
         for text in some:
             wanted.tick("sources indexed")
             units: list[Unit | NoteUnit] = [*reader.claims(text.name, text.blob).units]
+            if any(unit.captured for unit in units):  # what changed has a day of its own
+                text = msgspec.structs.replace(text, committed="")
             header = note_header(text.name, reader.data(text.blob))
             lines = _shown_lines(reader, text, units, found.state, header.lines)
             if text.kind == "notes":

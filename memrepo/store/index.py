@@ -19,7 +19,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
-from memrepo.core.layout import PROFILES
 from memrepo.policies.ranking import (
     ALIKE,
     ENOUGH,
@@ -40,7 +39,6 @@ from memrepo.text.sentences import items
 from memrepo.text.words import asked_terms, date_words, index_terms
 
 if TYPE_CHECKING:
-    from memrepo.policies.later import TermWeights, Topic
     from memrepo.store.blocks import Embedder
 
 PAST = "past.sqlite3"
@@ -49,8 +47,6 @@ MIN_SHARE = 0.2
 """Minimum share of the question, weighted by rarity, that a block of a source must contain."""
 MAX_CANDIDATES, MAX_DATED = 200, 100
 """Maximum number of blocks that are ranked: by their words, and by the days of a question."""
-MAX_NEWER = 40
-"""Maximum number of newer blocks that are compared with a hit."""
 COMPOUNDING = frozenset(("german", "dutch", "swedish", "norwegian", "danish", "finnish"))
 """Languages that write several nouns as one word."""
 MIN_PART = 4
@@ -123,6 +119,8 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     found: list[Found] = []
     languages: list[str] = []
     """The languages of the indexed texts."""
+    corpus: Corpus | None = None
+    """The words of the question among the indexed texts, or None if it has none."""
 
     @property
     def matches(self) -> list[Found]:
@@ -181,30 +179,6 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return _found(corpus, queries, best, likeness, languages)
 
         return self.together(lambda: self._within(only, ranked))
-
-    def newer(self, topic: Topic, only: Filter) -> tuple[list[Block], TermWeights]:
-        """Return later blocks about the same as a dated hit, and the weights of its terms.
-
-        These have a telling term or are of the same source. Archives and conflict copies are left
-        out.
-        """
-
-        def later(queries: Queries) -> tuple[list[Block], TermWeights]:
-            holders, hit = queries.holders(topic.forms(topic.every)), topic.hit
-            weights = topic.weights(holders, queries.size())
-            telling = topic.forms({*weights.asked, *weights.telling}) & holders.keys()
-            return queries.newer(hit.day, hit.path, telling), weights
-
-        return self._within(only, later)
-
-    def people(self) -> frozenset[str]:
-        """Return the words of the names of the people and agents that have a profile."""
-        rows = self._ask(
-            lambda base: base.execute("SELECT DISTINCT subject, thread FROM block").fetchall()
-        )
-        files = ((subject, thread.rpartition(" ")[0]) for subject, thread in rows)
-        named = [subject for subject, name in files if name.rpartition("/")[2] in PROFILES]
-        return frozenset(word for subject in named for word in subject.split())
 
     def languages(self) -> list[str]:
         """Return the languages of the indexed texts."""
@@ -374,7 +348,7 @@ def _found(
         passages += is_source
         parts = {name: round(value, 4) for name, value in one.parts.items()}
         found.append(replace(one, score=round(one.score, 4), parts=parts, held=held, nearby=beside))
-    return SearchResult(found=found, languages=languages)
+    return SearchResult(found=found, languages=languages, corpus=corpus)
 
 
 class _Place(NamedTuple):
@@ -441,29 +415,19 @@ class Queries:
         in_paths = "m.part = 0 AND m.path IN (SELECT value FROM json_each(?))"
         return [*blocks, *(self._select(in_paths, [json.dumps(missing)]) if missing else ())]
 
-    def propose(self, found: Sequence[str], limit: int, after: str = "") -> list[Block]:
-        """Return up to `limit` blocks that contain any of the terms, best match first.
-
-        With `after`, only those of that day or a later one.
-        """
+    def propose(self, found: Sequence[str], limit: int) -> list[Block]:
+        """Return up to `limit` blocks that contain any of the terms, best match first."""
         rows = self.base.execute(
             f"""SELECT m.number FROM words
             JOIN block AS m ON m.number = words.rowid
-            WHERE words MATCH ? AND (m.day >= ? OR ? = '') AND {self._condition}
+            WHERE words MATCH ? AND {self._condition}
             ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608 - constants
-            (expression(found), after, after, *self._values, limit),
+            (expression(found), *self._values, limit),
         ).fetchall()
         best = [number for (number,) in rows]
         blocks = self._select("m.number IN (SELECT value FROM json_each(?))", [json.dumps(best)])
         by_number = {block.number: block for block in blocks}
         return [by_number[number] for number in best]
-
-    def newer(self, day: str, path: str, found: Collection[str]) -> list[Block]:
-        """Return blocks of a day or later with any of some terms, or of one source."""
-        best = self.propose(sorted(found), MAX_NEWER, after=day) if found else []
-        here = f"ORDER BY m.day DESC, m.part LIMIT {MAX_NEWER}"
-        best += self._select("m.path = ? AND m.day >= ?", [path, day], here)
-        return self._in_effect([*{block.number: block for block in best}.values()])
 
     def _scored(self, corpus: Corpus, asked: Sequence[str], blocks: Sequence[Block]) -> list[Block]:
         """Return blocks with the BM25 scores of the words asked for. All forms are one word."""

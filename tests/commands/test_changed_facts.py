@@ -270,7 +270,9 @@ def test_a_change_that_a_log_states_is_shown_below_what_it_changes(tmp_path: Pat
     nights = Nights(tmp_path, "The rotas of the guild are in Slack.", "We bake on Mondays.")
     log = "The guild switched from Slack to Matrix.\n- We no longer bake on Mondays."
     nights.night(DAYS[1], "The rotas of the guild are in Slack.", "We bake on Mondays.", log=log)
-    old = next(h for h in nights.hits("rota tool") if h["text"].endswith("are in Slack."))
+    old = next(
+        h for h in nights.hits("where are the guild rotas") if h["text"].endswith("are in Slack.")
+    )
     assert "switched from Slack to Matrix" in old["later"]["text"]
     assert done(nights.repo, "why", old["id"], now=at(DAYS[-1]))["later"] == old["later"]
     assert ("We bake on Mondays.", "resolved") not in nights.texts("When do we bake?")

@@ -18,8 +18,17 @@ from memrepo.core.messages import SUBJECT_LENGTH, cut, words_of
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.later import Text, Topic, later_line, newer_first, replaces
-from memrepo.policies.ranking import KINDS, Block, Found, Held, Moment, sureness, with_replaced
+from memrepo.policies.later import Text, later_line, newer_first, replaces
+from memrepo.policies.ranking import (
+    KINDS,
+    Block,
+    Corpus,
+    Found,
+    Held,
+    Moment,
+    sureness,
+    with_replaced,
+)
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_of_session, is_retired, trust_of
 from memrepo.store import blocks
@@ -28,7 +37,6 @@ from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
 from memrepo.store.run_files import Ledger
 from memrepo.text.sentences import Paragraph, paragraphs
-from memrepo.text.words import query_terms
 
 if TYPE_CHECKING:
     from memrepo.store.blocks import Embedder
@@ -291,7 +299,8 @@ class Recall:
         weights: Weights | None,
         also: Sequence[str],
     ) -> Answer:
-        config, wanted, limit = self.work.config, frozenset(only.statuses), only.limit
+        config, wanted = self.work.config, frozenset(only.statuses)
+        least = limit = max(only.limit, MAX_COMPARED)
         local = self.now.astimezone(config.zone)
         moment = Moment(now=local, retrievals=lambda id_: self._accesses.of(id_).total)
         stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
@@ -302,72 +311,44 @@ class Recall:
             memories = self._memories([match.block for match in matches])
             kept = [m for m in memories if m.status != "active" or self._stands_as(m) in wanted]
             count = sum(not _is_lowered(m) for m in kept) + len(answer.found) - len(matches)
-            if count >= only.limit or len(answer.found) < limit:
+            if count >= least or len(answer.found) < limit:
                 break
             limit *= 2  # some were expired or retired: fetch more
-        best = _last(kept, _is_lowered)[: only.limit]
+        best = _last(kept, _is_lowered)[:least]
         if config.rules.tiers.last:
             best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
-        texts = [_memory_text(memory) for memory in best]
-        about = frozenset(query_terms(" ".join(words)))
-        best = newer_first(best, texts, about, lambda new, old: replaces(best[new], best[old]))
-        newer = NewerTexts(
-            index=self.index,
-            only=replace(only, limit=1),
-            question=" ".join((*words, *also)),
-            people=self.index.people() if answer.found else frozenset(),
-            languages=answer.languages,
-            today=local.date().isoformat(),
-            undone=self.work.tree.stones.undone,
-        )
-        return self._with_later(answer, best, newer, about)
+        return self._with_later(answer, best, only.limit)
 
     def _stands_as(self, memory: Memory) -> str:
         return EXPIRED if self._age(memory)[1] else "active"
 
-    def _with_later(
-        self,
-        answer: SearchResult,
-        best: Sequence[Memory],
-        newer: NewerTexts,
-        about: frozenset[str],
-    ) -> Answer:
-        """Return hits and passages, newer states first, each with what came after it."""
+    def _with_later(self, answer: SearchResult, best: Sequence[Memory], limit: int) -> Answer:
+        """Return the first hits and passages, the first of them with what came after it."""
         memories = {memory.id: memory for memory in best}
         found = {match.block.id: match for match in answer.matches}
         hits = iter(found[memory.id] for memory in best)
         every = [next(hits, None) if one.block.id else one for one in answer.found]
         shown = [one for one in [*every, *hits] if one is not None]
         lowered = {memory.id for memory in best if _is_lowered(memory)}
-        texts = [
-            replace(text, day="") if one.block.id in lowered else text
-            for one in shown
-            for text in [_text_of(one.block)]
-        ]
 
-        def is_newer(new: int, old: int) -> bool:
-            """Return whether the newer of two is found nearly as well.
+        def is_newer(new: Found, old: Found) -> bool:
+            """Return whether the newer of two replaces the older, or is found nearly as well."""
+            one, other = memories.get(new.block.id), memories.get(old.block.id)
+            if one and other and replaces(one, other):
+                return True
+            is_as_good = new.score >= AS_GOOD * old.score
+            is_as_good &= new.held.answers >= old.held.answers and new.block.id not in lowered
+            return is_as_good and new.block.day > old.block.day > ""
 
-            Of several things that a text is about, one has to be later than the other text.
-            """
-            one, other = shown[new], shown[old]
-            is_as_good = one.score >= AS_GOOD * other.score
-            is_as_good &= one.held.answers >= other.held.answers
-            if not (is_as_good and texts[new].day > texts[old].day > ""):
-                return False
-            is_mixed = "\n" in texts[new].text.strip() and "\n" in texts[old].text.strip()
-            memory = memories.get(other.block.id)
-            return not is_mixed or newer.is_later(texts[new], other.block, memory)
-
-        shown = newer_first(shown, texts, about, is_newer)
+        shown = newer_first(shown, is_newer)
         later: dict[int, Later] = {}
-        for place, one in enumerate(shown):
+        for place, one in enumerate(shown[:limit]):
             memory = memories.get(one.block.id)
-            # The best guess too, if nothing answers: what came after it may.
-            is_compared = place == 0 or (place < MAX_COMPARED and one.held.answers)
-            if is_compared or (memory and memory.standing == "stale"):
-                after = newer.later(one.block, memory)
+            if place == 0 or (memory and memory.standing == "stale"):
+                others = [other.block for other in shown[:MAX_COMPARED] if other is not one]
+                after = self._later(one.block, memory, others, answer.corpus)
                 later |= {one.block.number: after} if after else {}
+        shown = shown[:limit]
         others_of = self._contesting(best)
         placed = []
         for place, one in enumerate(shown):
@@ -501,6 +482,38 @@ class Recall:
             ),
         )
 
+    def later_than(self, memory: Memory) -> Later | None:
+        """Return the latest line about the same as a memory. Its text is what is asked for."""
+        block = self.index.named({memory.id}).get(memory.id)
+        answer = self.index.search([memory.body[:MAX_LATER]], Filter(limit=MAX_COMPARED))
+        others = [one.block for one in answer.found if one.block.id != memory.id]
+        return self._later(block, memory, others, answer.corpus) if block else None
+
+    def _later(
+        self, block: Block, memory: Memory | None, others: Sequence[Block], corpus: Corpus | None
+    ) -> Later | None:
+        """Return the latest line of others about the same as a hit, or None.
+
+        What an import copied is known to be of its day, or older.
+        """
+        imported, undone = self.index.wanted.imported, self.work.tree.stones.undone
+        hit = _text_of(block)
+        hit = replace(hit, text=memory.body if memory else hit.text, day=hit.day or imported())
+        texts = {
+            _text_of(one) if one.id else _in_effect(_text_of(one), undone): one
+            for one in others
+            if not (one.id and not one.seen and one.day == imported())
+        }
+        today = local_day(self.now, self.work.config.zone)
+        best = later_line(hit, [*texts], corpus, today) if corpus and hit.day else None
+        if best is None:
+            return None
+        text, line, day = best
+        newer = texts[text]
+        number = newer.lines[0] + text.text.splitlines().index(line)
+        place = newer.id or f"{newer.path}:{number}"
+        return Later(place=place, text=cut(without_secrets(line.strip()), MAX_LATER), captured=day)
+
     def _contesting(self, memories: Iterable[Memory]) -> dict[str, Memory]:
         """Return by id the memories that contest some memories."""
         asked = {target for memory in memories for target in contesting(memory)}
@@ -574,8 +587,8 @@ def _last(memories: Sequence[Memory], goes: Callable[[Memory], bool]) -> list[Me
     return sorted(memories, key=lambda memory: memory.id in last)
 
 
-MAX_COMPARED, MAX_LATER = 3, 300
-"""The number of hits below which a later statement is shown, and its maximum characters."""
+MAX_COMPARED, MAX_LATER = 4, 300
+"""The number of hits of which the latest is shown below the first, and its maximum characters."""
 AS_GOOD = 0.95
 """The least share of the score of an older hit with which a newer one comes before it."""
 LOWERED = ("retired", "retire_candidate", "stale")
@@ -587,89 +600,12 @@ def _is_lowered(memory: Memory) -> bool:
     return memory.standing in LOWERED or is_of_session(memory)
 
 
-class NewerTexts(msgspec.Struct, frozen=True, kw_only=True):
-    """The texts of an index in which something later about a hit is looked for."""
-
-    index: Index
-    only: Filter
-    question: str
-    people: Collection[str]
-    languages: Collection[str]
-    today: str
-    undone: Collection[str]
-    """What was reverted or discarded, which sources may still say."""
-
-    def later(self, block: Block, memory: Memory | None = None) -> Later | None:
-        """Return the latest line about the same as a hit, or None.
-
-        For a hit that is no memory, the line is of a source.
-        """
-        topic = self._topic(block, memory)
-        if not topic.hit.day:
-            return None
-        blocks, weights = self.index.newer(topic, self.only)
-        texts = {
-            _text_of(one) if one.id else self._in_effect(_text_of(one)): one
-            for one in sorted(blocks, key=lambda block: not block.id)  # a memory before its source
-            if not one.id or (memory and one.id != memory.id)
-            if not self._is_of_import(one)
-        }
-        best = later_line(topic, [*texts], weights, self.today)
-        if best is None:
-            return None
-        text, line, day = best
-        newer = texts[text]
-        number = newer.lines[0] + text.text.splitlines().index(line)
-        place = newer.id or f"{newer.path}:{number}"
-        shown = cut(without_secrets(line.strip()), MAX_LATER)
-        return Later(place=place, text=shown, captured=day)
-
-    def is_later(self, text: Text, block: Block, memory: Memory | None = None) -> bool:
-        """Return whether a line of a newer text is later about a hit."""
-        topic = self._topic(block, memory)
-        weights = self.index.newer(topic, self.only)[1]
-        return later_line(topic, [text], weights, self.today) is not None
-
-    def _topic(self, block: Block, memory: Memory | None) -> Topic:
-        hit = _text_of(block)
-        hit = replace(hit, text=memory.body) if memory is not None else hit
-        return Topic(hit=hit, question=self.question, unnamed=self.people, languages=self.languages)
-
-    def _in_effect(self, text: Text) -> Text:
-        """Return a text with an empty line for each one that was reverted or discarded."""
-        lines = text.text.splitlines() if self.undone else ()
-        drafts = [(line, Memory.of("", {}, body=line)) for line in lines]
-        kept = [
-            "" if words_of(one, SUBJECT_LENGTH) in self.undone else line for line, one in drafts
-        ]
-        return replace(text, text="\n".join(kept)) if kept else text
-
-    def _is_of_import(self, block: Block) -> bool:
-        """Return whether only the day of the import is known of a memory: it may be far older."""
-        return bool(block.id) and not block.seen and block.day == self.index.wanted.imported()
-
-
-def later_than(work: Work, index: Index, memory: Memory, now: datetime) -> Later | None:
-    """Return the latest line about the same as a memory. Its text is what is asked for."""
-    block = index.named({memory.id}).get(memory.id)
-    if block is None:
-        return None
-    newer = NewerTexts(
-        index=index,
-        only=Filter(limit=1),
-        question=memory.body[:MAX_LATER],
-        people=index.people(),
-        languages=index.languages(),
-        today=local_day(now, work.config.zone),
-        undone=work.tree.stones.undone,
-    )
-    return newer.later(block, memory)
-
-
-def _memory_text(memory: Memory) -> Text:
-    """Return a memory as a text to compare, with the day and file of its evidence."""
-    path = memory.sources[0].resource if memory.sources else memory.path
-    return Text(text=memory.body, context=memory.context, day=memory.captured[:10], path=path)
+def _in_effect(text: Text, undone: Collection[str]) -> Text:
+    """Return a text with an empty line for each one that was reverted or discarded."""
+    lines = text.text.splitlines() if undone else ()
+    drafts = [(line, Memory.of("", {}, body=line)) for line in lines]
+    kept = ["" if words_of(one, SUBJECT_LENGTH) in undone else line for line, one in drafts]
+    return replace(text, text="\n".join(kept)) if kept else text
 
 
 def _text_of(block: Block) -> Text:

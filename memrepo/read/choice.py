@@ -42,12 +42,18 @@ BASE, PER_ROOT_FILE = 50, 2
 _INSTRUCTION = "file_instruction"
 """The sign of a statement in a file of the kind `instruction`."""
 _DAY_LOG, _OTHER_AGENT = "file_day_log", "file_other_agent"
+_PASSES = (
+    *(("good", 1, True), ("good", 1, False), ("good", 2, False)),
+    *(("fair", 1, True), ("fair", 1, False)),
+)
+"""What is chosen in order: how well it fits, how many times the share of its place it may have, and
+whether what is like the chosen waits, unless it is the owner's."""
 _SHARES = {_INSTRUCTION: 0.1, _DAY_LOG: 0.25}
 MAX_OF_FILE = 0.05
 """Maximum shares of the shelf for statements of instructions, for those of all daily logs, and for
 those of one file that no agent keeps for what lasts. Where the others leave room, clear rules of
 instructions have twice their share."""
-OWN_BONUS = 1.5
+OWN_BONUS = 2.5
 """How much a full shelf prefers what the agent's memory and the owner's profile say."""
 
 
@@ -149,7 +155,7 @@ def choose(
     of the shelf's size, except when they read the same statements `again`.
     """
     order = sorted(candidates, key=lambda c: (-c.rank, c.candidate_id))
-    same = _same(order)
+    same, like = _same(order)
     room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     newest = max((c.captured for c in candidates if _DAY_LOG in c.signs), default="")
@@ -163,9 +169,11 @@ def choose(
     own = sorted(order, key=lambda c: (-weights[c.candidate_id], c.candidate_id in same))
     taken = 0
     counts: Counter[str] = Counter()
-    for fits, shares in (("good", 1), ("good", 2), ("fair", 1)):
+    for fits, shares, is_other in _PASSES:
         for one in own:
-            is_strong = shares == 1 and one.rank >= STRONG and existing + taken < 2 * size
+            if is_other and not (_is_own(one) or shelf.isdisjoint(like[one.candidate_id])):
+                continue  # what says something else comes first
+            is_strong = is_other and one.rank >= STRONG and existing + taken < 2 * size
             if one.fits != fits or one.candidate_id in shelf or (taken >= room and not is_strong):
                 continue
             place = _shared_place(one)
@@ -284,29 +292,42 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(map(stem, content_words(text)))
 
 
-def _same(order: Sequence[Candidate]) -> dict[str, str]:
-    """Map the statements that others state, alone or among more, to the fuller one of them."""
+def _same(order: Sequence[Candidate]) -> tuple[dict[str, str], dict[str, set[str]]]:
+    """Map the statements that others state, alone or among more, to the fuller one of them.
+
+    Also map statements to those of other sections that share half of what the shorter one says.
+    """
     texts = [_Text.of(one) for one in order]
     holders = Counter(word for one in texts for word in one.words)
     weights = {word: math.log(1 + len(texts) / count) for word, count in holders.items()}
     worth = [sum(weights[word] for word in one.words) for one in texts]
     size = [len(one.words) for one in texts]
     holding: dict[str, list[int]] = defaultdict(list)
-    same: dict[str, str] = {}
+    same, like = dict[str, str](), defaultdict[str, set[str]](set)
     for n in sorted(range(len(texts)), key=lambda n: (_DAY_LOG in texts[n].by.signs, -size[n])):
         one, shared = texts[n], Counter[int]()
         rare = [word for word in one.words if holders[word] <= MAX_HOLDERS]
         for word in rare:
             for at in holding[word]:
                 shared[at] += weights[word]  # type: ignore[assignment]
-        near = (at for at, held in shared.most_common(MAX_COMPARED) if held >= MIN_NEAR * worth[n])
+        near = [at for at, held in shared.most_common(MAX_COMPARED) if held >= MIN_NEAR * worth[n]]
+        for other in (texts[at].by for at in near if len(one.words) >= MIN_WORDS):
+            if not _is_beside(one.by, other):
+                like[one.by.candidate_id].add(other.candidate_id)
+                like[other.candidate_id].add(one.by.candidate_id)
         fuller = next((at for at in near if _states(texts[at], one, weights)), None)
         if fuller is not None:
             same[one.by.candidate_id] = texts[fuller].by.candidate_id
         elif one.by.fits or _is_curated(one.by):
             for word in rare:
                 holding[word].append(n)
-    return same
+    return same, like
+
+
+def _is_beside(one: Candidate, other: Candidate) -> bool:
+    """Return whether two statements are in one section, where a word makes the difference."""
+    places = {(p.resource, p.unit.headings) for p in one.placed}
+    return not places.isdisjoint((p.resource, p.unit.headings) for p in other.placed)
 
 
 @cache
@@ -319,12 +340,7 @@ def _states(fuller: _Text, one: _Text, weights: Mapping[str, float]) -> bool:
     is_log = _DAY_LOG in one.by.signs
     if len(one.words) < (SHORT_WORDS if is_log else MIN_WORDS) or _are_apart(fuller.by, one.by):
         return False
-    is_here = any(
-        (p.resource, p.unit.headings) == (q.resource, q.unit.headings)
-        for p in one.by.placed
-        for q in fuller.by.placed
-    )
-    least = COVERED_HERE if is_here else COVERED_LOG if is_log else COVERED
+    least = COVERED_HERE if _is_beside(one.by, fuller.by) else COVERED_LOG if is_log else COVERED
     above = fuller.above if len(one.words) >= SHORT_WORDS else frozenset[str]()
     known = total = 0.0
     for clauses in one.parts:

@@ -430,6 +430,24 @@ def test_a_full_shelf_prefers_what_the_memory_says() -> None:
     assert {one.candidate_id for one in own} <= shelf
 
 
+def test_a_full_shelf_prefers_what_is_unlike_the_chosen() -> None:
+    texts = (
+        "Insight of the miller: never include the due day in a request (weakens the price)",
+        "Learned: the due day shows haste, never include a day in requests; it weakens the price",
+        "The cellar key hangs behind the boiler in the hall",
+    )
+    signs = [("file_rules",), ("file_rules",), ("file_rules",)]
+    for own, expected in ((signs, {0, 2}), ([signs[0], ("file_memory",), signs[2]], {0, 1})):
+        found = some(5.0, 2.0, 1.0)
+        found = [
+            replace(one, text=text, signs=sign)
+            for one, text, sign in zip(found, texts, own, strict=True)
+        ]
+        shelf = choose(found, size=2, existing=0).shelf
+        assert shelf == {f"cand-{n}" for n in expected}, "but for what the owner keeps"
+    assert len(choose(found, size=3, existing=0).shelf) == 3, "room is for all"
+
+
 def test_a_full_shelf_prefers_what_was_said_of_late() -> None:
     days = ["2026-06-01"] * 5 + ["2026-08-20", "2026-08-28", ""]
     found = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -84,8 +84,9 @@ AGAIN = 0.15
 """How much each chosen line lowers the scores of later lines under its heading."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
-DUE_DAYS, FRESH_DAYS = 14, 90
-"""Days before its date in which a promise is due, and days in which a state counts as new."""
+DUE_DAYS, FRESH_DAYS, STATE_DAYS = 14, 90, 30
+"""Days before its date in which a promise is due, days in which a state counts as new, and days
+before the newest log in which a dated state may still hold."""
 BEST, GOOD, LOW, UNSURE = range(4)
 """How certainly a memory belongs to its part, judged by its file, section and sentence."""
 _TYPES = (
@@ -169,7 +170,10 @@ def compose(
     """
     claims = [memory for memory in memories if memory.is_wanted or memory.type in _TYPES]
     newest = newest_states(map(_place_of, claims))
-    claims = [memory for memory in claims if not _is_old_state(memory, newest)]
+    logs = (m.captured[:10] for m in claims if date_of_path(m.first[0]))
+    last = date.fromisoformat(max(logs, default="") or str(date.max))
+    since = str(last - timedelta(days=STATE_DAYS)) if last < date.max else ""
+    claims = [memory for memory in claims if not _is_old_state(memory, newest, since)]
     owners = {owner_of(memory).lower() for memory in claims} - {""}
     names = owners | {owner.split()[0] for owner in owners}
     house = _house(claims)
@@ -198,11 +202,11 @@ def _place_of(memory: Memory) -> tuple[str, str]:
     return memory.first[0], memory.context.rpartition(SEPARATOR)[2]
 
 
-def _is_old_state(memory: Memory, newest: Mapping[tuple[str, str], str]) -> bool:
-    """Return whether a memory is of a dated state that its file replaced with a newer one."""
+def _is_old_state(memory: Memory, newest: Mapping[tuple[str, str], str], since: str) -> bool:
+    """Return whether a memory is of a dated state that its file replaced, or from before a day."""
     file, heading = _place_of(memory)
     title, day = state_of(heading)
-    return bool(day) and day < newest[file, title]
+    return bool(day) and (day < newest[file, title] or day < since)
 
 
 def _spread(found: Iterable[_Candidate], passed: Collection[str]) -> list[_Candidate]:

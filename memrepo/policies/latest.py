@@ -25,15 +25,15 @@ from memrepo.policies.phrases import read
 from memrepo.read.kinds import TURN, file_kind, kinds, section_kind, signs_of
 from memrepo.read.learned import features, worth
 from memrepo.read.shelf import type_of
-from memrepo.read.thoughts import Unit, field_of, scan, width
+from memrepo.read.thoughts import Unit, field_of, function_words, scan, width
 from memrepo.text.dates import find_date, is_date_heading, without_dates
 from memrepo.text.words import content_words, entries, fold, patterns, stems, words
 
 MAX_LINES, DAYS, OPEN_DAYS = 8, 14, 1
 """The most lines, the days before the newest log in which a log is new, and those in which what it
 calls current or due still is."""
-_SHARES = ((2, 1), (3, 1), (4, 2))
-"""The most lines of one day and of one subject, first while others have any."""
+_OF_A_DAY = (2, 4)
+"""The most lines of one day, first while other days have any."""
 MIN_SCORE, FIRST, OUTLINE, MIN_PARTS = 0.5, 0.4, 1.3, 3
 """The least score of a line, the bonus of the first line about a subject, the score of the list of
 what is below its heading, and the fewest headings of such a list."""
@@ -121,7 +121,7 @@ def _day(note: Memory) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(stems(sorted(content_words(text))))
+    return frozenset(stems(sorted(content_words(text) - function_words())))
 
 
 def _chosen(
@@ -130,12 +130,12 @@ def _chosen(
     """Return the best lines, newest first, that no later line or section replaces."""
     lines = list[Memory]()
     known = [_words(memory.body) for memory in shown]
-    days, subjects = Counter[str](), Counter[str]()
+    days, subjects = Counter[str](), set[str]()
     best = sorted(_of_last_sections(found), key=lambda pair: (_day(pair[0]), pair[1].score))
-    for most_of_day, most_of_subject in _SHARES:
+    for most_of_day in _OF_A_DAY:
         for note, one in reversed(best):
             day, own = _day(note), _words(f"{one.subject} {one.text}")
-            is_full = days[day] >= most_of_day or subjects[one.subject] >= most_of_subject
+            is_full = days[day] >= most_of_day or one.subject in subjects
             if len(lines) >= most or is_full or any(repeats(own, other) for other in known):
                 continue
             line = note.with_fields({"context": None, "gist": None}, one.text)
@@ -145,25 +145,31 @@ def _chosen(
             lines.append(line if is_named else line.with_fields({}, f"# {one.subject}\n{one.text}"))
             known.append(own)
             days[day] += 1
-            subjects[one.subject] += bool(one.subject)
+            subjects |= {one.subject} - {""}
     return lines
 
 
 def _of_last_sections(found: Iterable[tuple[Memory, Entry]]) -> Iterator[tuple[Memory, Entry]]:
-    """Yield the lines of subjects to which no later section returns. What is open needs less."""
+    """Yield the lines to whose subject no later section returns. What is open needs less for it."""
     later = dict[str, frozenset[str]]()
     for note, one in sorted(found, key=lambda p: (_day(p[0]), p[0].first[1], p[1].place))[::-1]:
-        own = _words(one.subject)
-        others = [words for subject, words in later.items() if subject != one.subject]
-        if not any(_are_of_one(own, other, is_open=one.is_open) for other in others):
+        subject, own = _words(one.subject), _words(f"{one.subject} {one.text}")
+        others = [words for name, words in later.items() if name != one.subject]
+        is_over = any(_is_about(other, subject, own, is_open=one.is_open) for other in others)
+        if one.text and not is_over:
             yield note, one
-            later.setdefault(one.subject, own)
+        if subject:
+            later.setdefault(one.subject, subject)
 
 
-def _are_of_one(one: frozenset[str], other: frozenset[str], *, is_open: bool) -> bool:
-    """Return whether two headings share most of their words, or a name, and no number differs."""
-    shared, least = len(one & other), min(len(one), len(other))
-    return (2 * shared > least or (is_open and shared > 1)) and not differ(one, other)
+def _is_about(
+    later: frozenset[str], subject: frozenset[str], own: frozenset[str], *, is_open: bool
+) -> bool:
+    """Return whether a later heading shares most words with that of a line, or is in its text."""
+    shared, least = len(later & subject), min(len(later), len(subject))
+    is_named = len(later) > 1 and 3 * len(later & own) > 2 * len(later)
+    is_same = is_named or 2 * shared > least or (is_open and shared > 1)
+    return is_same and not differ(later, own)
 
 
 # -- the lines of a log ----------------------------------------------------------------------------
@@ -196,9 +202,9 @@ def _lines_of(resource: str, title: str, body: str) -> Iterator[Entry]:
             is_open = not found.isdisjoint(_OPEN)
             yield Entry(subject, unit.text, round(score, 3), place, unit.text_hash, is_open)
     for subject, below in parts.items():
-        if subject and len(names := [*filter(None, below)]) >= MIN_PARTS:
-            text = " · ".join(names)
-            yield Entry(subject, text, OUTLINE, max(below.values()), text_hash(text))
+        names = [*filter(None, below)]
+        text = " · ".join(names) if len(names) >= MIN_PARTS else ""  # without one, it only ends
+        yield Entry(subject, text, OUTLINE, max(below.values()), text_hash(text))
 
 
 def _names_above(unit: Unit) -> tuple[str, str]:

@@ -421,6 +421,29 @@ def test_the_newest_state_is_on_the_page_and_an_older_one_leaves_it(tmp_path: Pa
     done(repo, "run", now=NEXT_DAY)
     assert "The shop page takes orders." in page(repo)
     assert "The shop page is offline." not in page(repo)
+    log = workspace / "memory" / "2026-06-01.md"
+    log.parent.mkdir(exist_ok=True)
+    log.write_text("# 2026-06-01\n\n- We decided to close the shop on Mondays.\n")
+    done(repo, "run", now="2026-06-02T02:00:00Z")
+    assert "The shop page takes orders." not in page(repo), "logs go on since"
+    assert "We decided to close the shop on Mondays. (2026-06-01)" in page(repo)
+
+
+def test_what_the_newest_log_says_is_a_line_with_its_day_until_it_is_rejected(
+    tmp_path: Path,
+) -> None:
+    told = "Status: the new hinge works since noon, tested by Lea"
+    log = f"# 2026-02-28\n\n## Oven door\n\n- {told}.\n- Rye dough rests for eleven hours.\n"
+    repo, _ = bakery(tmp_path, **{"memory/2026-02-28.md": log})
+    done(repo, "run")
+    line = f"Oven door: {told}. (2026-02-28)"
+    assert lines(repo)[line][0] == "Lately"
+    assert line in session(repo)
+    assert memrepo(repo, "check", "--all").exit == 0
+    done(repo, "reject", done(repo, "add", f"{told}.")["id"], "--reason", "not true")
+    assert "Oven door" not in page(repo)
+    assert "works since noon" not in session(repo)
+    assert memrepo(repo, "check", "--all").exit == 0
 
 
 def test_a_pinned_memory_and_rules_of_a_plain_page_come_while_there_is_room(tmp_path: Path) -> None:

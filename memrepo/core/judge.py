@@ -104,10 +104,9 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A checked operation with its evidence, as every judge hands it on.
 
     `memory` is the memory or the statement that an operation other than `add` concerns. `former`
-    has the (resource, text hash) pairs of its lines before they were edited, `units` the (resource,
-    unit hash) pairs of its lines. `is_quoted` is whether its text is that of its lines, so that the
-    lines identify it. `rank` and `signs` say why rules chose it. `refused` is why a wording was
-    refused and its lines are quoted.
+    has the (resource, text hash) pairs of its lines before they were edited. `is_quoted` is whether
+    its text is that of its lines, so that the lines identify it. `rank` and `signs` say why rules
+    chose it.
     """
 
     id: str
@@ -122,7 +121,6 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     tags: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     context: str = ""
-    units: tuple[tuple[str, str], ...] = ()
     former: frozenset[tuple[str, str]] = frozenset()
     memory: str = ""
     still: str = ""
@@ -131,4 +129,3 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_nominated: bool = False
     rank: float = 0.0
     signs: tuple[str, ...] = ()
-    refused: str = ""

@@ -207,10 +207,9 @@ Part = tuple[Document, Sequence[tuple[int, str]]]
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The documents of one question. `last` are the resources whose last part this is."""
+    """The documents of one question."""
 
     parts: tuple[Part, ...]
-    last: frozenset[str] = frozenset()
 
     @property
     def files(self) -> dict[str, Document]:
@@ -298,11 +297,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if not at:
                 return ()
             found = ((document, rows[:at]),), ((document, rows[at:]),)
-        early = frozenset(d.resource for d, _ in found[0]) - {d.resource for d, _ in found[1]}
-        return (
-            Batch(parts=found[0], last=self.last & early),
-            Batch(parts=found[1], last=self.last - early),
-        )
+        return tuple(Batch(parts=part) for part in found)
 
 
 def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
@@ -329,11 +324,7 @@ def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
         parts += [[(document, chunk)] for chunk in _chunks(rows, limit)]
     if now:
         parts.append(now)
-    ends = {document.resource: n for n, part in enumerate(parts) for document, _ in part}
-    return tuple(
-        Batch(parts=tuple(part), last=frozenset(r for r, at in ends.items() if at == n))
-        for n, part in enumerate(parts)
-    )
+    return tuple(Batch(parts=tuple(part)) for part in parts)
 
 
 def _head(id_: str, document: Document) -> str:

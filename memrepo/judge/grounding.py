@@ -136,7 +136,6 @@ class _ParsedGrounds:
         alone = (one or two for one, two in _ALONE.findall(whole))
         self.numbers = {int(number) for number in (*alone, *_ORDINAL.findall(whole))}
         self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
-        self.days |= set(self._moved())
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
         has_month = any(month for _, month, _ in _read_dates("\n".join(grounds.evidence))[0])
         is_next = has_month or any(f" {one} " in f" {self.loose} " for one in _next_year())
@@ -158,14 +157,6 @@ class _ParsedGrounds:
             return True
         is_month = not day[2] and any(_same_day(day, one, self.years) for one in self.stated)
         return is_month or self._is_relative(day, is_listed=is_listed)
-
-    def _moved(self) -> Iterator[Day]:
-        """Yield the dates meant by words such as `yesterday`, relative to the evidence's dates."""
-        for word, days in _values_of("relative").items():
-            if word in self.words or (word >= "\u3040" and word in self.folded):
-                for year, month, day in self.stated:
-                    moved = date(year, month, day) + timedelta(days=days)
-                    yield moved.year, moved.month, moved.day
 
     def _is_relative(self, day: Day, *, is_listed: bool) -> bool:
         for year, month, number in self.stated:

@@ -91,7 +91,6 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
         is_nominated=any(p.retrieved for p in placed),
         rank=best.rank,
         signs=best.signs,
-        units=tuple((p.resource, p.unit.hash) for p in placed),
         former=frozenset((p.resource, p.former.text_hash) for p in placed if p.former),
     )
 

@@ -166,10 +166,8 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     """
     if not one.key or one.key != two.key:
         return False
-    headings = _headings(under_old), _headings(under_new)
-    if not (
-        _are_nested(*headings) if all(headings) else headings[0] == headings[1] and " " in one.key
-    ):
+    is_under = all(map(_headings, (under_old, under_new))) or " " in one.key
+    if not (is_under and _are_near(under_old, under_new)):
         return False
     first, second = (frozenset(map(stem, side.value)) for side in (one, two))
     days = (frozenset(t for t in side.times if t.isalpha()) for side in (one, two))

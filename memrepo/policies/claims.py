@@ -18,7 +18,6 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
@@ -229,14 +228,6 @@ _ARTICLE = regex(r"^(?:the|a|an) (?=\S)")
 _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
 
 
-class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that a claim probably duplicates, with the score and the reason."""
-
-    memory_id: str
-    score: float
-    reason: str
-
-
 # -- the marks by which memories are looked up -----------------------------------------------------
 
 
@@ -349,13 +340,11 @@ def duplicate_score(one: Memory, other: Memory) -> float:
     return round(score, 4)
 
 
-def probable_duplicate(claim: Memory, others: Iterable[Memory]) -> Duplicate | None:
-    """Return the memory most similar to a claim, or None if no score reaches 0.80."""
+def probable_duplicate(claim: Memory, others: Iterable[Memory]) -> tuple[str, str]:
+    """Return the id of the memory most similar to a claim, and why; empty if no score is enough."""
     scored = [(-duplicate_score(claim, other), other.id) for other in others]
-    score, memory_id = min(scored, default=(0.0, ""))
-    if -score < DUPLICATE_THRESHOLD:
-        return None
-    return Duplicate(memory_id=memory_id, score=-score, reason=f"composite_{-score:.2f}_subject")
+    score, id_ = min(scored, default=(0.0, ""))
+    return (id_, f"composite_{-score:.2f}_subject") if -score >= DUPLICATE_THRESHOLD else ("", "")
 
 
 def cosine(one: frozenset[str], other: Collection[str]) -> float:

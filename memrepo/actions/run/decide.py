@@ -56,7 +56,6 @@ from memrepo.core.state import (
 from memrepo.core.times import format_time
 from memrepo.policies.claims import (
     SHORT,
-    Duplicate,
     claim_keys,
     have_two_roles,
     is_by_person,
@@ -240,13 +239,13 @@ def _take(plan: RunPlan, known: Known, one: Statement) -> tuple[str, str, str]:
             return old.id, "reworded", how if reused is not None else "edited_in_place"
     if old is not None:
         known.replaced[one.id] = old.id
-    twin = probable_duplicate(claim, known.find(claim_keys, claim_keys(claim)))
+    twin, likeness = probable_duplicate(claim, known.find(claim_keys, claim_keys(claim)))
     wants = Wants(tags=plan.config.tags.vocabulary, tag_pattern=plan.config.tag_pattern)
     noted = (tag for tag in known.tags_of(sources) if is_known_tag(tag, wants))
     claim = claim.with_fields({"tags": tuple(dict.fromkeys((*claim.tags, *noted))) or None})
     known.create(_memory(known, one, claim, id_, sources, twin))
     if twin:
-        return id_, "probable_duplicate", twin.reason
+        return id_, "probable_duplicate", likeness
     return id_, "new_claim", "no_candidates_above_threshold"
 
 
@@ -447,9 +446,9 @@ def _memory(
     claim: Memory,
     id_: str,
     sources: tuple[Source, ...],
-    twin: Duplicate | None,
+    twin: str,
 ) -> Memory:
-    """Return the new memory of a statement."""
+    """Return the new memory of a statement. `twin` is the memory that it may duplicate, or ""."""
     dated = [s.captured[:10] for s in sources if s.captured and s.captured_from != "commit"]
     doubt = {"standing": "probable_duplicate"} if twin and one.standing == "resolved" else {}
     fields = {
@@ -457,7 +456,7 @@ def _memory(
         "id": id_,
         "created": known.now,
         "sources": sources,
-        "duplicate_of": twin.memory_id if twin else None,
+        "duplicate_of": twin or None,
         "origin": "promotion" if one.is_nominated else None,
         **doubt,
     }

@@ -242,14 +242,12 @@ class SourceFiles:
             standing="unresolved" if kind == "open_question" else "resolved",
             sources=sources,
             context=spelled_context(filter(None, context)),
-            units=tuple((r, u.hash) for u, r in touched),
             former=frozenset((p.resource, p.former.text_hash) for p in placed if p and p.former),
             memory=one.old.id if op.op != "add" and one.old is not None else "",
             still=op.still,
             until=op.until,
             is_quoted=False,
             is_nominated=any(r in self._notes for _, r in touched),
-            refused=one.refused,
         )
 
     def _of(self, source: Source) -> list[Unit]:

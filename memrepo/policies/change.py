@@ -4,21 +4,39 @@ A newer statement replaces an older one if it names what has ended or the value 
 it has another value for the same key under the same heading. It continues an older one if the two
 differ in one value only. An older statement that is continued is history, but no error. In all
 other cases both hold.
+
+Lineage: engram, contradiction detection. Memories are compared once per change, whoever wrote them.
 """
 
 from __future__ import annotations
 
+import heapq
+import math
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.core.memory import Memory
-from memrepo.policies.phrases import Clause, Reading, Replaced, plain_words, read, stem
-from memrepo.policies.standing import Newer
-from memrepo.text.dates import without_dates
-from memrepo.text.words import patterns
+from memrepo.core.memory import CLAIM_TYPES, Memory, Source
+from memrepo.policies.claims import INACTIVE_STANDINGS
+from memrepo.policies.phrases import (
+    Clause,
+    Reading,
+    Replaced,
+    are_near,
+    headings_of,
+    plain_words,
+    read,
+    stem,
+)
+from memrepo.policies.standing import Newer, contradicts, is_dated, newer_of, same_place
+from memrepo.text.words import content_words, patterns
+
+if TYPE_CHECKING:
+    from memrepo.core.state import State
 
 MIN_COVER = 0.5
 """A statement that changes another must repeat at least this share of its words."""
@@ -60,7 +78,7 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     one, two = read(stated_in(old)), read(stated_in(new))
     if one.is_open or two.is_open or one.words == two.words:
         return None
-    if found := _change_that_ends(one, two, are_near=_are_near(old.context, new.context)):
+    if found := _change_that_ends(one, two, is_near=are_near(old.context, new.context)):
         return found
     if together or one.is_over:
         return None
@@ -104,7 +122,7 @@ def _spelled(name: str) -> str:
     return re.sub(r"[\W_]+", " ", name.rpartition("/")[2].removesuffix(".md")).strip().lower()
 
 
-def _change_that_ends(one: Reading, two: Reading, *, are_near: bool) -> StatementChange | None:
+def _change_that_ends(one: Reading, two: Reading, *, is_near: bool) -> StatementChange | None:
     """Return the change if the newer statement ends or replaces what the older one states.
 
     If it ends one clause of several, a person decides what is left of the others.
@@ -114,9 +132,9 @@ def _change_that_ends(one: Reading, two: Reading, *, are_near: bool) -> Statemen
         shared, times = over.content & old.content, over.times & one.times
         is_whole = over.content <= old.content and len(shared) >= MIN_COVER * len(old.content)
         is_whole &= times == over.times or not one.times
-        is_near = are_near or len(shared) > 2 or not shared.isdisjoint(one.names | two.names)
+        is_named = is_near or len(shared) > 2 or not shared.isdisjoint(one.names | two.names)
         # Who states that it is not so agrees with who states that it is over.
-        is_alike = is_near and over.is_negated == old.is_negated
+        is_alike = is_named and over.is_negated == old.is_negated
         return is_whole and is_alike and len(shared | times) > 1
 
     ended = () if one.is_over else [part for part in two.parts if part.is_over]
@@ -166,8 +184,8 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     """
     if not one.key or one.key != two.key:
         return False
-    is_under = all(map(_headings, (under_old, under_new))) or " " in one.key
-    if not (is_under and _are_near(under_old, under_new)):
+    is_under = all(map(headings_of, (under_old, under_new))) or " " in one.key
+    if not (is_under and are_near(under_old, under_new)):
         return False
     first, second = (frozenset(map(stem, side.value)) for side in (one, two))
     days = (frozenset(t for t in side.times if t.isalpha()) for side in (one, two))
@@ -229,34 +247,161 @@ def _kinds_of(part: Sequence[str], of: Reading) -> set[str]:
     return kinds
 
 
-_FILES = frozenset(
-    map(stem, "memory rtmemory ltmemory tools identity agents claude notes log".split())
-)
-_USER = stem("user")
+# -- which of two memories changes the other -----------------------------------------------------
 
 
-def _headings(under: str) -> tuple[str, ...]:
-    """Return the headings above a statement without dates, except common file names.
+def find_change(first: Memory, second: Memory) -> StatementChange | None:
+    """Return how one of two statements changes the other, or None if both may be true.
 
-    The file of the user names a person, to whom the headings below it belong.
+    A statement that declares the other over is certain if a date or git shows that it is newer. A
+    statement that only gives another value is certain if a date shows it. One that only continues
+    the other counts with a date only.
     """
-    parts = (plain_words(without_dates(part)) for part in re.split(r" [›–] ", under))
-    found = tuple(part for part in parts if part and part not in _FILES)
-    return () if found == (_USER,) else found
+    if same_place(first.sources, second.sources):
+        return None
+    newer, basis = newer_of(first.sources, second.sources)
+    together = _are_together(first.sources, second.sources)
+    pairs: list[tuple[Memory, Memory, Newer]] = [
+        (second, first, "first"),
+        (first, second, "second"),
+    ]
+    for old, new, side in sorted(pairs, key=lambda pair: pair[2] != newer):
+        # An undated statement may have existed long before it was first seen.
+        may_be_newer = not (basis == "dated" or is_dated(old.sources)) and is_dated(new.sources)
+        if newer not in (side, "unknown") and not may_be_newer:
+            continue
+        change = change_of(old, new, together=together)
+        if change is None or (change.is_event and all(map(_is_of_a_day, (old, new)))):
+            continue  # each event describes its own day
+        is_certain = change.is_certain or (
+            not change.is_open
+            and newer == side
+            and (basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources)))
+        )
+        if is_certain or not change.is_next:
+            return replace(change, newer=side if is_certain else newer, is_certain=is_certain)
+    return None
 
 
-def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
-    """Return whether the longer sequence of headings ends with the shorter one."""
-    size = min(len(one), len(two))
-    return one[len(one) - size :] == two[len(two) - size :]
+def _is_of_a_day(memory: Memory) -> bool:
+    """Return whether the date of a statement comes from a daily log or a heading."""
+    return any(s.captured_from in ("heading", "file") for s in memory.sources)
 
 
-def _are_near(under_old: str, under_new: str) -> bool:
-    one, two = _headings(under_old), _headings(under_new)
-    return _are_nested(one, two) if one and two else one == two
+def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
+    """Return whether two statements are different lines of one file, written on the same day."""
+    return any(
+        (one.resource, one.captured[:10]) == (other.resource, other.captured[:10])
+        and one.lines != other.lines
+        for one in first
+        for other in second
+        if one.captured
+    )
 
 
-def are_apart(under_old: str, under_new: str) -> bool:
-    """Return whether the headings above two statements, without dates, name two things."""
-    one, two = _headings(under_old), _headings(under_new)
-    return bool(one and two) and not _are_nested(one, two)
+def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
+    """Return whether, according to git, a new statement was added later to the same file."""
+    seen = {s.resource: s.captured[:10] for s in old if s.captured}
+    return any(s.captured[:10] > seen[s.resource] for s in new if s.resource in seen)
+
+
+def _is_undecided(state: State, one: Memory, other: Memory) -> bool:
+    """Return whether a pair is still to be decided, so that rules may compare it.
+
+    Statements of different users or projects cannot conflict.
+    """
+    from memrepo.core.corrections import corrections_of  # a search needs none
+
+    if one.scope != other.scope or contradicts(one, other) or contradicts(other, one):
+        return False
+    case = corrections_of(state).between(one.id, other.id)
+    return case is None or not case.about({one.id: one.body, other.id: other.body})
+
+
+def changed_pairs(
+    state: State, memories: Mapping[str, Memory], ids: Collection[str]
+) -> Iterator[tuple[str, str, StatementChange]]:
+    """Yield (memory, other memory, change) for each open pair with one side in `ids`.
+
+    `memories` are all that are compared. The change is that of the first memory against the second.
+    """
+    wanted = sorted(set(ids) & memories.keys())
+    statements = StatementIndex(memories if wanted else {})
+    seen: set[frozenset[str]] = set()
+    for id_ in wanted:
+        for other in sorted(statements.changed(memories[id_])):
+            second, first = sorted((memories[id_], memories[other]), key=_age)
+            pair = frozenset((id_, other))
+            if pair not in seen and _is_undecided(state, first, second):
+                seen.add(pair)
+                if change := find_change(first, second):
+                    yield first.id, second.id, change
+
+
+def _age(memory: Memory) -> tuple[str, str, str]:
+    dated = (s.captured for s in memory.sources if s.captured_from not in ("", "commit"))
+    created = memory.created
+    return max(dated, default=""), created.isoformat() if created else "", memory.id
+
+
+MAX_COMPARED = 12
+"""Maximum number of statements to compare a statement with, chosen by its rarest words."""
+MAX_HOLDERS = 500
+"""Number of statements from which a word that they have is too common to select one."""
+
+
+def is_compared(memory: Memory) -> bool:
+    """Return whether a memory is compared with new statements."""
+    is_claim = memory.status == "active" and memory.type in CLAIM_TYPES
+    return is_claim and memory.standing not in INACTIVE_STANDINGS
+
+
+def compared_in(state: State) -> Mapping[str, Memory]:
+    """Return by id the memories that are compared with new statements."""
+    return state.once(_compared_in)
+
+
+def _compared_in(state: State) -> Mapping[str, Memory]:
+    return {memory.id: memory for memory in state.active if is_compared(memory)}
+
+
+class StatementIndex:
+    """An index by words of the memories that are compared with new statements."""
+
+    def __init__(self, memories: Mapping[str, Memory]) -> None:
+        self._held = memories
+        self._holders: dict[str, list[str]] = {}
+        for id_, memory in memories.items():
+            for word in content_words(memory.body):
+                self._holders.setdefault(word, []).append(id_)
+
+    def changed(self, claim: Memory) -> dict[str, StatementChange]:
+        """Map neighbours of a statement to how the statement and the neighbour change each other.
+
+        Several undated values of one key form a list, so one more value changes nothing. A
+        statement that may end several others ends none.
+        """
+        if not self._held or read(stated_in(claim)).is_open:
+            return {}
+        found = {}
+        for id_ in self.neighbours(claim):
+            if one := find_change(claim, self._held[id_]):
+                found[id_] = one
+        given = [id_ for id_, one in found.items() if not one.stated]
+        known = [
+            id_ for id_ in given if found[id_].is_certain or self._held[id_].standing == "contested"
+        ]
+        if len(given) > MAX_VALUES or (len(given) > 1 and len(known) < len(given)):
+            found = {id_: one for id_, one in found.items() if id_ not in given}
+        ended = [id_ for id_, one in found.items() if one.stated]
+        return {i: one for i, one in found.items() if len(ended) < 2 or i not in ended}
+
+    def neighbours(self, claim: Memory) -> list[str]:
+        """Return the ids of statements that share rare words with a claim, most relevant first."""
+        scores: dict[str, float] = {}
+        for word in content_words(claim.body):
+            ids = self._holders.get(word, ())
+            for id_ in ids if len(ids) <= MAX_HOLDERS else ():
+                scores[id_] = scores.get(id_, 0) + math.log(1 + len(self._held) / len(ids))
+        scores.pop(claim.id, None)
+        return heapq.nsmallest(MAX_COMPARED, scores, key=lambda id_: (-scores[id_], id_))

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.patterns import regex, spelled
-from memrepo.text.dates import opening_date
+from memrepo.text.dates import opening_date, without_dates
 from memrepo.text.words import ENGLISH, bare, language_asked, small_words
 from memrepo.text.words import table as language_table
 
@@ -356,3 +356,39 @@ def _used_in(words: tuple[str, ...], of: Table) -> tuple[frozenset[str], tuple[s
         rest.pop(0)  # the preposition in `works on Atlas`
     end = next((n for n, word in enumerate(rest) if bare(word) in of.small), len(rest))
     return _content(words[:at], of), tuple(rest[:end]) if at else ()
+
+
+# -- what a statement stands under --------------------------------------------------------------
+
+_FILES = frozenset(
+    map(stem, "memory rtmemory ltmemory tools identity agents claude notes log".split())
+)
+_USER = stem("user")
+
+
+def headings_of(under: str) -> tuple[str, ...]:
+    """Return the headings above a statement without dates, except common file names.
+
+    The file of the user names a person, to whom the headings below it belong.
+    """
+    parts = (plain_words(without_dates(part)) for part in re.split(r" [›–] ", under))
+    found = tuple(part for part in parts if part and part not in _FILES)
+    return () if found == (_USER,) else found
+
+
+def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
+    """Return whether the longer sequence of headings ends with the shorter one."""
+    size = min(len(one), len(two))
+    return one[len(one) - size :] == two[len(two) - size :]
+
+
+def are_near(under_old: str, under_new: str) -> bool:
+    """Return whether the headings above two statements, without dates, name one thing, or none."""
+    one, two = headings_of(under_old), headings_of(under_new)
+    return _are_nested(one, two) if one and two else one == two
+
+
+def are_apart(under_old: str, under_new: str) -> bool:
+    """Return whether the headings above two statements, without dates, name two things."""
+    one, two = headings_of(under_old), headings_of(under_new)
+    return bool(one and two) and not _are_nested(one, two)

@@ -18,9 +18,8 @@ from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.layout import in_workspace
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
-from memrepo.policies.change import are_apart
 from memrepo.policies.claims import find_reflecting
-from memrepo.policies.phrases import read, stem
+from memrepo.policies.phrases import are_apart, read, stem
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.intake import Placed, meaning_key
 from memrepo.read.kinds import is_profile

@@ -32,8 +32,8 @@ from memrepo.merge.tombstones import (
     leave_out,
     tombstones_in,
 )
-from memrepo.policies.change import are_apart
 from memrepo.policies.claims import SHORT, is_held_by_person
+from memrepo.policies.phrases import are_apart
 from memrepo.policies.rules import Size
 from memrepo.policies.standing import RETIRED
 from memrepo.read.documents import note_header

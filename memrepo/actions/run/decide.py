@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from memrepo.actions.run.gather import Answers, Input, Nominee, RunPlan
-from memrepo.actions.run.known import Known
+from memrepo.actions.run.known import Known, is_listed
 from memrepo.actions.run.settle import (
     OUTDATED,
     add_hashes,
@@ -291,19 +292,13 @@ def _recognise(plan: RunPlan, known: Known, one: Statement, claim: Memory) -> tu
         return id_, held.id, "decided_before"
     key = reuse_key(claim)
     priors = known.find(claim_keys, [key]) if key else []
-    for prior in sorted(sorted(priors, key=_id), key=_captured, reverse=True):
+    for prior in sorted(
+        sorted(priors, key=attrgetter("id")), key=attrgetter("captured"), reverse=True
+    ):
         equal = normal_subject(prior.object) == normal_subject(one.object)
         if (equal and one.object) or plan.config.is_classic:
             return id_, prior.id, "exact_normalized_match"
     return id_, "", ""
-
-
-def _id(memory: Memory) -> str:
-    return memory.id
-
-
-def _captured(memory: Memory) -> str:
-    return memory.captured
 
 
 def _known_by(known: Known, hash_: str, claim: Memory) -> Memory | None:
@@ -338,18 +333,9 @@ def _find_import(known: Known, sources: Sequence[Source]) -> tuple[str, str]:
     """Return the imported memory with one of these sources, because it was judged elsewhere."""
     for source in sources:
         for memory in known.find_text([source.text_hash]):
-            if memory.origin == "import" and _rests_on(memory, *_place(source)):
+            if memory.origin == "import" and is_listed(memory, source.resource, source.text_hash):
                 return memory.id, "same_evidence"
     return "", ""
-
-
-def _place(source: Source) -> tuple[str, str]:
-    return source.resource, source.text_hash
-
-
-def _rests_on(memory: Memory, resource: str, hash_: str) -> bool:
-    """Return whether a memory lists a unit of a source, under its current or an earlier wording."""
-    return any(s.resource == resource and hash_ in memory.wordings(s) for s in memory.sources)
 
 
 def _before_edit(known: Known, one: Statement) -> Memory | None:
@@ -364,7 +350,7 @@ def _before_edit(known: Known, one: Statement) -> Memory | None:
         for memory in known.find_text([hash_]):
             is_unlisted = len(memory.sources) >= MAX_LISTED and hash_ in hashes_of(memory)
             is_stored = not memory.sources and memory.own_hash == hash_
-            if not (is_unlisted or is_stored or _rests_on(memory, resource, hash_)):
+            if not (is_unlisted or is_stored or is_listed(memory, resource, hash_)):
                 continue
             is_lost = known.lost_its_line(memory) or _is_edited_twin(known, memory, one)
             if is_lost and not _names_another(memory, one):

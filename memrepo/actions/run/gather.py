@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.overtake import StatementIndex, compared_in
 from memrepo.actions.work import Work
 from memrepo.config import Config, parse_config
 from memrepo.core import codec
@@ -54,6 +53,7 @@ from memrepo.merge.tombstones import (
     tombstones_in,
 )
 from memrepo.policies.ageing import SKILLS, Nomination, nominated
+from memrepo.policies.change import StatementIndex, compared_in
 from memrepo.policies.rules import RunMode
 from memrepo.read.choice import NOTHING, Candidate, ShelfChoice, candidates_of, choose, shelf_size
 from memrepo.read.intake import (
@@ -171,16 +171,16 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     update the paths of moved sources.
     """
 
-    texts: Sequence[SourceText] = ()
-    intake: Intake = msgspec.field(default_factory=Intake)
+    texts: Sequence[SourceText]
+    intake: Intake
+    known: Known
+    moved: tuple[Step, ...]
+    nominees: tuple[Nominee, ...]
+    cursor: Mapping[str, Cursor]
+    warnings: tuple[Problem, ...]
     reader: Reader | None = None
-    known: Known = msgspec.field(default_factory=Known)
-    moved: tuple[Step, ...] = ()
-    nominees: tuple[Nominee, ...] = ()
     candidates: Sequence[Candidate] = ()
     choice: ShelfChoice = NOTHING
-    cursor: Mapping[str, Cursor] = msgspec.field(default_factory=dict)
-    warnings: tuple[Problem, ...] = ()
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):

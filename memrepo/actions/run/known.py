@@ -32,7 +32,6 @@ from memrepo.core.memory import (
 from memrepo.core.messages import counted, words_of
 from memrepo.core.state import (
     BULK_OPS,
-    EMPTY,
     Change,
     Create,
     Op,
@@ -42,9 +41,7 @@ from memrepo.core.state import (
     is_decided,
     traits_of,
 )
-from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import Corrected, Tombstone, binds, decided_against, tombstones_in
-from memrepo.policies.change import are_apart
 from memrepo.policies.claims import (
     find_reflecting,
     free_path,
@@ -54,6 +51,7 @@ from memrepo.policies.claims import (
     storage_fault,
     texts_of,
 )
+from memrepo.policies.phrases import are_apart
 from memrepo.policies.standing import RETIRED
 from memrepo.read.intake import Reader
 
@@ -65,13 +63,6 @@ MAX_REFUSED, REFUSED_WORDS = 5, 60
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 Marks = Callable[[Memory], frozenset[Hashable]]
 """Return what identifies a memory, by one rule of `policies.claims`."""
-
-
-def fault_of(error: Exception) -> str:
-    """Return why one statement could not be handled, after an error that nobody expected."""
-    if isinstance(error, MemrepoError):
-        return error.message
-    return f"an internal error ({type(error).__name__}: {error}); please report it"
 
 
 _BY_HAND: Mapping[Op, str] = {
@@ -100,14 +91,14 @@ class Known:
 
     def __init__(
         self,
-        state: State = EMPTY,
-        now: datetime = EARLIEST,
-        reader: Reader | None = None,
+        state: State,
+        now: datetime,
+        reader: Reader,
         *,
-        decided: Collection[str] = (),
-        since: Callable[[Collection[str], str], Sequence[str]] = lambda _traits, _resource: (),
-        whole: bool = False,
-        scope: str = "",
+        decided: Collection[str],
+        since: Callable[[Collection[str], str], Sequence[str]],
+        whole: bool,
+        scope: str,
     ) -> None:
         """Start without changes.
 
@@ -115,7 +106,7 @@ class Known:
         versions of a source since then. If `whole`, the run also reads corrected statements that
         are still in their sources. `scope` is that of the workspace.
         """
-        self.state, self.now, self.run = state, now, ""
+        self.state, self.now, self.reader, self.run = state, now, reader, ""
         self.steps: list[Step] = []
         self.ops: dict[str, Op] = {}
         self.made: dict[str, str] = {}
@@ -131,7 +122,6 @@ class Known:
         self._undo: list[tuple[str, Memory | None, Op | None]] = []
         self._paths: set[str] = set()
         self._marks: dict[Marks, dict[Hashable, dict[str, None]]] = {}
-        self._reader = reader
 
     # -- looking up --------------------------------------------------------------------------
 
@@ -189,34 +179,23 @@ class Known:
 
     def _is_at(self, memory: Memory) -> bool:
         """Return whether any place that a memory lists still contains the memory's text."""
-        return any(self.is_at(memory, source) for source in memory.sources)
-
-    def is_at(self, memory: Memory, source: Source) -> bool:
-        """Return whether the file of a source still states a memory, under its heading."""
-        return self._reader is not None and self._reader.is_at(memory, source)
+        return any(self.reader.is_at(memory, source) for source in memory.sources)
 
     def is_of_other_heading(self, memory: Memory, claim: Memory, hash_: str) -> bool:
         """Return whether a file states one text for a memory and a claim under two headings."""
         files = {s.resource for s in claim.sources} & {*memory.files}
         return are_apart(memory.context, claim.context) and any(
-            len(self._reader.headings_of(file, hash_)) > 1 for file in files if self._reader
+            len(self.reader.headings_of(file, hash_)) > 1 for file in files
         )
-
-    def standing(self, resource: str) -> frozenset[str]:
-        """Return the text hashes in the current version of a source."""
-        return self._reader.standing(resource) if self._reader is not None else frozenset()
 
     def tags_of(self, sources: Iterable[Source]) -> tuple[str, ...]:
         """Return the tags of the notes that state something."""
-        reader = self._reader
-        found = (tag for s in sources if reader is not None for tag in reader.tags(s.resource))
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(tag for s in sources for tag in self.reader.tags(s.resource)))
 
     def other_places(self, memory: Memory) -> tuple[Source, ...]:
         """Return the current places of a memory that may have more sources than it lists."""
-        if self._reader is None or len(memory.sources) < MAX_LISTED:
-            return ()
-        return self._reader.holding(hashes_of(memory))
+        is_full = len(memory.sources) >= MAX_LISTED
+        return self.reader.holding(hashes_of(memory)) if is_full else ()
 
     def lost_its_line(self, memory: Memory) -> bool:
         """Return whether an active memory has no line any more, and nothing else took its place."""
@@ -249,7 +228,8 @@ class Known:
                 _restore(self.ops, id_, op)
             del self.steps[steps:]
             if not isinstance(error, DecidedAgainst):
-                self.faults[name] = fault_of(error)
+                what = f"an internal error ({type(error).__name__}: {error}); please report it"
+                self.faults[name] = error.message if isinstance(error, MemrepoError) else what
 
     def create(self, memory: Memory) -> None:
         """Add a new memory at a free path. Raise MemrepoError if it could not be stored."""
@@ -293,7 +273,7 @@ class Known:
         new = [
             replace(s, kind="inferred") if s.resource in reflecting else s
             for s in sources
-            if not _is_listed(old, s)
+            if not is_listed(old, s.resource, s.text_hash)
         ]
         # Each on its own: a new source must not bring back one that was reverted.
         left = [s for s in new if not self._is_reverted_source(id_, s)]
@@ -375,15 +355,12 @@ class Known:
             sides = (old, self._stated_by(change))
             for memory in filter(None, sides):
                 for source in memory.sources:
-                    blobs = self._since(traits, source.resource) if self._reader else ()
+                    blobs = self._since(traits, source.resource)
                     for hash_ in memory.wordings(source) if blobs[2:] else ():
-                        there = [hash_ in self._held(source.resource, blob) for blob in blobs]
+                        there = [hash_ in self.reader.held(source.resource, one) for one in blobs]
                         if there[0] == there[-1] and len({*there}) > 1:
                             return True
         return False
-
-    def _held(self, resource: str, blob: str) -> frozenset[str]:
-        return self._reader.held(resource, blob) if self._reader is not None else frozenset()
 
     def _stated_by(self, change: Change) -> Memory | None:
         """Return the memory to which a change gives a new statement, after the change, or None."""
@@ -439,8 +416,7 @@ class Known:
         """Yield a warning for each memory that stays without a line, unless `left_out` names it."""
         named = {id_ for ids in self._reverted.values() for id_ in ids}
         now = (self.current(one.id) for one in self.state.active if one.id not in named)
-        if self._reader is not None:
-            yield from kept_unstated(now, self._decided, self._reader)
+        yield from kept_unstated(now, self._decided, self.reader)
 
     # -- steps -------------------------------------------------------------------------------
 
@@ -521,7 +497,6 @@ def _restore(values: dict[str, _Value], key: str, value: _Value | None) -> None:
         values[key] = value
 
 
-def _is_listed(memory: Memory, source: Source) -> bool:
-    """Return whether a memory lists a source, under its current or an earlier wording."""
-    of_file = (one for one in memory.sources if one.resource == source.resource)
-    return any(source.text_hash in memory.wordings(one) for one in of_file)
+def is_listed(memory: Memory, resource: str, hash_: str) -> bool:
+    """Return whether a memory lists a text of a source, under its current or an earlier wording."""
+    return any(s.resource == resource and hash_ in memory.wordings(s) for s in memory.sources)

@@ -29,12 +29,6 @@ from msgspec.structs import replace
 from memrepo.actions.pending import REQUEST
 from memrepo.actions.run.gather import Input, RunPlan
 from memrepo.actions.run.known import Known
-from memrepo.actions.run.overtake import (
-    changed_pairs,
-    compared_in,
-    find_change,
-    is_compared,
-)
 from memrepo.core import corrections
 from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of
 from memrepo.core.errors import Problem
@@ -53,7 +47,13 @@ from memrepo.core.memory import (
 )
 from memrepo.core.messages import cut
 from memrepo.core.state import Change, Step, Update, Write
-from memrepo.policies.change import StatementChange
+from memrepo.policies.change import (
+    StatementChange,
+    changed_pairs,
+    compared_in,
+    find_change,
+    is_compared,
+)
 from memrepo.policies.claims import (
     find_reflecting,
     is_by_person,
@@ -563,7 +563,7 @@ def _retirements(
     """Yield a step per source that lost memories. Those are marked for `why`, or by its alarm."""
     for path, members in sorted(found.items()):
         marked = "; ".join(filter(None, (why, alarms.get(path, ""))))
-        is_there = bool(known.standing(path))
+        is_there = bool(known.reader.standing(path))
         yield retiring(members, path, known.run, known.now, is_there, marked)
 
 
@@ -617,7 +617,7 @@ def _without_places(
         if lost and not any(
             layout.is_memory(s.resource)
             or s.resource.startswith(f"{FOLLOWED_BY_IMPORT}://")
-            or known.is_at(memory, s)
+            or known.reader.is_at(memory, s)
             for s in memory.sources
         ):
             yield memory, next((path for path in lost if path in alarms), lost[0])

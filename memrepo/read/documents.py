@@ -31,6 +31,7 @@ from memrepo.read.marks import (
     without_private,
     without_unchanged,
 )
+from memrepo.text.dates import find_date
 
 Task = Literal["", "open", "done"]
 """State of a task with a checkbox. Empty for a line that is not a task."""
@@ -374,14 +375,15 @@ def read_head(text: str, path: str) -> ForeignHeader:
 
 
 class NoteHeader(NamedTuple):
-    """What the header of a note states: its numbered lines, and its tags."""
+    """What the header of a note states: its numbered lines, its tags, and its day, if any."""
 
     lines: tuple[tuple[int, str], ...] = ()
     tags: tuple[str, ...] = ()
+    day: str = ""
 
 
 def note_header(path: str, data: bytes) -> NoteHeader:
-    """Return the properties of a note that a search finds, and its tags.
+    """Return the properties of a note that a search finds, its tags and its day.
 
     Properties that only sort or display notes are left out, and so are those of a file with a
     memory's header, whose description is a statement.
@@ -400,7 +402,9 @@ def note_header(path: str, data: bytes) -> NoteHeader:
         if any(map(str.isalnum, "\n".join(rows[first - 1 : end - 1]).partition(":")[2]))
         for number in range(first, end)
     )
-    return NoteHeader(lines, tuple(dict.fromkeys(filter(None, map(as_tag, tags)))))
+    days = (find_date(str(head.values[key])) for key in DATE_KEYS if key in head.values)
+    found = tuple(dict.fromkeys(filter(None, map(as_tag, tags))))
+    return NoteHeader(lines, found, next(filter(None, days), ""))
 
 
 _TAG_KEYS = ("tags", "tag")

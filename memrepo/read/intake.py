@@ -824,6 +824,8 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     at = _readable(intake, text, at, reader)
     if not at.last:  # later versions often forget to say when they were written
         day = date_updated(reader.data(text.blob).decode("utf-8", "replace"))
+        if not (day or text.is_dated):
+            day = note_header(name, reader.data(text.blob)).day
         text = replace(text, updated=min(day, text.committed))
     units, notes, new = units_of(text.blob), notes_of(text.blob), hashes_of(text.blob)
     step = advance(at, text.resource, text.blob, new, hashes_of)

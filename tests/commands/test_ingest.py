@@ -39,6 +39,9 @@ def test_a_statement_is_dated_by_when_it_was_written_and_not_by_its_copy(tmp_pat
     }
     for name, text in texts.items():
         (workspace / name).write_text(f"# Places\n\n- {text}\n", encoding="utf-8")
+    for name, thing in (("told", "sled"), ("kept", "raft")):
+        head = "---\ntags: home\ndate: 2025-10-03\n---\n"
+        (workspace / f"memory/{name}.md").write_text(f"{head}- The {thing} is in the barn.\n")
     git(workspace, "init", "-q")
     git(workspace, "add", "MEMORY.md", "memory/edited.md")
     day = "2026-01-10T12:00:00Z"
@@ -48,8 +51,9 @@ def test_a_statement_is_dated_by_when_it_was_written_and_not_by_its_copy(tmp_pat
             patch.setenv(key, value)
         git(workspace, "commit", "-qm", "places")
     (workspace / "memory/edited.md").write_text("# Places\n\n- The loom is in the attic.\n")
-    for name, time in (("edited.md", 1770000000), ("new.md", 1767950000), ("said.md", 1767950000)):
-        os.utime(workspace / "memory" / name, (time, time))
+    os.utime(workspace / "memory/edited.md", (1770000000, 1770000000))
+    for name in ("new.md", "said.md", "kept.md"):
+        os.utime(workspace / "memory" / name, (1767950000, 1767950000))
     done(tmp_path, "init", "repo", "--from", "agent")
     done(tmp_path / "repo", "run")
     days = {m.first[0].rpartition("/")[2]: m.captured for m in memories(tmp_path / "repo").values()}
@@ -58,6 +62,8 @@ def test_a_statement_is_dated_by_when_it_was_written_and_not_by_its_copy(tmp_pat
         "edited.md": "2026-02-02",
         "new.md": "2026-01-09",
         "said.md": "2025-11-05",
+        "told.md": "2025-10-03",
+        "kept.md": "2026-01-09",
     }
     (workspace / "memory/new.md").write_text("# Places\n\n- The boat is at the pier.\n")
     os.utime(workspace / "memory/new.md", (1772450000, 1772450000))

@@ -35,6 +35,7 @@ from memrepo.policies.upkeep import interlock
 from memrepo.read.intake import is_much
 from memrepo.read.sources import matches
 from memrepo.store import run_files
+from memrepo.store.errors import problem
 from memrepo.store.workspace import read_folder, repository_of, template_folders
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"
@@ -147,7 +148,11 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     folder, place = (_folder(where), where.resolve().as_uri()) if is_followed else ("", "")
     known = _imported_from(work, state, place) if is_followed else []
     files, unread = _read(where, request.format, is_known=bool(known))
-    files = run_files.without_private(work.store.folder, where, files) if is_followed else files
+    if is_followed:
+        files, unsure = run_files.without_private(work.store.folder, where, files)
+        if unsure:
+            count = counted(unsure, "line", "lines")
+            unread = [*unread, problem("import-beside-private", folder, count=count)]
     runs = work.tree.manifests[0]
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = ImportTerms(
@@ -167,7 +172,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     created = [change.memory.id for change in found.changes if isinstance(change, Create)]
     stamp = run_stamp(work.call.now, [run.run for run in runs])
     run_id = f"{stamp}-{digest([work.tree.commit, *created])[:8]}-import"
-    faulty = (problem.path for problem in found.problems if problem.severity == "error")
+    faulty = (p.path for p in found.problems if p.severity == "error")
     there = {
         **dict.fromkeys(files, True),
         **dict.fromkeys((*faulty, *(p.path for p in unread)), False),

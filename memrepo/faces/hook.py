@@ -7,7 +7,6 @@ import re
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -43,7 +42,6 @@ OFFERS, OFFER_TOKENS = 3, 800
 MAX_RULE_WORDS = 40
 """Maximum words of a prompt for which rules are looked up."""
 PROMPTS, PROMPT_LENGTH, REPLY_LENGTH = 10, 300, 800
-BROKEN_OFF = timedelta(days=1)
 
 
 class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,16 +59,16 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 def happened(work: Work, event: HookEvent) -> str:
     """Handle an event of a session. Return a text for the agent, or an empty string."""
-    try:
-        refuse_private(work, event.session, event.folder)
-    except PrivateSession:
-        if event.own:
-            run_files.watch(work.store.folder, Path(event.own), is_private=True)
+    is_private = _is_private(work, event)
+    if event.own:
+        place, now = Path(event.own), work.call.now
+        run_files.watch(
+            work.store.folder, place, event.session, event.kind, now, is_private=is_private
+        )
+    if is_private:
         return ""
     match event.kind:
         case "start":
-            if event.own:
-                run_files.watch(work.store.folder, Path(event.own), is_private=False)
             begun = perform(work, "session", session.Request(what="start", id=event.session))
             with suppress(MemrepoError):  # a failed write is retried when the next session starts
                 _take_in_broken_off(work)
@@ -86,6 +84,14 @@ def happened(work: Work, event: HookEvent) -> str:
             if event.own:
                 _take_in_own(work.refreshed(), event.own)
     return ""
+
+
+def _is_private(work: Work, event: HookEvent) -> bool:
+    try:
+        refuse_private(work, event.session, event.folder)
+    except PrivateSession:
+        return True
+    return False
 
 
 def _take_in_own(work: Work, folder: str) -> None:
@@ -249,7 +255,7 @@ def _take_in_broken_off(work: Work) -> None:
     for place in found:
         at = _read(place).get("at", "")
         with suppress(ValueError):
-            if parse_time(at) + BROKEN_OFF > work.call.now:
+            if parse_time(at) + run_files.BROKEN_OFF > work.call.now:
                 continue
         _take_in(work, place)
 

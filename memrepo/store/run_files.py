@@ -20,7 +20,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime, timedelta
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -34,6 +34,7 @@ from memrepo.core.ids import digest
 from memrepo.core.judge import Usage
 from memrepo.core.manifest import Accesses, Event, fold, united
 from memrepo.core.patterns import regex
+from memrepo.core.times import format_time
 from memrepo.store.git import keep_newest, lock, lock_file, scratch
 from memrepo.store.repo import Repository
 
@@ -365,33 +366,61 @@ def bound(folder: Path) -> dict[Path, str]:
     return {Path(unquote(key)): min(value) for key, value in found.items() if key[:1] == "/"}
 
 
-def watch(folder: Path, notes: Path, *, is_private: bool) -> None:
-    """Record what a private session finds in a folder of notes, and later what it wrote there.
+BROKEN_OFF = timedelta(days=1)
+"""The time after its last event from which a session counts as ended."""
+_PRIVATE, _BESIDE = "private", "beside"
+"""The keys of lines that private sessions wrote, and of those that another may have written."""
 
-    A session that is not private ends that, at its start.
+
+def watch(
+    folder: Path, notes: Path, session: str, event: str, now: datetime, *, is_private: bool
+) -> None:
+    """Record at each event of a session which lines of a folder of notes private sessions wrote.
+
+    New lines are of the sessions at work, from a prompt to its answer, or else of all that are
+    open. Those of a private one are left out, and counted apart if another was at work too.
+    """
+    with lock(folder, "notes", wait_s=_LOCK_WAIT_S):
+        record, place = load(folder), notes.resolve().as_uri()
+        rows = (one.split(" ") for one in record.pop(f"open {place}", ()))
+        opened = {(kind, id_): (state, at) for kind, id_, state, at in rows}
+        since = format_time(now - BROKEN_OFF)
+        opened = {who: (state, at) for who, (state, at) in opened.items() if at >= since}
+        before = record.pop(f"before {place}", None)
+        here = _lines(_files(notes)) if is_private or before is not None else set[str]()
+        at_work = {who for who, (state, _) in opened.items() if state == "prompt"}
+        kinds = {kind for kind, _ in at_work or opened}
+        if before is not None and _PRIVATE in kinds:
+            key = f"{_PRIVATE if len(kinds) == 1 else _BESIDE} {place}"
+            record[key] = record.get(key, set()) | (here - before)
+        own = (_PRIVATE if is_private else "open", digest([session])[:16])
+        opened.pop(own, None)
+        if event != "end":
+            opened[own] = (event, format_time(now))
+        if any(kind == _PRIVATE for kind, _ in opened):
+            record[f"before {place}"] = here
+        if opened:
+            record[f"open {place}"] = {" ".join((*who, *at)) for who, at in opened.items()}
+        save(folder, record)
+
+
+def without_private(
+    folder: Path, notes: Path, files: Mapping[str, bytes]
+) -> tuple[dict[str, bytes], int]:
+    """Return the files of a folder of notes without the lines that private sessions wrote.
+
+    Also return how many of these another session may have written.
     """
     record, place = load(folder), notes.resolve().as_uri()
-    if is_private:
-        record.setdefault(f"before {place}", _lines(_files(notes)))
-    elif f"before {place}" in record:
-        record[f"private {place}"] = _private(record, place, _files(notes))
-        del record[f"before {place}"]
-    save(folder, record)
-
-
-def without_private(folder: Path, notes: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the files of a folder of notes without the lines that private sessions wrote."""
-    private = _private(load(folder), notes.resolve().as_uri(), files)
-    return {
+    there, before = _lines(files), record.get(f"before {place}")
+    unsure = record.get(f"{_BESIDE} {place}", set()) & there
+    private = record.get(f"{_PRIVATE} {place}", set()) | unsure
+    private |= set[str]() if before is None else there - before
+    public = {
         name: b"".join(b"\n" if _mark(line) in private else line for line in data.splitlines(True))
         for name, data in files.items()
     }
-
-
-def _private(record: Mapping[str, set[str]], place: str, files: Mapping[str, bytes]) -> set[str]:
-    before = record.get(f"before {place}")
-    new = set[str]() if before is None else _lines(files) - before
-    return record.get(f"private {place}", set()) | new
+    return public, len(unsure)
 
 
 def _files(notes: Path) -> dict[str, bytes]:

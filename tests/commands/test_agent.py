@@ -496,6 +496,44 @@ def test_what_claude_code_notes_in_a_private_session_is_never_imported(
     assert not {"Mia", "spring", "plan"} & set(shown.replace("'", " ").split())
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("first", ["private", "mine"])
+def test_of_sessions_at_one_time_only_the_private_one_s_notes_are_left_out(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, at_once: bool
+) -> None:
+    own = tmp_path / "projects" / "-code" / "memory"
+    own.mkdir(parents=True)
+    said = {"private": "Mia leaves the farm in spring.", "mine": "The barn is painted red."}
+
+    def happen(name: str, *events: str) -> None:
+        monkeypatch.setenv("MEMREPO_SESSION", name if name == "private" else "")
+        for event in events:
+            there = {"transcript_path": str(own.parent / "s.jsonl"), "session_id": name}
+            hook(repo, monkeypatch, event, prompt="Look at the farm's well.", **there)
+
+    def write(name: str) -> None:
+        with (own / "MEMORY.md").open("a") as file:
+            file.write(f"- {said[name]}\n")
+
+    order = [first, *({"private", "mine"} - {first})]
+    for name in order:
+        happen(name, "SessionStart")
+    for name in order if at_once else ():
+        happen(name, "UserPromptSubmit")
+    for name in order:
+        happen(name, *([] if at_once else ["UserPromptSubmit"]))
+        write(name)
+        happen(name, "Stop")
+    for name in order:
+        happen(name, "SessionEnd")
+    happen("later", "SessionStart", "SessionEnd")
+    known = {m.body for m in memories(repo).values() if not m.is_note}
+    assert said["private"] not in known
+    assert (said["mine"] in known) != (at_once and first == "mine")
+    told = done(repo, "import", "claude-code", own)["problems"]
+    assert [p["rule"] for p in told] == ["import-beside-private"] * at_once
+
+
 @pytest.mark.parametrize("named", ["{}/diary", "../diary"])
 @pytest.mark.parametrize(
     ("inside", "said"), [("", {}), ("2026", {}), (None, {"cwd": "diary/2026"})]

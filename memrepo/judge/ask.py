@@ -62,10 +62,6 @@ class Backend(Protocol):
 class AnswerStore(Protocol):
     """A store that keeps a judge's paid answers from one run to the next."""
 
-    @property
-    def unbilled(self) -> Usage:
-        """Return the cost of stored answers that no run's manifest has recorded yet."""
-
     def find(self, key: str) -> str | None:
         """Return the stored answer to a question, or None if there is none."""
 
@@ -226,16 +222,19 @@ class Desk:
             reply = self._send(question) if kept is None else Reply(text=kept, usage=Usage())
             found = self._read(question, reply, key)
         except JudgeFailed as failed:
-            self.refuse(question.kind, failed.message, failed.raw, failed.tried)
+            self.failures.append(
+                Failure(
+                    name=question.kind,
+                    batch=self.asked,
+                    reason=failed.message,
+                    raw=failed.raw,
+                    tried=failed.tried,
+                )
+            )
             raise
         self._answered[key] = found
         self.tick(f"{question.kind} questions answered")
         return found
-
-    def refuse(self, kind: str, reason: str, raw: str, tried: tuple[str, ...] = ()) -> None:
-        """Record an unusable answer to a question of a kind, to be stored for inspection."""
-        failure = Failure(name=kind, batch=self.asked, reason=reason, raw=raw, tried=tried)
-        self.failures.append(failure)
 
     def _read(self, question: Question, reply: Reply, key: str) -> Answer:
         """Parse a reply and store it. Raise BadReply if it holds no whole answer."""
@@ -360,11 +359,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Any, ...]
     page: tuple[str, ...] = ()
     whole: bool = True
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """Return the reasons why elements are malformed."""
-        return tuple(one.reason for one in self.items if isinstance(one, Fault))
 
 
 class UnreadableReply(msgspec.Struct, frozen=True):

@@ -30,19 +30,23 @@ from memrepo.actions.pending import REQUEST
 from memrepo.actions.run.gather import Input, RunPlan
 from memrepo.actions.run.known import Known
 from memrepo.core import corrections
-from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of
+from memrepo.core.corrections import (
+    Correction,
+    CorrectionVerdict,
+    Side,
+    contradiction_id,
+    corrections_of,
+)
 from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.judge import Statement
 from memrepo.core.memory import (
-    MAX_LISTED,
     OWN_ACTOR,
     Link,
     Memory,
     Retired,
     Source,
     Stamp,
-    hashes_of,
     listed_places,
 )
 from memrepo.core.messages import cut
@@ -280,7 +284,7 @@ def supersede(known: Known, new: str, old: str, reason: str, sure: float | None 
             changes=(
                 Update(id=old, fields=superseded(before, new, known.now)),
                 Update(id=new, fields=gains),
-                _case_of(known, new, old, kept=new, reason=reason, sure=sure),
+                _case_of(known, new, old, "superseded", reason, sure),
             ),
         )
     )
@@ -312,39 +316,42 @@ def _flag(known: Known, doubt: _Doubt) -> None:
         fields = {"standing": "contested", "links": (*links, *edge)}
         changes.append(Update(id=id_, fields=fields))
     if changes:
-        case = _case_of(known, new, old, kept="", reason=doubt.why, sure=doubt.sure)
+        case = _case_of(known, new, old, "flagged", doubt.why, doubt.sure)
         both = (new, old)
         known.add(Step(op="flag", reason=doubt.why, changes=(*changes, case), memories=both))
 
 
 def _case_of(
-    known: Known, new: str, old: str, *, kept: str, reason: str, sure: float | None
+    known: Known,
+    new: str,
+    old: str,
+    verdict: CorrectionVerdict,
+    reason: str,
+    sure: float | None,
 ) -> Write:
     """Return the write that records a correction about two memories.
 
-    `kept` is the memory that replaced the other, or empty if the pair is only flagged. An earlier
-    correction about the pair is overwritten, and its date remains.
+    An earlier correction about the pair is overwritten, and its date remains.
     """
     before = corrections_of(known.state).between(new, old)
     return corrections.record(
         known.state,
         Correction(
             id=contradiction_id(new, old),
-            verdict="superseded" if kept else "flagged",
-            kept=kept,
-            sides=_sides(known.current(new), known.current(old)),
+            verdict=verdict,
+            kept=new if verdict == "superseded" else "",
+            sides=(
+                Side(memory=new, text=known.current(new).body),
+                Side(memory=old, text=known.current(old).body),
+            ),
             confidence=sure,
             reason=reason,
             by=OWN_ACTOR,
             run=known.run,
             at=(before.at if before else None) or known.now,
-            decided=known.now if kept else None,
+            decided=known.now if verdict != "flagged" else None,
         ),
     )
-
-
-def _sides(new: Memory, old: Memory) -> tuple[Side, Side]:
-    return Side(memory=new.id, text=new.body), Side(memory=old.id, text=old.body)
 
 
 def _is_resolved(known: Known, new: str, old: str) -> bool:
@@ -423,18 +430,10 @@ def _record_both_valid(known: Known, case: Correction, sides: Sequence[Memory]) 
         Update(id=memory.id, fields=reconciled(memory, other.id, known.is_active))
         for memory, other in (sides, sides[::-1])
     )
-    first, second = sides
-    decided = replace(
-        case,
-        verdict="both",
-        sides=_sides(first, second),
-        decided=known.now,
-        run=known.run,
-        reason=reason,
-    )
-    both = (first.id, second.id)
-    changes = (*updates, corrections.record(known.state, decided))
-    known.add(Step(op="resolve", reason=reason, changes=changes, memories=both))
+    first, second = (memory.id for memory in sides)
+    decided = _case_of(known, first, second, "both", reason, case.confidence)
+    changes = (*updates, decided)
+    known.add(Step(op="resolve", reason=reason, changes=changes, memories=(first, second)))
 
 
 DONE = "its box was ticked"
@@ -613,7 +612,6 @@ def _without_places(
             else:
                 may_have_left = len(hashes) > (1 if is_worded_by_person(memory) else 0)
             lost += [source.resource] if may_have_left else []
-        lost = lost or sorted(_unlisted(memory, gone or {}))
         if lost and not any(
             layout.is_memory(s.resource)
             or s.resource.startswith(f"{FOLLOWED_BY_IMPORT}://")
@@ -629,12 +627,6 @@ def _was_kept(memory: Memory) -> bool:
     stamps = (one for one in memory.verified if one.by.startswith("human:"))
     last = max((f"{one.at:%Y%m%dT%H%M%SZ}" for one in stamps if one.at), default="")
     return bool(retired) and retired[-1].run[: len(last)] < last
-
-
-def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
-    """Return the sources that lost a memory's text, if its list of places is incomplete."""
-    hashes = hashes_of(memory) if len(memory.sources) >= MAX_LISTED else frozenset[str]()
-    return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 
 def retiring(

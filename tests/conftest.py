@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driving import done
+from driving import copy_of, done
 from hypothesis import settings
 
 from memrepo import config
@@ -68,7 +68,7 @@ def everything_is_remembered() -> Iterator[None]:
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     """Return a repository without a workspace; test files that need more have their own."""
-    done(tmp_path, "init", "repo")
+    copy_of(lambda folder: done(folder, "init", "repo"), tmp_path)
     return tmp_path / "repo"
 
 

@@ -8,12 +8,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from memrepo.config import line_of, parse_config
+from memrepo.config import DEFAULTS, line_of, parse_config
 from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.faces import cli
@@ -82,10 +85,39 @@ def git(where: Path, *argv: str, check: bool = True) -> str:
 
 def begin(base: Path, workspace: Path, *options: str) -> Path:
     """Make a repository beside a workspace and run once; return its folder."""
-    repo = base / "repo"
-    done(base, "init", repo, "--from", workspace, *options)
-    done(repo, "run")
-    return repo
+
+    def make(folder: Path) -> None:
+        done(folder, "init", "repo", "--from", workspace, *options)
+        done(folder / "repo", "run")
+
+    if (base / "repo").exists():
+        make(base)
+    else:
+        copy_of(make, base, workspace.name, *options, *sorted(files(workspace).items()))
+    git(base / "repo", "config", "memrepo.workspace", str(workspace))
+    return base / "repo"
+
+
+_MADE: dict[str, TemporaryDirectory[str]] = {}
+
+
+def copy_of(make: Callable[[Path], object], into: Path, *of: object) -> None:
+    """Make in a folder what is the same wherever and whenever it is made of what is named."""
+    around = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+    key = repr((make.__qualname__, of, around, DEFAULTS))
+    if key not in _MADE:
+        folder = TemporaryDirectory()
+        make(Path(folder.name))
+        _MADE[key] = folder
+    shutil.copytree(_MADE[key].name, into, symlinks=True, dirs_exist_ok=True)
+
+
+def program(path: Path) -> Path:
+    """Write a `memrepo` that is this checkout's, wherever it is started; return its path."""
+    root = Path(__file__).resolve().parents[1]
+    path.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m memrepo "$@"\n')
+    path.chmod(0o755)
+    return path
 
 
 def copied(base: Path, to: Path) -> Path:

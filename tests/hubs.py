@@ -11,18 +11,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from driving import NOW, done, git
+from driving import NOW, copy_of, done, git
 
 
 def begin(base: Path, *names: str) -> list[Path]:
     """Make `hub.git` and a clone for each name; the first is where `memrepo init` was run."""
-    git(base, "init", "-q", "--bare", "hub.git")
-    first = base / names[0]
-    done(base, "init", first)
-    git(first, "remote", "add", "origin", "../hub.git")
-    done(first, "add", "Vera keeps the spare key under the third pot.")
-    done(first, "sync")
-    return [first, *(clone(base, name) for name in names[1:])]
+
+    def make(folder: Path) -> None:
+        git(folder, "init", "-q", "--bare", "hub.git")
+        first = folder / names[0]
+        done(folder, "init", first)
+        git(first, "remote", "add", "origin", "../hub.git")
+        done(first, "add", "Vera keeps the spare key under the third pot.")
+        done(first, "sync")
+        for name in names[1:]:
+            clone(folder, name)
+
+    copy_of(make, base, *names)
+    return [base / name for name in names]
 
 
 def clone(base: Path, name: str) -> Path:
@@ -71,12 +77,6 @@ def commit_all(repo: Path, message: str) -> str:
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", message, "--no-verify")
     return tip(repo)
-
-
-def _environment() -> dict[str, str]:
-    import os
-
-    return dict(os.environ)
 
 
 @contextmanager

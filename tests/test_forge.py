@@ -14,7 +14,7 @@ import hubs
 import msgspec
 import pytest
 import yaml
-from driving import LATER, assert_sound, done, git, memories, memrepo, subjects, tree
+from driving import LATER, assert_sound, done, git, memories, memrepo, program, subjects, tree
 
 from memrepo.actions.check import CheckRequest
 from memrepo.actions.scenes import CheckResult
@@ -64,10 +64,7 @@ def script(name: str, where: Path, *argv: str, **more: str) -> subprocess.Comple
     """Run a script of the forge with this checkout's memrepo on the path."""
     folder = where.parent / "bin"
     folder.mkdir(exist_ok=True)
-    (folder / "memrepo").write_text(
-        f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m memrepo "$@"\n'
-    )
-    (folder / "memrepo").chmod(0o755)
+    program(folder / "memrepo")
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["sh", str(FORGE / name), *argv],
@@ -123,13 +120,11 @@ def test_a_secret_in_a_message_is_found_at_a_file_that_a_forge_can_mark(clone: P
     assert SECRET not in json.dumps(problem)
 
 
-@pytest.mark.parametrize("text", ["format = [", 'format = "one"', "[run]\nnights = 3", b"\xff"])
-def test_a_configuration_that_cannot_be_used_is_named(clone: Path, text: str | bytes) -> None:
-    data = text if isinstance(text, bytes) else text.encode()
-    (clone / "memrepo.toml").write_bytes(data + b"\n")
-    hubs.commit_all(clone, "settings")
-    code, rules = found_in(clone)
-    assert (code, rules) == (1, {"config-unreadable"})
+def test_a_configuration_that_cannot_be_used_is_named(clone: Path) -> None:
+    for data in (b"format = [", b'format = "one"', b"[run]\nnights = 3", b"\xff"):
+        (clone / "memrepo.toml").write_bytes(data + b"\n")
+        hubs.commit_all(clone, "settings")
+        assert found_in(clone) == (1, {"config-unreadable"})
     assert script("check-pull-request", clone, "main", "pull", "../review").returncode == 1
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from driving import begin, git
+from driving import begin, git, program
 
 from memrepo.core.layout import asset
 
@@ -24,12 +24,7 @@ Ran = subprocess.CompletedProcess[str]
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a `memrepo` that is this checkout's."""
-    folder = tmp_path_factory.mktemp("bin")
-    program = folder / "memrepo"
-    line = shlex.join(["exec", "env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "memrepo"])
-    program.write_text(f'#!/bin/sh\n{line} "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    return folder
+    return program(tmp_path_factory.mktemp("bin") / "memrepo").parent
 
 
 @pytest.fixture(scope="module")

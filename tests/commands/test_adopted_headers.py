@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 import workspaces
-from driving import done, files, git, memrepo
+from driving import done, files, git, memrepo, program
 
 ROOT = Path(__file__).resolve().parents[2]
 ADOPTED = ROOT / "tests" / "data" / "adopted"
@@ -28,10 +27,7 @@ def test_headers_of_other_tools_stay_as_they_are(tmp_path: Path, more: dict[str,
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "theirs")
     done(folder, "init")
-    program = tmp_path / "memrepo"
-    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m memrepo "$@"\n')
-    program.chmod(0o755)
-    git(folder, "config", "memrepo.program", str(program))
+    git(folder, "config", "memrepo.program", str(program(tmp_path / "memrepo")))
     assert done(folder, "check", "--all")["problems"] == []
     changed = {name: data + b"\nOne more line.\n" for name, data in given.items()}
     for name, data in changed.items():

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from driving import done, git, memories, memrepo
+from driving import done, git, memories, memrepo, program
 
 BROKEN = "---\nid: mem-12\ntype: facct\n---\n\nA broken one.\n"
 
@@ -17,10 +16,7 @@ BROKEN = "---\nid: mem-12\ntype: facct\n---\n\nA broken one.\n"
 @pytest.fixture
 def repo(small_repo: Path) -> Path:
     """Return a repository whose hook calls this checkout's program."""
-    wrapper = small_repo.parent / "memrepo wrapper"
-    root = Path(__file__).resolve().parents[2]
-    wrapper.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m memrepo "$@"\n')
-    wrapper.chmod(0o755)
+    wrapper = program(small_repo.parent / "memrepo wrapper")
     git(small_repo, "config", "memrepo.program", str(wrapper))
     return small_repo
 

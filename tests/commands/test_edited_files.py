@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -69,15 +70,16 @@ def listed(title: str, *lines: str) -> str:
     return "\n".join(("# Memory", "", f"## {title}", "", *lines, ""))
 
 
-@pytest.mark.parametrize(
-    "mark",
-    [
-        *("(rest unchanged)", "(Rest unverändert)", "- ... (unchanged)"),
-        *("[rest of file unchanged]", "(everything else as before)"),
-        *("<!-- remaining entries unchanged -->", "(le reste est inchangé)", "(其余不变)"),
-    ],
+MARKS = (
+    *("(rest unchanged)", "(Rest unverändert)", "- ... (unchanged)"),
+    *("[rest of file unchanged]", "(everything else as before)"),
+    *("<!-- remaining entries unchanged -->", "(le reste est inchangé)", "(其余不变)"),
 )
-@pytest.mark.parametrize("mode", ["incremental", "reconciliation"])
+
+
+@pytest.mark.parametrize(
+    ("mark", "mode"), [*zip(MARKS, cycle(("incremental", "reconciliation")), strict=False)]
+)
 def test_what_a_file_calls_unchanged_still_holds(tmp_path: Path, mark: str, mode: str) -> None:
     nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE)})
     assert len(nights.texts()) == len(HOUSE)

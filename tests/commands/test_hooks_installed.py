@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from driving import done, git, memories, memrepo
+from driving import done, git, memories, memrepo, program
 
-ROOT = Path(__file__).resolve().parents[2]
 KEY = "123456789:" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345678"
 
 
 @pytest.fixture
 def repo(small_repo: Path) -> Path:
     """Return a repository whose hooks call this checkout's program."""
-    wrapper = small_repo.parent / "memrepo wrapper"
-    wrapper.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m memrepo "$@"\n')
-    wrapper.chmod(0o755)
+    wrapper = program(small_repo.parent / "memrepo wrapper")
     git(small_repo, "config", "memrepo.program", str(wrapper))
     return small_repo
 

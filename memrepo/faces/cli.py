@@ -15,7 +15,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
@@ -44,12 +44,21 @@ COMMANDS["agent"] = COMMANDS["agent"]._replace(
 argparse._ = str  # type: ignore[attr-defined]
 """Disable translation in `argparse`, which searches many folders for each of its messages."""
 _DRAFT = partial(argparse.HelpFormatter, width=80)
-"""The formatter while options are declared. `argparse` formats each option once, and would query
-the terminal width each time, which is slow. Printed help uses the full width."""
+"""The formatter while options are declared and parsed. `argparse` formats each option once, and
+would query the terminal width each time, which is slow."""
+_hints = cache(partial(get_type_hints, include_extras=True))
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises UsageError instead of exiting the process."""
+
+    printed: type[argparse.HelpFormatter] = argparse.HelpFormatter
+    """The formatter of the help that is printed."""
+
+    def format_help(self) -> str:
+        """Return the help in the width of the terminal."""
+        self.formatter_class = self.printed
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError with a message about invalid arguments."""
@@ -70,7 +79,7 @@ def globals_parser() -> Parser:
     add_globals(parser, defaults=True)
     # A single positional argument takes the whole rest. A second one would remove `--` from it.
     parser.add_argument("line", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.printed = argparse.RawDescriptionHelpFormatter
     return parser
 
 
@@ -135,13 +144,12 @@ def command_parser(name: str) -> Parser:
     )
     add_fields(parser, verb.load().Request)
     add_globals(parser, defaults=False)
-    parser.formatter_class = argparse.HelpFormatter
     return parser
 
 
 def add_fields(parser: argparse.ArgumentParser, request: Any) -> None:
     """Declare an argument for each field of a request."""
-    hints = get_type_hints(request, include_extras=True)
+    hints = _hints(request)
     groups: dict[str, Any] = {}
     for name in request.__struct_fields__:
         type_, meta = get_args(hints[name])
@@ -253,9 +261,9 @@ def parse(
 
 def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> object:
     """Return a command's request for parsed options. `read` returns standard input."""
-    kind = COMMANDS[name].load().Request
+    kind: Any = COMMANDS[name].load().Request
     given = {field: getattr(options, field) for field in kind.__struct_fields__}
-    hints = get_type_hints(kind, include_extras=True)
+    hints = _hints(kind)
     found = {
         field: tuple(value) if isinstance(value, list) else value
         for field, value in given.items()

@@ -274,6 +274,7 @@ class Recall:
 
     def __init__(self, work: Work, now: datetime, index: Index) -> None:
         self.work, self.now, self.index = work, now, index
+        self._id_of = cache(work.tree.files.id_of)  # hits have sources in common
         is_past = index.name == PAST
         self._then = work.store.commit_time(work.tree.commit) if is_past else now
         self._accesses = Accesses() if is_past else Ledger(work.store).accesses()

@@ -100,6 +100,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
         "recall": _in_recall(found),
         "night": _night(work, found, last),
         "runs": list(_runs(work)),
+        "writes": _writes(work),
         "waiting": waiting,
         "marked": [(memory.id, cut(plain(memory), LABEL)) for memory in marked],
         "disputes": disputes,
@@ -254,6 +255,35 @@ def _warnings(found: status.Result, problems: Sequence[Problem]) -> Iterator[tup
                 " in memrepo.toml (`memrepo config sources.claims` explains it)."
             ),
         )
+
+
+class WriteRow(NamedTuple):
+    """A commit by which somebody changed memories: its id, time, author and subject."""
+
+    commit: str
+    when: str
+    who: str
+    what: str
+
+
+def _writes(work: Work) -> Sequence[WriteRow]:
+    """Return what was written by hand of late, if more than one person or agent wrote."""
+    entries = _ask(work, "log", past.LogRequest(n=MAX_WRITES)).entries
+    found = [
+        WriteRow(
+            one.commit[:10],
+            _when(one.when, work),
+            one.author.rpartition(" <")[0],
+            one.subject,
+        )
+        for one in entries
+        if one.memories and not one.run and one.op != "sync"
+    ]
+    return found[:MAX_LISTED] if len({row.who for row in found}) > 1 else ()
+
+
+MAX_WRITES = 50
+"""The commits in which writes are looked for."""
 
 
 _OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")

@@ -246,6 +246,23 @@ def test_the_morning_lists_the_runs_and_names_a_reverted_one(
     assert "reverted: not in effect" in text(client.get(f"{HOME}morning").text)
 
 
+def test_the_morning_names_who_wrote_where_more_than_one_did(
+    client: TestClient, repo: Path
+) -> None:
+    done(repo, "add", "The loom is in the hall.", now=MORNING)
+    assert "Who wrote what" not in client.get(f"{HOME}morning").text
+    git(repo, "config", "user.name", "Ben & Okafor")
+    git(repo, "config", "user.email", "ben@example.org")
+    done(repo, "add", "The raft is in the barn.", now=MORNING)
+    page = client.get(f"{HOME}morning").text
+    shown = text(page)
+    assert "Ben & Okafor: Add fact: The raft is in the barn." in shown
+    assert "Test Person: Add fact: The loom is in the hall." in shown
+    assert "Ben &amp; Okafor" in page
+    for link in re.findall(r'href="(change/[^"]+)"', page):
+        assert client.get(f"{HOME}{link}").status_code == 200
+
+
 MILL = "# Memory\n\n- The mill is on the Ourthe.\n- The wifi password is hunter2-Xk9Q2.\n"
 
 

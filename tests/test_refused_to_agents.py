@@ -85,6 +85,25 @@ def test_what_an_agent_asks_of_a_persons_memory_is_refused(repo: Path, ask: Ask)
     assert done(repo, "search", "spare", "key", now=LATER)["hits"][0]["text"] == SAID
 
 
+@pytest.mark.parametrize(
+    ("ask", "told"), [(supersede, f"replace it by '{NEWS}'"), (forget, "take it away")]
+)
+@pytest.mark.parametrize(
+    "decided", [("confirm",), ("supersede", NEWS), ("forget", "--reason", "old")]
+)
+def test_what_an_agent_asked_waits_in_status_until_a_person_decides(
+    repo: Path, ask: Ask, told: str, decided: tuple[str, ...]
+) -> None:
+    id_ = written(repo)
+    assert done(repo, "status", now=LATER)["needs"] == []
+    ask(repo, id_)
+    (waits,) = done(repo, "status", now=LATER)["needs"]
+    assert waits.startswith(f"{id_}: process:helper asked to {told} (`memrepo ")
+    assert f"asked      {waits}" in memrepo(repo, "status", now=LATER, as_json=False).out
+    done(repo, decided[0], id_, *decided[1:], now=LATER)
+    assert done(repo, "status", now=LATER)["needs"] == []
+
+
 @pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)
 def test_what_an_agent_wrote_itself_it_may_take_away(repo: Path, ask: Ask) -> None:
     id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]

@@ -30,7 +30,7 @@ from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
 from memrepo.core.manifest import Accesses
 from memrepo.core.memory import Hot, Memory, differing
-from memrepo.core.messages import MAX_STEPS, Context, message, subject_of
+from memrepo.core.messages import MAX_STEPS, SUBJECT_LENGTH, Context, message, subject_of, words_of
 from memrepo.core.secret_kinds import SWITCHED
 from memrepo.core.secrets import (
     clean_page,
@@ -57,6 +57,7 @@ from memrepo.policies.hotcache import CRITICAL, SYNC, hot_of, may_be_hot
 from memrepo.policies.rules import HotRules
 from memrepo.policies.standing import is_retired
 from memrepo.read.marks import without_private
+from memrepo.store import run_files
 from memrepo.store.errors import BranchMoved
 from memrepo.store.objects import RUN, Chain, NewCommit
 from memrepo.store.repo import Repository
@@ -721,6 +722,10 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
             if is_by_person(memory) and not is_retired(memory)
         ]
         if taken:
+            new = [m for m in after.active if {*m.supersedes} & {old.id for old in taken}]
+            texts = " and ".join(repr(words_of(memory, SUBJECT_LENGTH)) for memory in new)
+            what = f"replace it by {texts}" if new else "take it away"
+            run_files.ask(work.store.folder, taken, f"{work.actor} asked to {what}")
             raise PersonDecides(work.actor, taken, after)
 
 

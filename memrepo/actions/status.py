@@ -18,6 +18,7 @@ from memrepo.actions.pending import (
     all_waiting,
     broken_branches,
     budgets,
+    corrections_waiting,
     marked_memories,
     needs,
     requests_waiting,
@@ -128,9 +129,11 @@ class Result(Survey, frozen=True, kw_only=True):
     """The configured path of the hot cache."""
     hooks: str
     """The reason that the hooks do not run, or an empty string."""
+    asked: tuple[str, ...] = ()
+    """What agents asked of memories of a person, who has not decided since."""
     needs: tuple[str, ...] = ()
     """What needs a person: waiting runs, marked memories, failed or missed runs, contradictions,
-    nearly spent budgets."""
+    nearly spent budgets, and what agents asked."""
 
 
 _OPEN_MARK = regex(rb"(?m)^<{7,} ")
@@ -156,7 +159,8 @@ def status(work: Work, request: StatusRequest) -> Result:
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot or 0, work.call.now)
-    wanted = needs(waits, times, found.contradictions, left, len(found.marked))
+    asked = tuple(corrections_waiting(work))
+    wanted = (*needs(waits, times, found.contradictions, left, len(found.marked)), *asked)
     problems = (*found.problems, *damaged, *_problems(work, dirty))
     # Without views, no run has made any yet.
     has_views = bool(work.tree.files.below(layout.area("views")))
@@ -165,6 +169,7 @@ def status(work: Work, request: StatusRequest) -> Result:
     return Result(
         **{**surveyed, "problems": problems, "notices": problems, "exit": exit_},
         needs=wanted,
+        asked=asked,
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
         commit=work.tree.commit,

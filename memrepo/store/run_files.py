@@ -33,6 +33,7 @@ from msgspec.structs import replace
 from memrepo.core.ids import digest
 from memrepo.core.judge import Usage
 from memrepo.core.manifest import Accesses, Event, fold, united
+from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.times import format_time
 from memrepo.store.git import keep_newest, lock, lock_file, scratch
@@ -353,6 +354,27 @@ def bind(folder: Path, project: Path, scope: str) -> None:
     key = f"scope {project.as_uri()}"
     rest = {name: value for name, value in load(folder).items() if name != key}
     save(folder, {**rest, key: {scope}} if scope else rest)
+
+
+_ASKED = "asked "
+
+
+def ask(folder: Path, memories: Iterable[Memory], text: str) -> None:
+    """Record that an agent wanted to take memories away, and what it wanted instead."""
+    with lock(folder, "notes", wait_s=_LOCK_WAIT_S):
+        save(folder, {**load(folder), **{_ASKED + _print(one): {text} for one in memories}})
+
+
+def asked(folder: Path, known: Mapping[str, Memory]) -> Iterator[tuple[Memory, str]]:
+    """Yield what `ask` recorded of memories that nobody changed or confirmed since."""
+    for key, texts in sorted(load(folder).items()):
+        memory = known.get(key.removeprefix(_ASKED).partition(" ")[0])
+        if key.startswith(_ASKED) and memory is not None and key == _ASKED + _print(memory):
+            yield memory, min(texts)
+
+
+def _print(memory: Memory) -> str:
+    return f"{memory.id} {digest([memory.body, memory.status, str(memory.verified)])[:16]}"
 
 
 def project_name(project: Path) -> str:

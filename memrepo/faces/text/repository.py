@@ -211,6 +211,7 @@ def _noted(result: standing.Result) -> Iterator[str]:
     for asked in result.requests:
         place = f"{visible(asked.path)}:{asked.line}"
         yield f"asked      {place} {visible(asked.message)} (fix: {visible(asked.fix)})"
+    yield from (f"asked      {visible(asked)}" for asked in result.asked)
     left = result.budgets
     if left.bullets:
         much = left.bullets > left.max_bullets

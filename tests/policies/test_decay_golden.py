@@ -15,13 +15,7 @@ from memrepo.text.dates import future_date
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 SUBSTRINGS = {
-    "username",
-    "filename",
-    "headphones",
-    "allocation",
-    "temperature",
-    "template",
-    "multitask",
+    *("username", "filename", "headphones", "allocation", "temperature", "template", "multitask"),
 }
 """Keys in which the original finds a word that is only part of another."""
 PERMANENT = {"name", "location"}

@@ -22,11 +22,7 @@ from memrepo.policies.upkeep import upkeep
 from memrepo.views.hot import bullet, hot_changes
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
-
-
 S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
-
-
 RULES = CLASSIC
 
 
@@ -77,6 +73,8 @@ def test_what_is_kept_is_never_archived(fields: dict[str, Any]) -> None:
 
 
 # -- pruning and pace ----------------------------------------------------------------------------
+
+
 def test_at_most_twenty_or_five_percent_leave_in_one_run_oldest_first() -> None:
     many = [memory(n, created=T0 + n * S) for n in range(1, 31)]
     found = upkeep(state(*many), Accesses(), T0 + 40 * D, RULES)
@@ -148,10 +146,9 @@ def test_a_memory_cannot_forge_a_tag_or_a_directive() -> None:
     assert "[[" not in line
 
 
-# -- nomination ----------------------------------------------------------------------------------
-
-
 # -- the law -------------------------------------------------------------------------------------
+
+
 kinds = st.fixed_dictionaries(
     {
         "type": st.sampled_from(("fact", "note", "decision", "preference")),

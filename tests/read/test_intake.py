@@ -108,14 +108,8 @@ def test_a_note_is_dated_by_headings_then_file_then_text(
 
 LINES = st.sampled_from(
     [
-        "# 2026-02-07",
-        "## 10:00",
-        "## Work",
-        "### 11:00 call",
-        "w words",
-        "- w item",
-        "> w quote",
-        "",
+        *("# 2026-02-07", "## 10:00", "## Work", "### 11:00 call", "w words", "- w item"),
+        *("> w quote", ""),
     ]
 )
 

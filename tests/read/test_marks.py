@@ -21,14 +21,10 @@ SECRET = "Mia is pregnant"
 @pytest.mark.parametrize(
     "line",
     [
-        "(rest unchanged)",
-        "- ... (unchanged)",
-        "- _(prices in Porto as before)_",
-        "[rest of the file (all of Kestrel) as is].",
-        "<!-- (the rest of Kestrel unchanged) -->",
-        "(Preise in Porto (alle) wie bisher)",
-        "- Everything else is the same.",
-        "（王伟的工资不变）",
+        *("(rest unchanged)", "- ... (unchanged)", "- _(prices in Porto as before)_"),
+        *("[rest of the file (all of Kestrel) as is].",),
+        *("<!-- (the rest of Kestrel unchanged) -->", "(Preise in Porto (alle) wie bisher)"),
+        *("- Everything else is the same.", "（王伟的工资不变）"),
     ],
 )
 def test_what_only_says_that_something_is_as_before_is_a_mark(line: str) -> None:

@@ -197,14 +197,9 @@ def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_f
     assert page is not None
     lines = [line.partition(" ←")[0] for line in page.decode().splitlines()]
     assert [line for line in lines if line.startswith(("- ", "## "))] == [
-        "## User",
-        "- Ada is the person.",
-        "- Lives in Kiel.",
-        "- Ada moves to Kiel. (2026-05-04)",
-        "## Identity",
-        "- The agent is Ben.",
-        "## Knowledge",
-        "- Boats are red.",
+        *("## User", "- Ada is the person.", "- Lives in Kiel."),
+        *("- Ada moves to Kiel. (2026-05-04)", "## Identity", "- The agent is Ben."),
+        *("## Knowledge", "- Boats are red."),
     ]
 
 

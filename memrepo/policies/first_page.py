@@ -69,9 +69,8 @@ ROOM: Mapping[Part, int] = {
 PARTS: tuple[Part, ...] = ("stored", *ROOM)
 MAX_STORED = 0.5
 """The share of the budget that memories stored or pinned have before all others."""
-CROWDED, MOST = 0.2, 2
-"""How far each candidate of a part moves the next back where parts compete for the rest of the
-page, and how many times its room a part may have. Facts may have the rest."""
+MOST = 2
+"""How many times its room a part may have. Facts may have the rest."""
 MAX_PER_SUBJECT, MAX_PER_FILE, MAX_READ_AT_START = 2, 2, 4
 """Maximum lines about one thing, from one file (a profile, MEMORY.md and TOOLS.md: any), and from
 one that an agent reads at each start anyway."""
@@ -80,8 +79,6 @@ FEW = 10
 MIN_SCORE, MIN_FILL = 2.0, {"fact": 3.0, "agent": 5.0}
 """Minimum scores of a line of a part, and of lines that only fill the page: a fact, and what an
 agent is like beyond its name."""
-AGAIN = 0.15
-"""How much each chosen line lowers the scores of later lines under its heading."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
 DUE_DAYS, FRESH_DAYS, STATE_DAYS = 14, 90, 30
@@ -114,13 +111,10 @@ WHOLE_LENGTH = 640
 _SURE = (2.0, 1.2, 0.4, -0.6)
 """The score for each value from `BEST` to `UNSURE`."""
 _PASSING = frozenset(("dated", "now", "progress", "identifier"))
-_POINTING = frozenset(("path", "filing"))
 _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
 """A warning sign, or two words in capitals: text that the author wants to be noticed."""
 _DAY_FIRST = regex(r"\W*\d{4}-\d\d-\d\d")
 """A heading that begins with a day: what is below it is an entry of a log."""
-_ONLY_WHERE = regex(r"\A[^\n]{1,80}[—–→>:-]\s*`[^`\n]+`\W*\Z")
-"""A name with a path or command. Such references are looked up when needed."""
 _READ_AT_START = frozenset("SOUL.md AGENTS.md CLAUDE.md".split())
 """Files that an agent reads at each start anyway."""
 _CURATED = frozenset("USER.md human.md MEMORY.md".split())
@@ -189,7 +183,7 @@ def compose(
         page.add(mine, min(budget, len(page.lines) + room), least=MIN_SCORE)
     page.add(found, min(budget, FEW), least=-9.0)
     rest = [one for one in found if one.score >= MIN_FILL.get(one.line.part, one.score)]
-    page.add(_spread(rest, page.passed), budget, least=MIN_SCORE)
+    page.add(rest, budget, least=MIN_SCORE)
     page.has_room = True
     page.add(found, min(budget, FEW), least=-9.0)
     page.add(rest, budget, least=MIN_SCORE)
@@ -209,17 +203,6 @@ def _is_old_state(memory: Memory, newest: Mapping[tuple[str, str], str], since: 
     return bool(day) and (day < newest[file, title] or day < since)
 
 
-def _spread(found: Iterable[_Candidate], passed: Collection[str]) -> list[_Candidate]:
-    """Return the remaining candidates in an order in which no part fills the page alone."""
-    counts = Counter[Part]()
-    rest: list[tuple[float, _Candidate]] = []
-    for one in found:
-        if one.line.memory.id not in passed:
-            rest.append((CROWDED * counts[one.line.part] - one.score, one))
-            counts[one.line.part] += 1
-    return [one for _, one in sorted(rest, key=lambda pair: (pair[0], pair[1].order))]
-
-
 class _Page(msgspec.Struct):
     """The lines chosen so far, with their words."""
 
@@ -228,7 +211,6 @@ class _Page(msgspec.Struct):
     passed: set[str] = msgspec.field(default_factory=set)
     """Memories that were compared, and are on the page or never will be."""
     subjects: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
-    places: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     files: Counter[str] = msgspec.field(default_factory=Counter)
     parts: Counter[Part] = msgspec.field(default_factory=Counter)
     has_room: bool = False
@@ -240,9 +222,7 @@ class _Page(msgspec.Struct):
             id_ = one.line.memory.id
             if len(self.lines) >= limit:
                 return
-            again = 0 if self.has_room else self.places[one.place]
-            crowded = one.score - AGAIN * again < least
-            if id_ in self.passed or crowded or self._is_full(one):
+            if id_ in self.passed or one.score < least or self._is_full(one):
                 continue
             self.passed.add(id_)
             words = frozenset(stems(sorted(content_words(one.line.memory.body))))
@@ -258,7 +238,6 @@ class _Page(msgspec.Struct):
             self.words[id_] = words
 
     def _count(self, one: _Candidate, number: int) -> None:
-        self.places[one.place] += number
         self.files[one.file] += number
         self.parts[one.line.part] += number
         self.subjects[one.subject] += number * bool(one.subject[1])
@@ -286,12 +265,10 @@ class _Page(msgspec.Struct):
         """Return the lines that state the same as a candidate, or a part of it."""
         if one.line.part == "stored":
             return []
-        key = _key_of(one)
         return [
             other
             for other in self.lines
-            if (key[1] and key == _key_of(other))
-            or (
+            if (
                 not are_of_two_things(one.line.memory.body, other.line.memory.body)
                 and not _are_of_two_pages(one, other)
                 and not _are_of_two_homes(one, own, other, self.words[other.line.memory.id])
@@ -335,12 +312,6 @@ def repeats(own: frozenset[str], words: frozenset[str]) -> bool:
     if own and shared >= MIN_NEW_SHARED * len(own) and (shared >= 3 or shared == len(own)):
         return True
     return shared >= 4 and shared >= MIN_OLD_SHARED * len(words)
-
-
-def _key_of(one: _Candidate) -> tuple[tuple[str, str], str]:
-    """Return the place and key of a line that is a single field, such as `Port: 8080`."""
-    body = one.line.memory.body.strip()
-    return one.place, field_of(body.lstrip("-*+ "))[0].lower() if "\n" not in body else ""
 
 
 def part_of(memory: Memory) -> Part:
@@ -492,14 +463,14 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     """Score the text of a memory for the first page."""
     logit = worth(features(unit, kind or "page", section, signs))
     score = LEARNED * max(-4.0, min(4.0, logit))
-    score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
+    score -= 0.5 * len(_PASSING & set(signs))
     score -= 0.6 * (len(memory.body) > LONG)
     field = _FIELD.match(memory.body.partition("\n")[0])
     is_done = field and _is_done(field["value"])
     is_late = is_done or patterns().sentences["now"].search(unit.headings[-1])
     score -= bool(memory.type == "fact" and any(map(_DAY_FIRST.match, unit.headings)))
     score += 0.5 * bool(_STRESSED.search(memory.body)) - 0.5 * bool(is_late)
-    return score + 2.0 * gives_name(memory) - 1.5 * bool(_ONLY_WHERE.search(memory.body))
+    return score + 2.0 * gives_name(memory)
 
 
 def gives_name(memory: Memory) -> bool:

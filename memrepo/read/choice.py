@@ -23,19 +23,16 @@ from memrepo.policies.phrases import are_apart, read, stem
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.intake import Placed, meaning_key
 from memrepo.read.kinds import is_profile
-from memrepo.read.shelf import CLEAR, is_in, is_settled
+from memrepo.read.shelf import CLEAR, is_in
 from memrepo.read.thoughts import are_of_two_things, function_words
 from memrepo.text.words import content_words, cut_folded, entries, fold
 
 ALWAYS_JUDGED = 9.0
 """The rank of candidates that are judged in any case."""
 
-STRONG = 6.0
-"""Minimum rank to choose a statement when the shelf is full, up to twice its size."""
 THIN, HARDLY_ANY = 30, 10
-"""A shelf accepts fair statements below this number of claims, and while there are hardly any
-those of files that are not kept for what lasts, except what a log settles.
-"""
+"""A shelf accepts fair statements below this number of claims, and while there are hardly any those
+of pages and plans."""
 BASE, PER_ROOT_FILE = 50, 2
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
 _INSTRUCTION = "file_instruction"
@@ -172,8 +169,7 @@ def choose(
         for one in own:
             if is_other and not (_is_own(one) or shelf.isdisjoint(like[one.candidate_id])):
                 continue  # what says something else comes first
-            is_strong = is_other and one.rank >= STRONG and existing + taken < 2 * size
-            if one.fits != fits or one.candidate_id in shelf or (taken >= room and not is_strong):
+            if one.fits != fits or one.candidate_id in shelf or taken >= room:
                 continue
             place = _shared_place(one)
             fuller = same.get(one.candidate_id)
@@ -182,8 +178,7 @@ def choose(
             is_ruling = place == _INSTRUCTION and one.type_hint != "fact" and one.rank >= CLEAR
             if shares > 1 and not is_ruling:
                 continue
-            is_settling = place == _DAY_LOG and is_settled(one.type_hint, one.signs)
-            limit = THIN if is_settling or place in ("", _INSTRUCTION) else HARDLY_ANY
+            limit = THIN if place in ("", *_SHARES) else HARDLY_ANY
             if fits == "fair" and existing + taken >= limit:
                 continue
             if place:

@@ -36,9 +36,8 @@ from memrepo.text.words import patterns
 
 GOOD, CLEAR, PLAIN, FAIR = 2.5, 3.0, 1.0, -0.8
 """Minimum ranks to choose a statement: of a file that is kept for what lasts; of another file; of
-what a daily log settles, and of another file while there are hardly any claims; and of a file
-about a person, of a kept file and of what a daily log settles while there are few claims, and of
-the rest of a daily log while there are hardly any.
+what a daily log settles, and of another file while there are hardly any claims; and of a file about
+a person, and of a kept file and a daily log while there are few.
 """
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
@@ -187,7 +186,7 @@ def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fai
     if one.section in groups["dead_sections"] or (is_of_day and _PASSING & one.signs):
         return ""  # what never held, or held on its day only
     is_kept = name in groups["kept"]
-    is_settling = is_log and is_settled(one.type, one.signs)
+    is_settling = is_log and _is_settled(one.type, one.signs)
     least = FAIR if name == "profile" else GOOD if is_kept else PLAIN if is_settling else CLEAR
     if one.rank >= least and not is_of_day:
         return "good"
@@ -198,7 +197,7 @@ def _fits(name: str, one: RankedUnit, *, is_small: bool) -> Literal["good", "fai
     return "fair" if one.rank >= least else ""
 
 
-def is_settled(type_: str, signs: Collection[str]) -> bool:
+def _is_settled(type_: str, signs: Collection[str]) -> bool:
     """Return whether a statement is a rule, a decision or a preference, by its type or words."""
     return not _SETTLED.isdisjoint((type_, *signs))
 

@@ -233,17 +233,13 @@ def test_the_shelf_has_room_for_so_many() -> None:
     assert chosen(many, size=math.inf) == 30
 
 
-def test_what_is_strong_goes_over_a_full_shelf_up_to_twice_its_size() -> None:
-    assert chosen(some(*[choice.STRONG] * 30)) == 20
-
-
 def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
     fair = some(*[1.0] * 40, fits="fair")
     assert chosen(fair, size=32.0) == choice.THIN
     assert chosen(fair, size=32.0, existing=choice.THIN) == 0
-    said = [replace(one, signs=("file_day_log", "decision")) for one in fair]
-    fact = [replace(one, signs=("file_day_log", "where")) for one in fair]
-    assert [chosen(of, existing=choice.HARDLY_ANY, size=99.0) for of in (said, fact)] == [20, 0]
+    for signs in (("file_day_log", "decision"), ("file_day_log", "where")):
+        told = [replace(one, signs=signs) for one in fair]
+        assert chosen(told, existing=10, size=99.0) == choice.THIN - 10
 
 
 def test_a_file_keeps_its_kind() -> None:

@@ -135,3 +135,14 @@ def test_a_source_of_the_repository_is_quoted_from_its_version(repo: Path) -> No
     (piece,) = shown.evidence
     assert (piece.quote, piece.resolved) == ("Ana keeps bees.", "exact")
     assert piece.blob == git(repo, "rev-parse", f"HEAD:{path}").strip()
+
+
+def test_a_wrong_question_and_a_folder_of_no_repository_are_refused(
+    memory: OpenRepository, tmp_path: Path
+) -> None:
+    with pytest.raises(MemrepoError) as caught:
+        memory.search("bees", types=["rumour"])
+    assert caught.value.exit_code == Exit.USAGE
+    for where in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(MemrepoError), open_repository(where, clock=lambda: AT):
+            pass

@@ -36,6 +36,15 @@ def test_of_a_revert_of_a_revert_only_the_named_memory_goes(two_runs: Path) -> N
     assert_sound(two_runs)
 
 
+def test_a_supersession_whose_heir_was_edited_leaves_the_heir(two_runs: Path) -> None:
+    vim, helix = by_word(two_runs, "vim"), by_word(two_runs, "helix")
+    done(two_runs, "edit", helix, "--text", "Editor: helix, always.", now=LATEST)
+    found = done(two_runs, "revert", last_run(two_runs), "--memory", vim, now=NIGHT)
+    assert [work["memory"] for work in found["kept"]] == [helix]
+    assert memories(two_runs)[helix].body.strip() == "Editor: helix, always."
+    assert_sound(two_runs)
+
+
 # -- what a hand added to a file -------------------------------------------------------------------
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
-from memrepo.actions.run.overtake import changed_pairs, compared_in
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State
+from memrepo.policies.change import changed_pairs, compared_in
 from memrepo.policies.gists import candidates, groups, summary_of
 from memrepo.policies.importance import importance_of, lexicon
 from memrepo.policies.links import link_step
@@ -52,7 +52,7 @@ def _consolidate(state: State) -> None:
     words = lexicon()
     list(changed_pairs(state, compared_in(state), tuple(state.memories)))
     rules = CompressionRules(trigger=len(state.memories), keep=len(state.memories) // 3)
-    old = candidates(state, rules, lambda m: importance_of(m, words).importance.score, ())
+    old = candidates(state, rules, lambda m: importance_of(m, words).score, ())
     for group in groups(old):
         summary_of(group.topic, group.memories)
     link_step(state.active)

@@ -77,10 +77,9 @@ def listing() -> str:
     for name, tree in modules():
         if found := [text for _, text in messages(tree)]:
             parts.append("\n".join([name, *(f"  {text}" for text in found)]))
-    for path in sorted((ROOT / "memrepo").rglob("messages.toml")):
-        texts = re.findall(r"""^(?:message|fix) = ["'](.+)["']$""", path.read_text("utf-8"), re.M)
-        name = path.relative_to(ROOT).as_posix()
-        parts.append("\n".join([name, *(f"  {text}" for text in texts)]))
+    path = ROOT / "memrepo/core/errors.toml"
+    texts = re.findall(r"""^(?:message|fix) = ["'](.+)["']$""", path.read_text("utf-8"), re.M)
+    parts.append("\n".join([path.relative_to(ROOT).as_posix(), *(f"  {text}" for text in texts)]))
     return "\n\n".join(parts) + "\n"
 
 

@@ -72,7 +72,7 @@ def given(keyword: str) -> set[str]:
     }
 
 
-STORE_ERRORS = tomllib.loads(text("memrepo/store/messages.toml"))
+STORE_ERRORS = tomllib.loads(text("memrepo/core/errors.toml"))
 
 
 def rules() -> set[str]:

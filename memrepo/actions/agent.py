@@ -23,14 +23,13 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from memrepo.actions.work import DryRun, VerbResult, Wish, Work, config_data, option
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, MemrepoError, NotARepository, UsageError
 from memrepo.core.ids import slugify
 from memrepo.core.layout import asset, own_text
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.read.marks import marked
 from memrepo.store import run_files, settings
-from memrepo.store.errors import NotARepository
 
 
 class AgentPrompt(VerbResult, frozen=True, kw_only=True):

@@ -21,11 +21,12 @@ from memrepo.actions.work import Work, purge_notices
 from memrepo.checks import secret_problems
 from memrepo.checks.rules import GROUPS, Group, Scene, Wants, message_problems
 from memrepo.config import ConfigError, parse_config
+from memrepo.core import errors
 from memrepo.core.errors import MemrepoError, Problem, UsageError
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import Manifest, read_manifest
 from memrepo.merge import states
-from memrepo.store import errors, history, settings
+from memrepo.store import history, settings
 from memrepo.store.database import NAME, damage_of
 from memrepo.store.git import Git
 from memrepo.store.history import (

@@ -25,12 +25,11 @@ from memrepo.actions.schedule import install, out_of_step
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.checks import find_problems
 from memrepo.checks.rules import all_rules
-from memrepo.core.errors import Exit, MemrepoError, Problem
+from memrepo.core.errors import Exit, MemrepoError, Missing, Problem
 from memrepo.core.layout import AREAS, asset
 from memrepo.core.messages import counted
 from memrepo.store import settings
 from memrepo.store.database import damage_of
-from memrepo.store.errors import Missing
 from memrepo.store.git import git_version, object_problems
 from memrepo.store.repo import load_journal, obstacle
 from memrepo.store.settings import driver_state, install_drivers, is_adopted

@@ -19,7 +19,7 @@ from memrepo.actions.run.run import marked_in, run_stamp
 from memrepo.actions.run.settle import retiring
 from memrepo.actions.verbs import narrowed
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
-from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
+from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError, problem
 from memrepo.core.ids import digest
 from memrepo.core.manifest import IMPORT, LOGIC_VERSION, SCHEMA_VERSION, Manifest
 from memrepo.core.memory import Memory
@@ -35,7 +35,6 @@ from memrepo.policies.upkeep import interlock
 from memrepo.read.intake import is_much
 from memrepo.read.sources import matches
 from memrepo.store import run_files
-from memrepo.store.errors import problem
 from memrepo.store.workspace import read_folder, repository_of, template_folders
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"

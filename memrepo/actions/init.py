@@ -27,7 +27,7 @@ from memrepo.actions.run.ingest import (
 from memrepo.actions.run.judge import JudgeChoice, Usable, usable_judges
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.config import with_person
-from memrepo.core.errors import MemrepoError, UsageError
+from memrepo.core.errors import MemrepoError, NotARepository, UsageError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout, asset
 from memrepo.core.messages import Context, message
 from memrepo.core.patterns import regex
@@ -46,7 +46,6 @@ from memrepo.read.sources import (
     named_only,
 )
 from memrepo.store import settings
-from memrepo.store.errors import NotARepository
 from memrepo.store.git import top_of
 from memrepo.store.objects import COMMITTER, Chain, NewCommit
 from memrepo.store.repo import Repository, find_layout, open_or_create, refuse_other_root

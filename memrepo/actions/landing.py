@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
 from memrepo.core.codec import decode
-from memrepo.core.errors import Exit, MemrepoError, OutOfScope, Problem, UsageError
+from memrepo.core.errors import BranchMoved, Exit, MemrepoError, OutOfScope, Problem, UsageError
 from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
 from memrepo.core.manifest import Accesses
@@ -58,7 +58,6 @@ from memrepo.policies.rules import HotRules
 from memrepo.policies.standing import is_retired
 from memrepo.read.marks import without_private
 from memrepo.store import run_files
-from memrepo.store.errors import BranchMoved
 from memrepo.store.objects import RUN, Chain, NewCommit
 from memrepo.store.repo import Repository
 from memrepo.text.words import private_phrases

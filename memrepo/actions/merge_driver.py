@@ -14,11 +14,10 @@ import msgspec
 
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.core import codec
-from memrepo.core.errors import Exit, Problem
+from memrepo.core.errors import Exit, Problem, problem
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
 from memrepo.merge.states import join_file
 from memrepo.merge.versions import FileVersion, join_versions
-from memrepo.store.errors import problem
 
 _TEXT = "body"
 """The note about a text of which both sides changed the same lines."""

@@ -14,7 +14,7 @@ import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.core import codec
-from memrepo.core.errors import Exit, MemrepoError, Problem
+from memrepo.core.errors import Exit, GitFailed, MemrepoError, Problem, StoreError, problem
 from memrepo.core.manifest import read_manifest, spent_in_day, spent_in_month
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX as TRAILER
@@ -24,7 +24,6 @@ from memrepo.merge.tombstones import brought_back, path_of, tombstone_bytes, tom
 from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import Timetable
 from memrepo.store import history, run_files
-from memrepo.store.errors import GitFailed, StoreError, problem
 from memrepo.store.settings import person
 
 REQUEST = "request-in-text"

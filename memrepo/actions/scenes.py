@@ -175,7 +175,7 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 @contextmanager
 def opened_git(where: Path) -> Iterator[Git]:
     """Open the repository that contains a folder, for reading. Raises NotARepository."""
-    from memrepo.store.errors import GitFailed, NotARepository
+    from memrepo.core.errors import GitFailed, NotARepository
     from memrepo.store.git import Git, found_at, top_of
 
     top = top_of(where)
@@ -223,7 +223,7 @@ def taken(
 @contextmanager
 def at_head(where: Path) -> Iterator[Checked]:
     """Yield the scene for every file at HEAD. Generated pages are those of the work tree."""
-    from memrepo.store.errors import NotARepository
+    from memrepo.core.errors import NotARepository
     from memrepo.store.tree import index_layout
 
     with opened_git(where) as git:

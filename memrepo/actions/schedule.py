@@ -13,12 +13,11 @@ import msgspec
 from memrepo.actions.agent import cron_prompt
 from memrepo.actions.run.record import BY, SINCE, local_folder
 from memrepo.actions.work import DryRun, VerbResult, Work, option
-from memrepo.core.errors import Problem, UsageError
+from memrepo.core.errors import NoCrontab, Problem, UsageError
 from memrepo.core.times import format_time
 from memrepo.policies.rules import MODES, RunMode
 from memrepo.policies.upkeep import Fire, upcoming
 from memrepo.store import run_files, settings
-from memrepo.store.errors import NoCrontab
 
 MAX_COMMAND = 990
 """The maximum length of a command in bytes. Crons truncate longer commands, or reject the table."""

@@ -44,7 +44,7 @@ from memrepo.config import (
     line_of,
     nearest_key,
 )
-from memrepo.core.errors import Exit, Problem, UsageError
+from memrepo.core.errors import Exit, Problem, UsageError, problem
 from memrepo.core.layout import asset, hot_path
 from memrepo.core.manifest import Manifest
 from memrepo.core.memory import CLAIM_TYPES, of_types
@@ -53,7 +53,6 @@ from memrepo.core.times import format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.upkeep import Timetable
 from memrepo.store import settings
-from memrepo.store.errors import problem
 from memrepo.store.history import newest_in_effect
 from memrepo.store.run_files import SavedAnswers
 

@@ -32,7 +32,7 @@ from memrepo.actions.recall import lookup
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, DryRun, OtherFormat, VerbResult, Work, option
 from memrepo.config import FORMAT, parse_config
-from memrepo.core.errors import Exit, Problem, UsageError
+from memrepo.core.errors import BranchMoved, Exit, Problem, StoreError, UsageError, problem
 from memrepo.core.ids import visible
 from memrepo.core.layout import AREAS, asset
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
@@ -45,7 +45,6 @@ from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import merge_text
 from memrepo.store import history, remote, settings
-from memrepo.store.errors import BranchMoved, StoreError, problem
 from memrepo.store.git import Git, purged_folder, replaced_commits
 from memrepo.store.objects import FILE, FILES, SYNC, Chain, NewCommit, TreeEntry, names
 from memrepo.store.remote import Hub, RewritePlan, count, hub_of, merge_trees, pause

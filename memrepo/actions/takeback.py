@@ -36,7 +36,7 @@ from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, count_retrieval, find
 from memrepo.actions.run.gather import CLAIMED
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
-from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
+from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError, problem
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import PREFIX, REASON_LENGTH, SUBJECT_LENGTH, fold, message, words_of
@@ -69,7 +69,6 @@ from memrepo.merge.tombstones import (
 )
 from memrepo.policies.standing import RETIRED
 from memrepo.store import history
-from memrepo.store.errors import problem
 from memrepo.store.history import LogEntry, newest_in_effect
 from memrepo.store.objects import NewCommit
 

@@ -518,7 +518,7 @@ def outside(work: Work) -> Mapping[str, Setting]:
 
 def driver_notices(work: Work) -> tuple[Problem, ...]:
     """Return a warning if git in this clone would merge memories without the merge driver."""
-    from memrepo.store.errors import NotARepository, problem
+    from memrepo.core.errors import NotARepository, problem
     from memrepo.store.settings import driver_state, is_adopted
 
     try:
@@ -531,7 +531,7 @@ def driver_notices(work: Work) -> tuple[Problem, ...]:
 
 def purge_notices(work: Work) -> tuple[Problem, ...]:
     """Return an error if this clone has history that a purge in another clone replaced."""
-    from memrepo.store.errors import problem
+    from memrepo.core.errors import problem
     from memrepo.store.history import purged_elsewhere
 
     commit = purged_elsewhere(work.store.repo)

@@ -30,7 +30,7 @@ from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, count_retriev
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
 from memrepo.checks.rules import Wants, expected_tag, is_known_tag
 from memrepo.core.codec import normal_body
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, MemrepoError, UsageError, problem
 from memrepo.core.ids import as_tag, manual_id, normalise, strip_deceptive, text_hash, visible
 from memrepo.core.memory import (
     BY_NAME,
@@ -56,7 +56,6 @@ from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import archive as archived
 from memrepo.policies.upkeep import directive_steps, forgotten
 from memrepo.read.thoughts import field_of
-from memrepo.store.errors import problem
 
 BY_HAND = TYPES[:-1]
 """The types that may be added by hand. Only runs create chunks."""

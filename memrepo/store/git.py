@@ -14,8 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memrepo.core.errors import GitFailed, Locked, NotARepository, StoreError
 from memrepo.core.patterns import regex
-from memrepo.store.errors import GitFailed, Locked, NotARepository, StoreError
 
 if TYPE_CHECKING:
     from memrepo.store.objects import ObjectReader

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
+from memrepo.core.errors import BeforeHistory, StoreError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
@@ -24,7 +25,6 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import Op, op_of
 from memrepo.core.times import asked, parse_time
 from memrepo.merge.purging import MARK, NAME_MARK
-from memrepo.store.errors import BeforeHistory, StoreError
 from memrepo.store.git import Git, seconds
 from memrepo.store.objects import FILES
 

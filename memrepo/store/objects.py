@@ -22,9 +22,9 @@ from typing import IO, TYPE_CHECKING, BinaryIO, Protocol
 
 import msgspec
 
+from memrepo.core.errors import GitFailed, Missing
 from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
-from memrepo.store.errors import GitFailed, Missing
 
 if TYPE_CHECKING:
     from memrepo.core.state import Effect

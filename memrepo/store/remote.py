@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from memrepo.core.errors import GitFailed, StoreError, one_line
 from memrepo.core.patterns import regex
 from memrepo.merge.purging import TABLES, Edit, File
-from memrepo.store.errors import GitFailed, StoreError, one_line
 from memrepo.store.git import Git, git_alive, purged_folder, scratch
 from memrepo.store.objects import TreeEntry
 

@@ -21,17 +21,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.core.errors import Problem
-from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
-from memrepo.core.patterns import regex
-from memrepo.store.errors import (
+from memrepo.core.errors import (
     BranchMoved,
     FilesInTheWay,
     GitFailed,
     NotARepository,
+    Problem,
     StoreError,
     problem,
 )
+from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
+from memrepo.core.patterns import regex
 from memrepo.store.git import (
     Git,
     Repo,

@@ -26,9 +26,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from memrepo.core.errors import CrontabFailed, NoCrontab
 from memrepo.core.ids import digest
 from memrepo.core.layout import AREAS, Layout
-from memrepo.store.errors import CrontabFailed, NoCrontab
 from memrepo.store.git import Repo, lock, spelled
 
 _LIMIT_S = 30.0

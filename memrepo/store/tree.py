@@ -14,10 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.errors import Problem
+from memrepo.core.errors import Missing, Problem, problem
 from memrepo.core.ids import visible
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, HOT_NAMES, Layout
-from memrepo.store.errors import Missing, problem
 from memrepo.store.git import Git
 from memrepo.store.objects import FILES, FOLDER, TreeEntry
 

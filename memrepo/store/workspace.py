@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from memrepo.core.codec import LFS_POINTER
-from memrepo.core.errors import Problem
+from memrepo.core.errors import GitFailed, Problem, problem
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, PROFILES, standing_of
 from memrepo.core.messages import counted
 from memrepo.core.patterns import find_conflict, regex
@@ -46,7 +46,6 @@ from memrepo.read.sources import (
     named_only,
     why_denied,
 )
-from memrepo.store.errors import GitFailed, problem
 from memrepo.store.git import Git, top_of
 
 MAX_BYTES = 4 * 1024 * 1024

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.core.errors import CrontabFailed, NoCrontab
 from memrepo.store import settings
-from memrepo.store.errors import CrontabFailed, NoCrontab
 
 NAME = "/srv/100% memory"
 line = st.text(st.characters(exclude_characters="\n\r", exclude_categories=("Cs",)), max_size=20)

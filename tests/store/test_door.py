@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.errors import GitFailed
+from memrepo.core.errors import GitFailed
 from memrepo.store.git import SETTINGS, Git
 
 

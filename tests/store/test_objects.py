@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.errors import GitFailed
+from memrepo.core.errors import GitFailed
 from memrepo.store.git import Repo, opened
 
 NONE = "1" * 40

@@ -12,9 +12,9 @@ import standing
 import workspaces
 from driving import git
 
+from memrepo.core.errors import BranchMoved
 from memrepo.core.layout import Layout
 from memrepo.core.times import parse_time
-from memrepo.store.errors import BranchMoved
 from memrepo.store.git import opened
 from memrepo.store.objects import Chain, NewCommit
 from memrepo.store.repo import Repository, open_repository

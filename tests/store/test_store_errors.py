@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from memrepo.store import errors
+from memrepo.core import errors
 
 ROOT = Path(errors.__file__).resolve().parents[1]
-TEXTS = tomllib.loads((ROOT / "store" / "messages.toml").read_text(encoding="utf-8"))
+TEXTS = tomllib.loads((ROOT / "core" / "errors.toml").read_text(encoding="utf-8"))
 
 
 def entries() -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from driving import git, memrepo
 
+from memrepo.core.errors import Missing
 from memrepo.core.layout import Layout
-from memrepo.store.errors import Missing
 from memrepo.store.git import opened
 from memrepo.store.tree import BlobFiles, Snapshot
 

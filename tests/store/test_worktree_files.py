@@ -11,7 +11,7 @@ import standing
 import workspaces
 from driving import git
 
-from memrepo.store.errors import GitFailed
+from memrepo.core.errors import GitFailed
 from memrepo.store.git import opened
 from memrepo.store.repo import WorkTree
 

@@ -34,7 +34,7 @@ from memrepo.actions.recall.lookup import (
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import Derived, facts
 from memrepo.actions.work import At, NoTouch, ValidAt, VerbResult, Work, option
-from memrepo.core.errors import UsageError
+from memrepo.core.errors import BeforeHistory, UsageError
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import cut
@@ -57,7 +57,6 @@ from memrepo.policies.importance import (
 from memrepo.policies.links import Edge, edges_between
 from memrepo.policies.rules import GAP
 from memrepo.policies.standing import after, before, doubts, span_of, trust_of
-from memrepo.store.errors import BeforeHistory
 from memrepo.store.run_files import Ledger
 from memrepo.text.dates import find_clock
 from memrepo.text.sentences import chunks

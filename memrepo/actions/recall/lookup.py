@@ -12,11 +12,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, Locked, MemrepoError, UsageError
 from memrepo.core.manifest import RETRIEVAL, SESSION, Event, seconds
 from memrepo.core.memory import FIELDS, Memory, bare, node_of
 from memrepo.core.times import asked as moment_asked
-from memrepo.store.errors import Locked
 from memrepo.store.run_files import Ledger
 
 if TYPE_CHECKING:

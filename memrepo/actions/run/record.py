@@ -24,7 +24,7 @@ from memrepo.actions.pending import removals_in_words
 from memrepo.actions.run.ingest import Ingested, texts_at
 from memrepo.actions.work import VerbResult, Work, option, outside
 from memrepo.config import ConfigError
-from memrepo.core.errors import Exit, MemrepoError, Problem
+from memrepo.core.errors import Exit, Locked, MemrepoError, Problem
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.times import EARLIEST, format_time, parse_time
@@ -32,7 +32,6 @@ from memrepo.policies.rules import RunMode
 from memrepo.policies.upkeep import Failure, Timetable, guard, missed, next_fire
 from memrepo.read.marks import marked
 from memrepo.store import run_files, settings
-from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
 from memrepo.views.report import WORDS, count_lines, counts_in_words
 

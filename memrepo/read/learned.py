@@ -99,9 +99,12 @@ def worth(found: Features) -> float:
     return score(found, weights())
 
 
-def is_template(text: str) -> bool:
-    """Return whether at least half of a text's lines are template lines of many workspaces."""
-    known = weights().templates
+def is_template(text: str, known: Collection[int] | None = None) -> bool:
+    """Return whether at least half of a text's lines are template lines of many workspaces.
+
+    `known` are the hashes of other lines than those of the model.
+    """
+    known = weights().templates if known is None else known
     lines = list(filter(None, map(line_hash, text.splitlines())))
     return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)
 

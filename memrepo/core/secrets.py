@@ -432,11 +432,15 @@ def has_clean_body(memory: Memory, *, searched: bool = False) -> bool:
     return memory.once(rule, lambda: searched or not find_secrets(memory.body))
 
 
-def is_clean(data: bytes) -> bool:
-    """Return whether a text is free of secrets."""
+def is_known_clean(data: bytes) -> bool:
+    """Return whether a text was searched before, here or in an earlier run, without a find."""
     from hashlib import sha256
 
-    known, mark = clean_digests(), sha256(data).digest()
-    if mark not in known and not find_secrets(data.decode("utf-8", "replace")):
-        known.add(mark)
-    return mark in known
+    return sha256(data).digest() in clean_digests()
+
+
+def is_clean(data: bytes) -> bool:
+    """Return whether a text is free of secrets."""
+    if not is_known_clean(data) and not find_secrets(data.decode("utf-8", "replace")):
+        know_clean(data)
+    return is_known_clean(data)

@@ -41,6 +41,7 @@ _PROGRAM_MARK = regex(r"\s*(?:[^\s:]+:\S|(?:\S+[_\s-])?(?:start|begin|end|stop)\
 _FENCE = regex(r"[ \t>]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)")
 _HEADING = regex(r" {0,3}(#{1,6})[ \t]")
 _MARKER = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?[*_(\[]*")
+_CLOCK = regex(r"\d{1,2}:\d\d(?::\d\d)?(?:[ \t]*[-–—][ \t]*\d{1,2}:\d\d)?[ \t–—:-]*[*_]*")
 _REQUEST = regex(r"[ \t]*[*_]*[:：]|[ \t]*[)\]]")
 _AROUND = " \t()[]{}<>（）【】*_~.…-–—!:：。"
 _MARKER_OF_LINE = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:<!--)?")
@@ -214,13 +215,19 @@ def _unwanted(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _asks(line: str) -> bool:
-    """Return whether a line begins with such a request, or has it before a colon or in brackets."""
+    """Return whether a line begins with such a request, or has it as an aside.
+
+    A time may stand before it. An aside is before a colon, between commas or in brackets.
+    """
     start = _HEADING.match(line) or _MARKER.match(line)
     at = start.end() if start else 0
+    if clock := _CLOCK.match(line, at):
+        at = clock.end()
     for found in private_phrases().finditer(line):
         if line[found.start() - 1 : found.start()] in tuple(_QUOTES):
             continue
-        if found.start() <= at or _REQUEST.match(line, found.end()):
+        is_aside = line[: found.start()].endswith(", ") and line.startswith(",", found.end())
+        if found.start() <= at or is_aside or _REQUEST.match(line, found.end()):
             return True
     return False
 

@@ -26,6 +26,7 @@ from memrepo.core.secrets import (
     Secret,
     find_secrets,
     is_clean,
+    is_known_clean,
     placeholder,
     redact,
     without_secrets,
@@ -316,9 +317,8 @@ def _blob_id(data: bytes) -> str:
 
 
 def _without_private(data: bytes) -> bytes:
-    """Remove the private parts of a file, unless the file is known to have none."""
-    tagged = any(mark in data for mark in (b"%%", b"<!--")) or b"<private>" in data.lower()
-    if is_clean(data) and not tagged:
+    """Remove the private parts of a file, unless its text was kept whole before."""
+    if is_known_clean(data):
         return data
     text = data.decode("utf-8")
     public = without_private(text)

@@ -346,8 +346,19 @@ def test_a_private_tag_that_is_never_closed_is_named(tmp_path: Path) -> None:
     )
     told = memrepo(tmp_path, "init", "memory", "--from", str(work), as_json=False).err
     assert "MEMORY.md:3" in told
-    assert "<private>" in told
+    assert "private tag" in told
     assert "Oak" in (tmp_path / "memory/sources/MEMORY.md").read_text()
+
+
+def test_a_request_not_to_remember_keeps_its_line_out_of_every_copy(tmp_path: Path) -> None:
+    work = tmp_path / "agent"
+    workspaces.write(
+        work, {"memory/2026-03-07.md": b"# Log\n\nOff the record: Mia quits.\n\nOak.\n"}
+    )
+    done(tmp_path, "init", "memory", "--from", str(work))
+    copy = (tmp_path / "memory/sources/memory/2026-03-07.md").read_text()
+    assert "Mia" not in copy
+    assert "Oak" in copy
 
 
 def test_the_first_run_counts_the_files_without_a_memory_and_those_for_search(

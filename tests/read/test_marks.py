@@ -86,6 +86,8 @@ def test_a_tag_that_nothing_closes_is_found(text: str, line: int) -> None:
         f"Vergiss das: {SECRET}.",
         f"- Bitte nicht merken, {SECRET}.",
         f"- Please do not remember this, {SECRET}.",
+        f"## 18:00 Off the record\n\n{SECRET}",
+        f"- Mara said, off the record, that {SECRET}.",
     ],
 )
 def test_private_text_is_blank(text: str) -> None:

@@ -35,7 +35,7 @@ from memrepo.core.messages import SUBJECT_LENGTH, words_of
 from memrepo.core.patterns import regex
 from memrepo.core.state import Update
 from memrepo.core.times import EARLIEST
-from memrepo.text.words import roots
+from memrepo.text.words import index_terms, roots, turning_words
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -563,50 +563,69 @@ class Tombstones:
     def near(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone similar to a memory, which a person must then review, or None.
 
-        Such a memory has only sources of a rejected statement, equals a former wording of it, has
-        its words in another order or form, or shares at least `SIMILAR` of them. Of claims, each
-        statement is also compared.
+        Such a memory restates what was rejected, or shares at least `SIMILAR` of its words and
+        none of the others may turn the statement. Of claims, each statement is also compared.
         """
         if not self:
             return None
+        if (restated := self.restating(memory)) is not None:
+            return restated
+        best: tuple[float, int] = (0.0, 0)
+        for place, text in enumerate(_spans(memory)):
+            one, turning = tokens(text), turning_words(index_terms(text).language)
+            for n, words in enumerate(self._words):
+                same = one == words and len(one) >= MIN_WORDS
+                is_enough = not place or same or min(len(one), len(words)) >= MIN_PART_WORDS
+                if is_enough and turning.isdisjoint(one ^ words):
+                    best = max(best, (similarity(one, words), -n))
+        return self.rejected[-best[1]] if best[0] >= SIMILAR else None
+
+    def restating(self, memory: Memory) -> Tombstone | None:
+        """Return a tombstone of which a memory has the own words, or None.
+
+        It has only sources of the rejected statement, equals a former wording of it, or has all its
+        words, in whatever order or form, and hardly others.
+        """
         units = {s.text_hash for s in memory.sources if s.text_hash}
         if units and units <= self._units.keys():
             return self._units[min(units)]
         if (former := self._units.get(text_hash(memory.body))) is not None:
             return former
-        parts = () if memory.is_note else statements(memory.body)
-        spans = [memory.body, *(one.text for one in parts if not one.is_run)]
-        best: tuple[float, int] = (0.0, 0)
-        for place, text in enumerate(spans):
-            one = tokens(text)
-            for n, words in enumerate(self._words):
-                same = one == words and len(one) >= MIN_WORDS
-                if not place or same or min(len(one), len(words)) >= MIN_PART_WORDS:
-                    best = max(best, (similarity(one, words), -n))
-        if best[0] >= SIMILAR:
-            return self.rejected[-best[1]]
-        return next(filter(None, (self._roots.get(roots(text)) for text in spans)), None)
+        for text in _spans(memory) if self._roots else ():
+            mine, said = roots(text), tokens(text)
+            turning = turning_words(index_terms(text).language)
+            for (own, words), stone in self._roots.items():
+                is_whole = own <= mine and similarity(own, mine) >= SIMILAR
+                if is_whole and turning.isdisjoint(said - words):
+                    return stone
+        return None
 
     def without(self, text: str, scope: str = "") -> str:
-        """Return a text without the statements that were rejected, or that resemble what was.
+        """Return a text without what was rejected, in whatever order or form of its words.
 
         A log is the record of its day, so its note keeps them; but no answer shows them.
         """
         found = [one for one in statements(text) if not one.is_run] if self else []
         drafts = ((one, Memory.of("", {"scope": scope}, body=one.text)) for one in found)
-        left = [one for one, draft in drafts if self.near(draft) or self.find_barring(draft)]
+        left = [s for s, draft in drafts if self.restating(draft) or self.find_barring(draft)]
         return leave_out(text, left) if left else text
 
     @cached_property
-    def _roots(self) -> dict[frozenset[str], Tombstone]:
-        """Return the tombstone of each rejected text by its roots, if these are enough."""
-        found = ((roots(stone.statement), stone) for stone in self.rejected)
-        return {words: stone for words, stone in found if len(words) >= MIN_PART_WORDS}
+    def _roots(self) -> dict[tuple[frozenset[str], frozenset[str]], Tombstone]:
+        """Return the tombstone of each rejected text by its roots and words, if enough."""
+        found = ((roots(s.statement), tokens(s.statement), s) for s in self.rejected)
+        return {(own, all_): s for own, all_, s in found if len(own) >= MIN_PART_WORDS}
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
         """Return the words of each rejected text."""
         return [tokens(stone.statement) for stone in self.rejected]
+
+
+def _spans(memory: Memory) -> list[str]:
+    """Return the text of a memory, and of a claim the text of each statement too."""
+    parts = () if memory.is_note else statements(memory.body)
+    return [memory.body, *(one.text for one in parts if not one.is_run)]
 
 
 class Forgotten:
@@ -627,7 +646,7 @@ class Forgotten:
 
 
 def without_rejected(state: State, notes: Iterable[Memory]) -> Iterator[Memory]:
-    """Yield notes without the statements that were rejected, or that resemble what was."""
+    """Yield notes without the statements that were rejected."""
     stones = tombstones_in(state)
     for note in notes:
         if rest := stones.without(note.body, note.scope):

@@ -714,7 +714,7 @@ def _shown_lines(
 
 
 def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit | NoteUnit) -> bool:
-    """Return whether a statement's remaining text is unlike all rejected and corrected ones.
+    """Return whether a statement's remaining text was neither rejected nor corrected.
 
     The reader has removed such statements, except where nothing else would remain.
     """
@@ -726,7 +726,7 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit | NoteU
     context = _context(text, unit.headings, unit)
     fields = {"type": "fact", "context": context, "sources": (source,)}
     draft = Memory.of(text.resource, fields, body=unit.text)
-    if tombstones_in(state).near(draft):
+    if tombstones_in(state).restating(draft):
         return False
     decided = decided_against(state)
     against = [*decided.barring(draft), *filter(None, [decided.rewording(unit.text_hash)])]

@@ -544,11 +544,23 @@ def private_phrases() -> re.Pattern[str]:
     return pattern(entries("private", "phrases"))
 
 
+@cache
+def turning_words(language: str) -> frozenset[str]:
+    """Return the function words without which a statement may say the opposite."""
+    keys = ("negation", "turn")
+    return frozenset(fold(word) for key in keys for word in entries("marks", key, (language,)))
+
+
 @lru_cache(maxsize=4096)
 def roots(text: str) -> frozenset[str]:
-    """Return the stems of a statement's words, in whatever order, without function words."""
-    found = [word for word in words(text) if word not in function_words()]
-    return frozenset(stems(found, index_terms(text).language))
+    """Return the stems of a statement's words, in whatever order, without words that only join.
+
+    Only languages with a list of turning words tell which of their function words do.
+    """
+    language = index_terms(text).language
+    is_listed = "turn" in table(language, "marks")
+    joining = small_words()[language] - turning_words(language) if is_listed else frozenset()
+    return frozenset(stems([word for word in words(text) if word not in joining], language))
 
 
 def query_terms(text: str) -> tuple[str, ...]:

@@ -194,7 +194,7 @@ def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "On Wednesdays we always send the newsletter out.",
+        "On Wednesdays, we always send the newsletter.",
         "The newsletter was always sent on a Wednesday.",
         "{}",
     ],
@@ -214,9 +214,9 @@ def test_what_was_rejected_is_offered_to_no_agent_in_other_words(
     told = memrepo(repo, "reject", id_, "--reason", "never", as_json=False, now=LATER).out
     ends = [line.split("  ")[-1].partition(" (")[2] for line in told.splitlines()[1:]]
     assert ends == ["", "the statement was taken out, the rest stays)"]
-    line = words.format(said)
+    line, near = words.format(said), "- We always send the newsletter on Mondays.\n"
     log = f"# 2026-03-02\n\n## Post\n\nBo has sent 40 copies of the newsletter today.\n- {line}\n"
-    place(tmp_path, "memory/2026-03-02.md", log)
+    place(tmp_path, "memory/2026-03-02.md", log + near)
     done(repo, "run", now=NEXT_DAY)
     (note,) = [m for m in memories(repo).values() if m.is_note and "40 copies" in m.body]
     assert line in note.body or line == said  # a log is the record of its day
@@ -229,5 +229,6 @@ def test_what_was_rejected_is_offered_to_no_agent_in_other_words(
     found = memrepo(repo, "search", "newsletter Wednesday", as_json=False, now=NEXT_DAY).out
     page = (repo / "MEMORY.md").read_text()
     assert [("Wednesday" in text) for text in (begun, offered, page, found)] == [False] * 4
+    assert "Mondays" in found
     assert "40 copies" in begun
     assert "40 copies" in offered

@@ -60,6 +60,7 @@ def test_a_memory_loses_its_rejected_statements(
     assert (update.id, dict(update.fields), update.body) == (B, fields, body)
 
 
+CACHE = "Turn on the staging cache before the demo at the shop."
 TWO = f"{GREEN} {RED}"
 
 
@@ -74,6 +75,13 @@ TWO = f"{GREEN} {RED}"
         ("It is red", fact("It is red and it has been for many years by now.", B), False),
         ("Uwe owns a red boat in Kiel.", fact("In Kiel, red boats are owned by Uwe.", B), True),
         ("Uwe owns a red boat in Kiel.", fact("Uwe never owned red boats in Kiel.", B), False),
+        (CACHE, fact("For shop demos, turn the staging cache off.", B), False),
+        (CACHE, fact(CACHE.replace("Turn on", "Turn off"), B), False),
+        (CACHE, fact("Before demos at the shop, the staging cache is turned on.", B), True),
+        ("Backups run before deploys.", fact("A backup now runs after each deploy.", B), False),
+        ("The old mill has been sold.", fact("The old mill hasn't been sold.", B), False),
+        ("Licht vor der Probe aus.", fact("Das Licht ist nach der Probe an.", B), False),
+        ("Uwe besitzt ein Boot in Kiel.", fact("In Kiel besitzt Uwe ein Boot.", B), True),
         ("Red old barn door", fact("Nobody knew that at all. Red old big barn door.", B), True),
     ],
 )

@@ -527,11 +527,17 @@ class _Import(msgspec.Struct):
         """Replace the secrets in a memory by placeholders.
 
         Private parts and invisible characters are left out, except in a memory of this format,
-        which comes back as it was written.
+        which comes back as it was written. Comments are left out of markdown only.
         """
         if not record.is_own:
-            texts = {k: _public(v) for k, v in memory.fields.items() if k in _TEXT_FIELDS}
-            memory = memory.with_fields(texts, _public(memory.body))
+            given = {k: v for k, v in memory.fields.items() if k in _TEXT_FIELDS}
+            shown = {k: _shown(v) for k, v in {**given, "": memory.body}.items()}
+            public = {k: _public(v, comments=record.path.endswith(".md")) for k, v in shown.items()}
+            if public != shown:
+                message = "private parts were left out (`<private>`, `%% %%`, comments, requests)"
+                self._warn(record, "import-private", message, fix="`memrepo add`, if it is not")
+            body = public.pop("")
+            memory = memory.with_fields(public, body)
         clean, kinds = redact_memory(memory)
         if kinds:
             message = f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder"
@@ -730,11 +736,19 @@ class _Import(msgspec.Struct):
         )
 
 
-def _public(value: Any) -> Any:
-    """Return a text, or texts, without private parts and invisible characters."""
+def _shown(value: Any) -> Any:
+    """Return a text, or texts, without invisible characters and blanks around."""
     if isinstance(value, tuple):
-        return tuple(dict.fromkeys(filter(None, map(_public, value))))
-    return without_private(strip_deceptive(value)).strip()
+        return tuple(dict.fromkeys(filter(None, map(_shown, value))))
+    return strip_deceptive(value).strip()
+
+
+def _public(value: Any, *, comments: bool) -> Any:
+    """Return a text, or texts, without private parts."""
+    if isinstance(value, tuple):
+        public = (_public(one, comments=comments) for one in value)
+        return tuple(dict.fromkeys(filter(None, public)))
+    return without_private(value, comments=comments).strip()
 
 
 def _node(value: Any) -> Node:

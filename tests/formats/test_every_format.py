@@ -16,6 +16,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, Update, apply, read_state
 from memrepo.formats.plan import ImportTerms, take
+from memrepo.formats.readers import ImportRecord
 from memrepo.merge.states import closure
 
 NOW, LATER = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)
@@ -115,6 +116,26 @@ def test_private_parts_of_a_record_are_left_out(format_: str) -> None:
     texts = [f"{m.title} {m.subject} {m.description} {m.body}" for m in state.memories.values()]
     assert not any(old[2:-2].decode() in text for text in texts)
     assert len(texts) >= len(imported(format_, EXAMPLES[format_]).memories) - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "kept", "rules"),
+    [
+        ("memory.json", "In Hugo, write <!--more--> after it.", None, []),
+        ("memory.json", "In LaTeX notes, %% starts a remark and %% ends it.", "ends", ["private"]),
+        ("memory.json", "The well is deep. <private>Ines is ill.</private>", "well", ["private"]),
+        ("page.md", "The well is deep. <!-- Ines is ill. -->", "well", ["private"]),
+    ],
+)
+def test_a_record_loses_comments_of_markdown_only_and_is_named(
+    name: str, said: str, kept: str | None, rules: list[str]
+) -> None:
+    record = ImportRecord(path=name, text=said, type="fact", lines=(1, 1))
+    found = take(EMPTY, [record], ImportTerms(format="mcp-memory", profile="personal", now=NOW))
+    assert [p.rule for p in found.problems] == [f"import-{rule}" for rule in rules]
+    (memory,) = apply(EMPTY, found.changes).memories.values()
+    assert (kept or said) in memory.body
+    assert (memory.body == said) == (kept is None)
 
 
 @pytest.mark.parametrize("format_", sorted(FORMATS))

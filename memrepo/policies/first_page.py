@@ -40,7 +40,14 @@ from memrepo.read.kinds import (
 )
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, are_of_two_things, field_of
-from memrepo.text.dates import date_of_path, find_clock, find_date, is_date_heading, is_time_heading
+from memrepo.text.dates import (
+    date_of_path,
+    due_day,
+    find_clock,
+    find_date,
+    is_date_heading,
+    is_time_heading,
+)
 from memrepo.text.words import content_words, patterns, stems
 
 Part: TypeAlias = Literal[
@@ -81,8 +88,8 @@ MIN_SCORE, MIN_FILL = 2.0, {"fact": 3.0, "agent": 5.0}
 agent is like beyond its name."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
-DUE_DAYS, FRESH_DAYS, STATE_DAYS = 14, 90, 30
-"""Days before its date in which a promise is due, days in which a state counts as new, and days
+DUE_DAYS, FRESH_DAYS, STATE_DAYS = 45, 90, 30
+"""Days before its day in which something is due, days in which a state counts as new, and days
 before the newest log in which a dated state may still hold."""
 BEST, GOOD, LOW, UNSURE = range(4)
 """How certainly a memory belongs to its part, judged by its file, section and sentence."""
@@ -319,6 +326,11 @@ def part_of(memory: Memory) -> Part:
     return _traits(memory).part
 
 
+def due_of(memory: Memory) -> str:
+    """Return the day until which a memory or a line of a log is on the page, or nothing."""
+    return memory.valid_until[:10] if memory.is_note else _traits(memory).due
+
+
 def order_of(memory: Memory) -> tuple[object, ...]:
     """Return a sort key for memories within one part of the first page, independent of use.
 
@@ -356,6 +368,7 @@ class _Traits(msgspec.Struct, frozen=True, array_like=True):
     subject: str = ""
     depth: tuple[int, int] = (0, 0)
     score: float = 0.0
+    due: str = ""
 
 
 def _traits(memory: Memory) -> _Traits:
@@ -364,7 +377,7 @@ def _traits(memory: Memory) -> _Traits:
 
 def _stored_traits(memory: Memory) -> _Traits:
     """Return the traits of a memory, which the cache of memories keeps by its file's content."""
-    found = memory.once("traits", lambda: msgspec.to_builtins(_traits_of(memory)))
+    found = memory.once("traits with due", lambda: msgspec.to_builtins(_traits_of(memory)))
     return msgspec.convert(found, _Traits)
 
 
@@ -388,6 +401,8 @@ def _traits_of(memory: Memory) -> _Traits:
     if kind == "day log" and section == "log" and is_time_heading(headings[-1]):
         section = ""  # all of the file is a log: its title or a time says nothing of a line
     part = _part(memory, kind, section, _thing(headings), signs)
+    due = due_day(memory.body, memory.captured[:10]) if _may_be_due(memory, kind, signs) else ""
+    part = "promise" if due and part in ("", "fact") else part
     if part == "project" and kind == "project" and not _is_of_project(unit):
         part = "fact"
     if part in ("person", "agent"):
@@ -410,7 +425,14 @@ def _traits_of(memory: Memory) -> _Traits:
         subject=path if is_project else _subject(headings),
         depth=(path.count("/"), line),
         score=_score(memory, unit, kind, section, signs) + _SURE[sure] + 0.8 * hard,
+        due=due or (find_date(memory.body) if part == "promise" else ""),
     )
+
+
+def _may_be_due(memory: Memory, kind: str, signs: frozenset[str]) -> bool:
+    """Return whether the page may say of a memory that something is due."""
+    is_out = kind in _NEVER or len(memory.body) > WHOLE_LENGTH or memory.is_note
+    return not is_out and not _EMPTY & signs and _can_stand(memory, is_state=False)
 
 
 def is_head(memory: Memory) -> bool:
@@ -578,7 +600,7 @@ def _candidate(
     home = house.holds(traits.place[0])
     if home is None and is_about_person(memory) and gives_name(memory):
         home = 0.0  # other agents' files may name the person
-    due = find_date(memory.body) if traits.part == "promise" else ""
+    due = traits.due
     if not traits.part or home is None or (traits.part == "promise" and _is_past(memory, due, now)):
         return None
     text = f"{memory.body} {memory.context}".lower()
@@ -595,7 +617,8 @@ def _candidate(
         age = (now.date() - (memory.created or now).date()).days
         score += (1 + (traits.part == "project")) * max(0.0, 1.0 - age / FRESH_DAYS)
     if due:
-        score += (datetime.fromisoformat(due).date() - now.date()).days <= DUE_DAYS
+        is_soon = 0 <= (date.fromisoformat(due) - now.date()).days <= DUE_DAYS
+        score = max(score, MIN_SCORE) + 1 if is_soon else score
     is_who = traits.part in ("person", "agent")
     is_critical = (traits.hard and home > 0) or (is_who and traits.sure == BEST)
     return _Candidate(

@@ -1,7 +1,8 @@
 """Choose the lines of the newest daily logs that say how things are, for the first page.
 
 Files that are kept up to date lag behind the logs. What was decided, changed or finished, what is
-current and what waits is shown with its day, one line for each subject. It remains in its note.
+current and what waits is shown with its day, one line for each subject, and what is due until its
+day. It remains in its note.
 """
 
 from __future__ import annotations
@@ -12,31 +13,33 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.core.ids import text_hash
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.merge.tombstones import decided_against, forgotten_in, without_rejected
-from memrepo.policies.first_page import TOPIC_KINDS, differ, repeats
+from memrepo.policies.first_page import DUE_DAYS, TOPIC_KINDS, differ, repeats
 from memrepo.policies.hotcache import place_of, was_removed
 from memrepo.policies.phrases import read
 from memrepo.read.kinds import TURN, file_kind, kinds, section_kind, signs_of
 from memrepo.read.learned import features, worth
 from memrepo.read.shelf import type_of
 from memrepo.read.thoughts import Unit, field_of, function_words, scan, width
-from memrepo.text.dates import find_date, is_date_heading, without_dates
+from memrepo.text.dates import due_day, find_date, is_date_heading, without_dates
 from memrepo.text.words import content_words, entries, fold, patterns, stems, words
 
 MAX_LINES, DAYS, OPEN_DAYS = 8, 14, 1
 """The most lines, the days before the newest log in which a log is new, and those in which what it
-calls current or due still is."""
+calls current still is."""
+MAX_DUE = 4
+"""The most of these lines for what was said to be due in DUE_DAYS before today, and is in as many
+after it."""
 _OF_A_DAY = (2, 4)
 """The most lines of one day, first while other days have any."""
-MIN_SCORE, FIRST, OUTLINE, MIN_PARTS = 0.5, 0.4, 1.3, 3
-"""The least score of a line, the bonus of the first line about a subject, the score of the list of
-what is below its heading, and the fewest headings of such a list."""
+MIN_SCORE, FIRST = 0.5, 0.4
+"""The least score of a line, and the bonus of the first line about a subject."""
 SHORT, LONG, MIN_WORDS, OPENING = 30, 320, 4, 160
 """The widths between which a line is read at once, the fewest words with content of a line, and the
 number of leading characters that say what happened."""
@@ -70,8 +73,9 @@ _WEIGHTS = {
 """What signs, kinds of sections and types add to the score of a line."""
 _WORD = regex(r"\w+")
 _CLOCK = regex(
-    r"\([^()\n]*\d:\d\d[^()\n]*\)|\b\d{1,2}:\d\d(?::\d\d)?(?:\s*[-–—~]\s*\d{1,2}:\d\d)?\b"
+    r"[(（]\W*[)）]|\([^()\n]*\d:\d\d[^()\n]*\)|\b\d{1,2}:\d\d(?::\d\d)?(?:\s*[-–—~]\s*\d{1,2}:\d\d)?\b"
 )
+_ASKS = regex(r"[?？]")
 _EDGES = regex(r"^[^\w(]+|[\s:：–—-]+$")
 
 
@@ -84,6 +88,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     place: int
     text_hash: str
     is_open: bool = False
+    due: str = ""
 
 
 def latest(
@@ -92,23 +97,33 @@ def latest(
     """Return at most `most` lines of the newest logs, newest first, that `shown` does not state.
 
     A line is a copy of its note with only this text. The days are counted from the newest log that
-    is not dated after it was read.
+    is not dated after it was read, and those until something is due from when a log was last read.
     """
     dated = [n for n in notes if n.captured and _day(n) <= f"{n.created or 9999}"[:10]]
     most = 0 if any(map(place_of, shown)) else min(most, MAX_LINES)
     if most < 1 or not dated:
         return []  # a model chose the page, news and all
     newest = date.fromisoformat(max(map(_day, dated)))
+    today = max(newest, *(note.created.date() for note in dated if note.created))
     first, recent = (str(newest - timedelta(days=days)) for days in (DAYS, OPEN_DAYS))
+    since, until = (str(today + timedelta(days=days)) for days in (-DUE_DAYS, DUE_DAYS))
     over = (m for m in state.every if not m.is_note and (m.status != "active" or was_removed(m)))
     gone = {source.text_hash for memory in over for source in memory.sources}
     found = [
         (note, entry)
-        for note in without_rejected(state, [note for note in dated if _day(note) >= first])
+        for note in without_rejected(state, [note for note in dated if _day(note) >= since])
         for entry in _entries(note)
-        if entry.text_hash not in gone and (not entry.is_open or _day(note) >= recent)
+        if entry.text_hash not in gone
     ]
-    return sorted(_chosen(state, found, shown, most), key=_day, reverse=True)
+    due = [pair for pair in found if str(today) <= pair[1].due <= until]
+    news = [
+        (note, one)
+        for note, one in found
+        if _day(note) >= (recent if one.is_open else first) and not one.due
+    ]
+    waiting = _due(state, due, news, shown)[:most]
+    lines = _chosen(state, news, [*shown, *waiting], most - len(waiting))
+    return [*waiting, *sorted(lines, key=_day, reverse=True)]
 
 
 def lines_of_logs(state: State) -> int:
@@ -122,6 +137,37 @@ def _day(note: Memory) -> str:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(stems(sorted(content_words(text) - function_words())))
+
+
+def _due(
+    state: State,
+    found: Sequence[tuple[Memory, Entry]],
+    news: Sequence[tuple[Memory, Entry]],
+    shown: Sequence[Memory],
+) -> list[Memory]:
+    """Return the lines of what is due, that next due first, which no later line calls done."""
+    lines = list[Memory]()
+    known = [_words(memory.body) for memory in shown]
+    done = [(_day(note), _words(one.text)) for note, one in news if _is_done(one.text)]
+    for note, one in sorted(found, key=lambda pair: _day(pair[0]), reverse=True):
+        own = _words(f"{one.subject} {one.text}")
+        is_said = any(
+            day > _day(note) and 2 * len(own & words) > len(own) for day, words in done
+        ) or any(repeats(own, other) for other in known)
+        same = (_words(line.body) for line in lines if line.valid_until == one.due)
+        if not is_said and all(2 * len(own & other) <= min(len(own), len(other)) for other in same):
+            lines += _line_of(state, note, one)
+            known.append(own)
+    return sorted(lines, key=lambda line: line.valid_until or "")[:MAX_DUE]
+
+
+def _line_of(state: State, note: Memory, one: Entry) -> list[Memory]:
+    """Return a note with one line as its text, below its subject, unless a person rejected it."""
+    line = note.with_fields({"context": None, "gist": None, "valid_until": one.due}, one.text)
+    if decided_against(state).find_barring(line) or forgotten_in(state).stated(one.text):
+        return []
+    is_named = _words(one.subject) <= _words(one.text)
+    return [line if is_named else line.with_fields({}, f"# {one.subject}\n{one.text}")]
 
 
 def _chosen(
@@ -138,13 +184,10 @@ def _chosen(
             is_full = days[day] >= most_of_day or one.subject in subjects
             if len(lines) >= most or is_full or any(repeats(own, other) for other in known):
                 continue
-            line = note.with_fields({"context": None, "gist": None}, one.text)
-            if decided_against(state).find_barring(line) or forgotten_in(state).stated(one.text):
-                continue
-            is_named = _words(one.subject) <= _words(one.text)
-            lines.append(line if is_named else line.with_fields({}, f"# {one.subject}\n{one.text}"))
+            line = _line_of(state, note, one)
+            lines += line
             known.append(own)
-            days[day] += 1
+            days[day] += len(line)
             subjects |= {one.subject} - {""}
     return lines
 
@@ -177,38 +220,75 @@ def _is_about(
 
 def _entries(note: Memory) -> list[Entry]:
     """Return the lines of a note that say something, which the cache keeps by its content."""
-    found = note.once("latest", lambda: _read_log(note.first[0], note.title, note.body))
+    place, day = note.first[0], _day(note)
+    found = note.once("lines of log", lambda: _read_log(place, day, note.title, note.body))
     return msgspec.convert(found, list[Entry])
 
 
 @lru_cache(maxsize=1 << 10)
-def _read_log(resource: str, title: str, body: str) -> object:
-    return msgspec.to_builtins(list(_lines_of(resource, title, body)))
+def _read_log(resource: str, day: str, title: str, body: str) -> object:
+    return msgspec.to_builtins(list(_lines_of(resource, day, title, body)))
 
 
-def _lines_of(resource: str, title: str, body: str) -> Iterator[Entry]:
+def _lines_of(resource: str, day: str, title: str, body: str) -> Iterator[Entry]:
     units = scan(resource, f"# {title}\n\n{body}".encode()).units
-    is_log = file_kind(resource, body, units).kind.name == "day log"
-    if not is_log or any(map(TURN.match, body.split("\n"))):
-        return  # a transcript, or the output of a program
-    parts = dict[str, dict[str, int]]()
+    kind = file_kind(resource, body, units).kind.name
+    if kind not in ("day log", "machine log") or any(map(TURN.match, body.split("\n"))):
+        return  # a transcript
+    if kind == "machine log":
+        yield from _lines_of_records(units)
+        return
+    places = dict[str, int]()
     for unit in units:
         place = unit.lines[0]
-        subject, part = _names_above(unit)
+        subject = _name_above(unit)
         found = _found_in(unit)
-        score = _score(unit, found) + FIRST * (subject not in parts)
-        parts.setdefault(subject, {}).setdefault(part, place)
-        if score >= MIN_SCORE and found.isdisjoint(_UNFIT | kinds().groups["void_signs"]):
+        score = _score(unit, found) + FIRST * (subject not in places)
+        places[subject] = place
+        if not found.isdisjoint(_void()):
+            continue
+        if score >= MIN_SCORE:
             is_open = not found.isdisjoint(_OPEN)
             yield Entry(subject, unit.text, round(score, 3), place, unit.text_hash, is_open)
-    for subject, below in parts.items():
-        names = [*filter(None, below)]
-        text = " · ".join(names) if len(names) >= MIN_PARTS else ""  # without one, it only ends
-        yield Entry(subject, text, OUTLINE, max(below.values()), text_hash(text))
+        for line in unit.text.split("\n"):
+            if (due := due_day(line, day)) and not _ASKS.search(line):
+                about = "" if is_date_heading(unit.headings[-1]) else _name(unit.headings[-1])
+                yield Entry(about, line.strip(), 0.0, place, unit.text_hash, due=due)
+    for subject, last in places.items():
+        yield Entry(subject, "", 0.0, last, "")  # it ends what earlier sections say of the subject
 
 
-def _names_above(unit: Unit) -> tuple[str, str]:
-    """Return the outermost heading that names a thing, and the next one, without day and time.
+def _lines_of_records(units: Iterable[Unit]) -> Iterator[Entry]:
+    """Yield the fields of records that say in a sentence what was done or is next, the last best.
+
+    The next step of a record is over with that of a later one. Other output of programs has none.
+    """
+    for unit in units:
+        for key, text in map(field_of, unit.text.split("\n")):
+            one = replace(unit, key=key.replace("_", " "), text=text)
+            found, place = _found_in(one), unit.lines[0]
+            is_plan = not found.isdisjoint(("plan", "promise"))
+            is_said = len(content_words(text)) > 2 * MIN_WORDS and (
+                is_plan or _is_done(text[:SHORT])
+            )
+            if is_said and found.isdisjoint(_void()):
+                yield Entry(
+                    subject=one.key if is_plan else "",
+                    text=text,
+                    score=place + max(0.0, _score(one, found)) / LONG,
+                    place=place,
+                    text_hash=unit.text_hash,
+                    is_open=is_plan,
+                )
+
+
+@cache
+def _void() -> frozenset[str]:
+    return _UNFIT | kinds().groups["void_signs"]
+
+
+def _name_above(unit: Unit) -> str:
+    """Return the outermost heading that names a thing, without day and time.
 
     One with a day is rather the title of a log, and counts last.
     """
@@ -216,9 +296,7 @@ def _names_above(unit: Unit) -> tuple[str, str]:
     headings = (*unit.headings, own.lstrip("# ")) if own.startswith("#") else unit.headings
     named = [(bool(find_date(h)), _name(h)) for h in headings if not is_date_heading(h)]
     named.sort(key=lambda pair: pair[0])
-    found = [name for is_dated, name in named if _is_name(name, is_dated=is_dated)]
-    first, second, *_ = *dict.fromkeys(found), "", ""
-    return first, second
+    return next((name for is_dated, name in named if _is_name(name, is_dated=is_dated)), "")
 
 
 def _name(heading: str) -> str:

@@ -25,6 +25,7 @@ from memrepo.read.intake import Placed, meaning_key
 from memrepo.read.kinds import is_profile
 from memrepo.read.shelf import CLEAR, is_in
 from memrepo.read.thoughts import are_of_two_things, function_words
+from memrepo.text.dates import due_day
 from memrepo.text.words import content_words, cut_folded, entries, fold
 
 ALWAYS_JUDGED = 9.0
@@ -38,6 +39,13 @@ BASE, PER_ROOT_FILE = 50, 2
 _INSTRUCTION = "file_instruction"
 """The sign of a statement in a file of the kind `instruction`."""
 _DAY_LOG, _OTHER_AGENT = "file_day_log", "file_other_agent"
+_NO_DUTY = frozenset(
+    f"{_DAY_LOG} {_OTHER_AGENT} file_template file_archive file_article file_catalogue "
+    "file_transcript file_machine_log code row question template".split()
+)
+"""Signs of what binds nobody, or is shown from its log."""
+MAX_DUE = 5
+"""How many statements of what is due next are chosen in any case."""
 _PASSES = (
     *(("good", 1, True), ("good", 1, False), ("good", 2, False)),
     *(("fair", 1, True), ("fair", 1, False)),
@@ -144,16 +152,20 @@ def choose(
     existing: int,
     always: Collection[str] = (),
     again: bool = False,
+    today: str = "",
 ) -> ShelfChoice:
     """Choose the candidates that become memories. Candidates in `always` are always chosen.
 
+    So is what is due next from `today` on, unless a log says it: the page shows it from there.
     `existing` is the number of claims the repository already has. Later runs may always add a tenth
     of the shelf's size, except when they read the same statements `again`.
     """
     order = sorted(candidates, key=lambda c: (-c.rank, c.candidate_id))
     same, like = _same(order)
     room = max(size - existing, 0 if again else size / 10)
-    shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
+    due = sorted((day, c.candidate_id) for c in candidates if (day := _due(c)) >= (today or "z"))
+    waiting = {id_ for _, id_ in due[:MAX_DUE]}
+    shelf = {c.candidate_id for c in candidates if c.candidate_id in {*always, *waiting}}
     newest = max((c.captured for c in candidates if _DAY_LOG in c.signs), default="")
     since = str(date.fromisoformat(newest[:10]) - timedelta(days=NEWS_DAYS)) if newest else ""
     weights: dict[str, float] = {}
@@ -191,6 +203,11 @@ def choose(
     by_id = {one.candidate_id: one for one in order}
     joined = {a: b for a, b in same.items() if not _is_later(by_id[a], by_id[b])}
     return ShelfChoice(shelf=frozenset(shelf), same=joined)
+
+
+def _due(one: Candidate) -> str:
+    """Return the day on which a statement outside logs says that something is due, or nothing."""
+    return "" if _NO_DUTY.intersection(one.signs) else due_day(one.text, one.captured[:10])
 
 
 def _is_later(one: Candidate, fuller: Candidate) -> bool:

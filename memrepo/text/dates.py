@@ -26,6 +26,7 @@ from memrepo.text.words import (
     entries,
     language_asked,
     languages_in,
+    patterns,
     small_words,
     tables,
 )
@@ -329,6 +330,20 @@ def date_until(text: str, stated: str = "", captured: str = "") -> str:
     return (day + timedelta(days=ahead)).isoformat()
 
 
+def due_day(text: str, near: str) -> str:
+    """Return the day on which a line of a text says that something is due or ends, or nothing.
+
+    A day without a year is the first one that is at most PASSED before the day `near`.
+    """
+    for line in text.split("\n"):
+        for start, _, day in sorted([*_dates(line)] or [*_yearless(line, near)]):
+            before = line[max(0, start - _UNTIL_LENGTH) : start].casefold()
+            is_due = _until("due").search(before) or patterns().sentences["promise"].search(line)
+            if is_due and not _recurs(line):
+                return day
+    return ""
+
+
 _SENTENCES = regex(
     r"\n|(?:[^\W\d_]{2}|\d{3}|-\d\d)\W{0,3}[.!?;]\W{0,3}\s\W{0,3}[^\W\d]|[。！？；]\W{0,3}\w"
 )
@@ -344,8 +359,9 @@ def _month_end(first: str) -> str:
 
 
 @cache
-def _until() -> re.Pattern[str]:
-    words = "|".join(re.escape(word) for word in entries("dates", "until"))
+def _until(*more: str) -> re.Pattern[str]:
+    found = (word for key in ("until", *more) for word in entries("dates", key))
+    words = "|".join(map(re.escape, found))
     return compiled(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,5}}$")
 
 

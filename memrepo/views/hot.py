@@ -28,6 +28,7 @@ from memrepo.policies.first_page import (
     WHOLE_LENGTH,
     agent_of,
     before_code,
+    due_of,
     gives_name,
     has_content,
     is_about_person,
@@ -56,7 +57,17 @@ from memrepo.text.sentences import token_count
 from memrepo.text.words import patterns
 
 _ORDER = (
-    *("stored", "rules", "promises", "user", "identity", "projects", "lately", "preferences"),
+    *(
+        "stored",
+        "rules",
+        "due",
+        "promises",
+        "user",
+        "identity",
+        "projects",
+        "lately",
+        "preferences",
+    ),
     *("decisions", "knowledge", "skills", "context"),
 )
 _INTRO = (
@@ -178,19 +189,22 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules) -> byt
 
 def sections(kept: Sequence[Memory], *, short: bool) -> Iterator[tuple[str, list[Memory]]]:
     """Yield the sections of the page in order, each with its memories in order."""
-    section = {memory.id: _section(memory, stored=short) for memory in kept}
     agents = {memory.subject for memory in kept if part_of(memory) == "agent"} - {""}
-    for memory in kept if agents else ():
-        if section[memory.id] == "identity" and memory.subject not in agents | {""}:
-            section[memory.id] = "user"  # a log says who the person is
-    layers = [*_ORDER, *sorted({*section.values()} - {*_ORDER})]
-    first: dict[str, int] = {}
-    for memory in sorted(filter(place_of, kept), key=place_of):
-        first.setdefault(section[memory.id], place_of(memory))
-    layers[1:] = sorted(layers[1:], key=lambda layer: first.get(layer, len(kept) + 99))
+    found: dict[str, list[Memory]] = {}
+    for memory in kept:
+        section = _section(memory, stored=short)
+        if agents and section == "identity" and memory.subject not in agents | {""}:
+            section = "user"  # a log says who the person is
+        found.setdefault(section, []).append(memory)
+    layers = [*_ORDER, *sorted(found.keys() - {*_ORDER})]
+    first = {
+        layer: min(filter(None, map(place_of, mine)), default=99) for layer, mine in found.items()
+    }
+    layers[1:] = sorted(layers[1:], key=lambda layer: first.get(layer, 99))
     for layer in layers:
-        if mine := [m for m in kept if section[m.id] == layer]:
-            yield layer, mine if layer == "lately" else sorted(mine, key=_first_to_stay)
+        if mine := found.get(layer):
+            by_day = layer in ("due", "lately")
+            yield layer, sorted(mine, key=due_of if by_day else _first_to_stay)
 
 
 def in_page_order(memories: Sequence[Memory], rules: HotRules) -> list[Memory]:
@@ -201,8 +215,10 @@ def in_page_order(memories: Sequence[Memory], rules: HotRules) -> list[Memory]:
 def _section(memory: Memory, *, stored: bool) -> str:
     """Return the section for a memory, determined by its part of the page or its layer."""
     if memory.is_note and hot_of(memory) is None:
-        return "lately"
+        return "due" if memory.valid_until else "lately"
     part = part_of(memory)
+    if part == "promise" and due_of(memory):
+        return "due"
     if part == "stored" and not stored:
         return memory.layer
     if part == "stored" and memory.origin == "promotion":
@@ -271,8 +287,8 @@ def condensed(memory: Memory) -> str:
     is_of_log = memory.is_note or date_of_path(memory.first[0])
     days = (date_of_path(s.resource) or s.captured[:10] for s in memory.sources)
     day = max(days, default="") if is_of_log else ""
-    last = (memory.valid_until or "")[:10]
-    marks = [day if day and day not in text else "", f"until {last}" if last not in text else ""]
+    last, ends = memory.valid_until[:10], "due" if memory.is_note else "until"
+    marks = [day if day and day not in text else "", f"{ends} {last}" if last not in text else ""]
     if any(marks):  # it may be newer than a line of a page beside it, and end soon
         text = f"{text} ({', '.join(filter(None, marks))})"
     return without_secrets(escaped(text))
@@ -437,7 +453,7 @@ def _says(text: str, label: str) -> bool:
 LINE_LENGTH, LABEL_LENGTH = 320, 40
 """Maximum characters of a line of the page that is no list or rule, and of the label in front."""
 _PART = regex(r"\s[—–-]\s|[:：(（]")
-_BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
+_BOLD = regex(r"(?:\*\*|(?<![\w/`])__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__(?![\w/`]|\.\w))")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
 _STOPS = (".", "!", "?", "。", "！", "？")
 _NAME = regex(r"[A-ZÀ-ÞΑ-ΩА-Я][^\W\d_]*(?:[ -][A-ZÀ-ÞΑ-ΩА-Я][^\W\d_]*){0,2}|[\u0590-\uffdc]{2,6}")

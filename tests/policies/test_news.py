@@ -77,13 +77,48 @@ def test_each_subject_has_its_newest_line_and_no_day_takes_all() -> None:
     assert len(found) == 5, "at most four of one day"
 
 
-def test_a_section_with_parts_is_named_by_their_headings() -> None:
-    parts = "".join(
-        f"### {name}\n\n- A wall of stone.\n\n"
-        for name in ("North gate", "South hall", "Herb yard")
+@pytest.mark.parametrize(
+    ("line", "is_due"),
+    [
+        ("Deadline for the oven papers: 12 March 2026", True),
+        ("Rent of the barn is due March 1: 300 crowns", True),
+        ("Oven papers to Nils by March 20", True),
+        ("烤炉文件截止日期: 3月20日", True),
+        ("Deadline for the oven papers: 12 May 2026", False),
+        ("Deadline for the oven papers: 20 February 2026", False),
+        ("The market is on 12 March 2026", False),
+        ("Is the deadline for the papers 12 March 2026?", False),
+        ("Rent is due every month, next on 12 March 2026", False),
+    ],
+)
+def test_what_is_due_soon_is_a_line_until_its_day_and_comes_first(line: str, is_due: bool) -> None:
+    log = note(1, "2026-02-01", f"## Kiln yard\n\n- Salt is white.\n- {line}\n")
+    found = lately(log, note(2, "2026-02-28", f"- {MIXER}."))
+    assert found == [*([f"Kiln yard\n{line}"] if is_due else []), f"{MIXER}."]
+
+
+def test_what_was_due_and_is_done_or_said_again_is_no_second_line() -> None:
+    said = "- Deadline for the oven papers of Nils Orr: 12 March 2026"
+    logs = [note(n, f"2026-02-2{n}", f"{said}\n- Tea number {n} is green.") for n in (1, 2)]
+    assert len(lately(*logs)) == 1
+    sent = note(3, "2026-02-27", "- Sent the oven papers of Nils Orr before the deadline.")
+    assert not any("12 March" in line for line in lately(*logs, sent))
+
+
+def test_the_last_record_of_a_program_says_what_was_done_and_is_next() -> None:
+    records = "".join(
+        f"- writer: kiln.recorder\n  kind: session\n  checks: all\n"
+        f"  what_changed: Fixed the {word} gate so that carts of all {word} mills pass it "
+        f"without waiting for hours\n  commit: ab{n}\n"
+        f"  next_step: Paint the {word} gate green, then ask Lea for rails of seven steel mills\n\n"
+        for n, word in enumerate(MILLS)
     )
-    found = lately(note(1, "2026-02-28", f"## The new barn\n\n{parts}", title="Log"))
-    assert found == ["The new barn\nNorth gate · South hall · Herb yard"]
+    newest = lately(note(1, "2026-02-28", records), note(2, "2026-02-27", f"- {MIXER}."))
+    assert any(line.startswith("next step\nPaint the Ember gate") for line in newest)
+    assert any(line.startswith("Fixed the Ember gate") for line in newest)
+    assert not any("Paint the Anvil" in line for line in newest)
+    beats = "".join(f"- time: {n}\n  state: ok\n  mails: {n}\n  load: 0.{n}\n\n" for n in range(9))
+    assert lately(note(1, "2026-02-28", beats)) == []
 
 
 def test_what_the_page_says_and_what_a_person_took_off_is_no_line() -> None:

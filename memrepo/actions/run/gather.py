@@ -483,6 +483,7 @@ def _choose(plan: RunPlan, given: Input, candidates: Sequence[Candidate]) -> She
         existing=len(of_types(plan.state.active, CLAIM_TYPES)),
         always=always,
         again=plan.mode == "reconciliation",
+        today=f"{plan.now:%Y-%m-%d}",
     )
 
 

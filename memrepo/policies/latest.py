@@ -34,8 +34,7 @@ MAX_LINES, DAYS, OPEN_DAYS = 8, 14, 1
 """The most lines, the days before the newest log in which a log is new, and those in which what it
 calls current still is."""
 MAX_DUE = 4
-"""The most of these lines for what was said to be due in DUE_DAYS before today, and is in as many
-after it."""
+"""The most of these lines for what is due within DUE_DAYS, in logs of as many days before today."""
 _OF_A_DAY = (2, 4)
 """The most lines of one day, first while other days have any."""
 MIN_SCORE, FIRST = 0.5, 0.4
@@ -151,11 +150,13 @@ def _due(
     done = [(_day(note), _words(one.text)) for note, one in news if _is_done(one.text)]
     for note, one in sorted(found, key=lambda pair: _day(pair[0]), reverse=True):
         own = _words(f"{one.subject} {one.text}")
-        is_said = any(
+        is_known = any(
             day > _day(note) and 2 * len(own & words) > len(own) for day, words in done
         ) or any(repeats(own, other) for other in known)
         same = (_words(line.body) for line in lines if line.valid_until == one.due)
-        if not is_said and all(2 * len(own & other) <= min(len(own), len(other)) for other in same):
+        if not is_known and all(
+            2 * len(own & other) <= min(len(own), len(other)) for other in same
+        ):
             lines += _line_of(state, note, one)
             known.append(own)
     return sorted(lines, key=lambda line: line.valid_until or "")[:MAX_DUE]
@@ -268,10 +269,10 @@ def _lines_of_records(units: Iterable[Unit]) -> Iterator[Entry]:
             one = replace(unit, key=key.replace("_", " "), text=text)
             found, place = _found_in(one), unit.lines[0]
             is_plan = not found.isdisjoint(("plan", "promise"))
-            is_said = len(content_words(text)) > 2 * MIN_WORDS and (
+            is_known = len(content_words(text)) > 2 * MIN_WORDS and (
                 is_plan or _is_done(text[:SHORT])
             )
-            if is_said and found.isdisjoint(_void()):
+            if is_known and found.isdisjoint(_void()):
                 yield Entry(
                     subject=one.key if is_plan else "",
                     text=text,

@@ -583,7 +583,7 @@ def write_steps(
 
     With `--dry-run` nothing is written. `--reason` is placed before each step's own reason. Steps
     of an agent that would take a person's memory away are left out. The last step regenerates the
-    first page if a memory on it changed.
+    first page if a memory on it changed, or what a line of a log says was taken away.
     """
     first.begin_write(dry_run=request.dry_run)
     if not request.dry_run:
@@ -613,8 +613,7 @@ def write_steps(
                 steps=(), commit="", state=state, notices=tuple(notices), refused=tuple(refused)
             )
         ids = {id_ for step in steps for id_ in step.memory_ids}
-        sides = [side.memories.get(id_) for id_ in ids for side in (before, state)]
-        if any(memory is not None and hot_of(memory) for memory in sides):
+        if any(_touches_page(before.memories.get(i), state.memories.get(i)) for i in ids):
             pages, last = hot_changes(state, hot_rules(at)), steps[-1]
             steps[-1] = replace(last, changes=(*last.changes, *pages), memories=last.memory_ids)
         base, now = at.tree.commit, first.call.now
@@ -633,6 +632,16 @@ def write_steps(
         )
 
     return retried(first.store, attempt)
+
+
+def _touches_page(old: Memory | None, new: Memory | None) -> bool:
+    """Return whether a change may show on the first page, whose last lines are those of logs."""
+    if any(memory is not None and hot_of(memory) for memory in (old, new)):
+        return True
+    if old is None or old.status != "active":
+        return False
+    keys = ("status", "body", "scope")
+    return new is None or any(getattr(old, key) != getattr(new, key) for key in keys)
 
 
 def _with_places(work: Work, step: Step) -> Step:

@@ -21,6 +21,7 @@ from memrepo.actions.landing import (
     Unchanged,
     Written,
     clean_text,
+    hot_rules,
     refuse_secret,
     unchanged,
     write,
@@ -32,6 +33,7 @@ from memrepo.checks.rules import Wants, expected_tag, is_known_tag
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError, problem
 from memrepo.core.ids import as_tag, manual_id, normalise, strip_deceptive, text_hash, visible
+from memrepo.core.layout import hot_path
 from memrepo.core.memory import (
     BY_NAME,
     CLAIM_TYPES,
@@ -517,10 +519,13 @@ def pin(work: Work, request: PinRequest) -> Written | Unchanged:
 def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
     """Set `hot`, and `critical` if requested. With --off, record when the memory left the cache."""
 
-    def decide(_: State, memory: Memory) -> Step | str:
+    def decide(state: State, memory: Memory) -> Step | str:
         if request.off:  # `critical` is removed too, because it would bring the memory back
             steps = forgotten(memory, work.call.now, "demoted by hand")
-            return next(iter(steps), "is not on the first page")
+            path = hot_path(state.files, state.layout, hot_rules(work).path)
+            is_log = memory.is_note and f"←{memory.id}".encode() in state.files.get(path, b"")
+            stays = "is there as a new log: `memrepo forget` takes it off the first page"
+            return next(iter(steps), stays if is_log else "is not on the first page")
         if memory.status != "active" or memory.type in ("note", "chunk"):
             what = f"a {memory.type}" if memory.status == "active" else memory.status
             raise UsageError(

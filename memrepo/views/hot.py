@@ -116,13 +116,17 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     if not marked:
         return None
     found = sorted((m for m in marked if hot_of(m) is not None), key=_first_to_stay)
-    apart = of_projects(found)
-    kept = [m for m in found if not (apart and m.scope)]
-    whole, kept = kept, kept[: rules.budget]
-    notes = [m for m in state.active if m.is_note and not (apart and m.scope)]
-    lately = latest(state, notes, kept, rules.budget - len(kept)) if rules.composed else []
+    notes = [m for m in state.active if m.is_note] if rules.composed else []
+    kept = found[: rules.budget]
+    lately = latest(state, notes, kept, rules.budget - len(kept))
+    apart = of_projects([*found, *lately])
+    if apart:
+        apart = [m for m in found if m.scope]
+        found = [m for m in found if not m.scope]
+        kept = found[: rules.budget]
+        lately = latest(state, [m for m in notes if not m.scope], kept, rules.budget - len(kept))
     while True:
-        page = _page([*kept, *lately], [*whole[len(kept) :], *apart], rules)
+        page = _page([*kept, *lately], [*found[len(kept) :], *apart], rules)
         if not kept or (len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines):
             return page
         (lately or kept).pop()

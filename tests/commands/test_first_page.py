@@ -446,6 +446,24 @@ def test_what_the_newest_log_says_is_a_line_with_its_day_until_it_is_rejected(
     assert memrepo(repo, "check", "--all").exit == 0
 
 
+def test_a_line_of_a_log_leaves_the_page_with_its_note_or_for_projects(tmp_path: Path) -> None:
+    log = "# 2026-02-28\n\n## Oven door\n\n- The new hinge works since noon, tested by Lea.\n"
+    repo, _ = bakery(tmp_path, **{"memory/2026-02-28.md": log})
+    done(repo, "run")
+    (note,) = [m.id for m in memories(repo).values() if m.is_note and "hinge" in m.body]
+    stays = memrepo(repo, "promote", note, "--off", as_json=False)
+    assert "`memrepo forget` takes it off" in stays.out + stays.err
+    done(repo, "add", "Sluices are shut.", "--type", "constraint", "--scope", "project:mill")
+    for scope in ("project:mill", "project:ship"):
+        done(repo, "edit", note, "--set", f"scope={scope}")
+        is_shared = scope == "project:mill"
+        assert [word in page(repo) for word in ("hinge", "Sluices")] == [is_shared] * 2
+    done(repo, "edit", note, "--set", "scope=")
+    assert "hinge" in page(repo)
+    done(repo, "forget", note)
+    assert "hinge" not in page(repo)
+
+
 def test_a_pinned_memory_and_rules_of_a_plain_page_come_while_there_is_room(tmp_path: Path) -> None:
     files = {
         "About me.md": "# About me\n\n- Never schedule meetings for me on Thursday.\n",

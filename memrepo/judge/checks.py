@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 from itertools import islice
+from math import fsum
 from pathlib import PurePosixPath
 from textwrap import shorten
 
@@ -323,7 +324,7 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
     figures = set(_figures(stated))
     sections = {(p.document.resource, _section(p.document, p.first)) for p in cited.places}
     rarity = batch.rarity
-    whole = sum(rarity.get(term, 0.0) for term in terms)
+    whole = fsum(rarity.get(term, 0.0) for term in terms)
     found: list[tuple[float, int, int]] = []
     for (at, number), row in batch.terms.items():
         document = files[at]
@@ -331,7 +332,7 @@ def later_lines(op: Operation, cited: Cited, batch: Batch) -> list[str]:
             continue
         line = document.lines[number - 1]
         shared = terms & (row | batch.terms_of(next(iter(document.headings(number)), "")))
-        score = sum(rarity.get(term, 0.0) for term in shared)
+        score = fsum(rarity.get(term, 0.0) for term in shared)
         is_near = (document.resource, _section(document, number)) in sections
         if (
             shared

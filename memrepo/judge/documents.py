@@ -544,7 +544,7 @@ class Vocabulary:
             }
             for id_, some in words.items()
         }
-        self._whole = {id_: sum(weights.values()) for id_, weights in self._weights.items()}
+        self._whole = {id_: math.fsum(weights.values()) for id_, weights in self._weights.items()}
 
     def _rarity(self, word: str) -> float:
         return math.log(1 + self._every / max(1, len(self._holders.get(word, ()))))
@@ -567,7 +567,7 @@ class Vocabulary:
         memory that a text repeats comes before one that has a few words of a long text.
         """
         for id_, common in self._shared(content_words(text)).items():
-            weight, whole = sum(common), self._whole[id_]
+            weight, whole = math.fsum(common), self._whole[id_]
             enough = len(common) >= min(MIN_SHARED, len(self._weights[id_]))
             if enough and weight >= MIN_COVER * whole:
                 yield weight * weight / whole, id_
@@ -576,9 +576,9 @@ class Vocabulary:
         """Yield (share, id) for the memories whose weights have the most in common with another."""
         subject = content_words(memory.subject)
         words = content_words(memory.body) | subject
-        own = sum(self._rarity(w) * (SUBJECT_WEIGHT if w in subject else 1.0) for w in words)
+        own = math.fsum(self._rarity(w) * (SUBJECT_WEIGHT if w in subject else 1.0) for w in words)
         for id_, common in self._shared(words).items():
-            yield sum(common) / math.sqrt(own * self._whole[id_]), id_
+            yield math.fsum(common) / math.sqrt(own * self._whole[id_]), id_
 
 
 def pairs_alike(memories: Mapping[str, Memory]) -> list[tuple[str, str]]:

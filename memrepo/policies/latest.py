@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache, lru_cache
+from math import fsum
 
 import msgspec
 from msgspec.structs import replace
@@ -347,6 +348,6 @@ def _times() -> frozenset[str]:
 def _score(unit: Unit, found: Collection[str]) -> float:
     """Return how much a statement says about how things are now."""
     size = width(unit.text)
-    score = sum(_WEIGHTS.get(name, 0.0) for name in found) - 0.5 * (size > LONG or size < SHORT)
+    score = fsum(_WEIGHTS.get(name, 0.0) for name in found) - 0.5 * (size > LONG or size < SHORT)
     logit = worth(features(unit, "day log", "", ()))
     return score + LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, logit))

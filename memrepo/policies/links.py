@@ -289,7 +289,7 @@ def _holders(memories: Sequence[Memory]) -> Mapping[str, list[str]]:
     for memory, (sure, maybe) in read:
         likely = (n for n in (*maybe, memory.subject) if _fold(n) in known)
         named = {n for n in map(_fold, (*sure, *likely)) if not words.issuperset(n.split())}
-        for name in named | set(map(_fold, memory.entities)):
+        for name in sorted(named.union(map(_fold, memory.entities))):
             found[name].append(memory.id)
     return found
 

@@ -718,7 +718,7 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the share of a phrasing that a text has, of the words that any text contains."""
         known = {term: weight for term, weight in self._weights.items() if self._count(term)}
         every = max((sum(known.get(t, 0.0) for t in p) for p in self.question.phrasings), default=0)
-        return sum(known.get(term, 0.0) for term in self._asked_in(text)) / (every or 1.0)
+        return math.fsum(known.get(t, 0.0) for t in self._asked_in(text)) / (every or 1.0)
 
     def telling(self, text: Collection[str]) -> set[str]:
         """Return the words asked for that a text has, and few texts."""

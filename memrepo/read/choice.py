@@ -311,13 +311,13 @@ def _same(order: Sequence[Candidate]) -> tuple[dict[str, str], dict[str, set[str
     texts = [_Text.of(one) for one in order]
     holders = Counter(word for one in texts for word in one.words)
     weights = {word: math.log(1 + len(texts) / count) for word, count in holders.items()}
-    worth = [sum(weights[word] for word in one.words) for one in texts]
+    worth = [math.fsum(weights[word] for word in one.words) for one in texts]
     size = [len(one.words) for one in texts]
     holding: dict[str, list[int]] = defaultdict(list)
     same, like = dict[str, str](), defaultdict[str, set[str]](set)
     for n in sorted(range(len(texts)), key=lambda n: (_DAY_LOG in texts[n].by.signs, -size[n])):
         one, shared = texts[n], Counter[int]()
-        rare = [word for word in one.words if holders[word] <= MAX_HOLDERS]
+        rare = sorted(word for word in one.words if holders[word] <= MAX_HOLDERS)
         for word in rare:
             for at in holding[word]:
                 shared[at] += weights[word]  # type: ignore[assignment]
@@ -356,20 +356,20 @@ def _states(fuller: _Text, one: _Text, weights: Mapping[str, float]) -> bool:
     known = total = 0.0
     for clauses in one.parts:
         text, words = _joined(clauses)
-        whole = sum(weights[word] for word in words)
+        whole = math.fsum(weights[word] for word in words)
         others = [
             _joined(part[at : at + len(clauses)])
             for part in fuller.parts
             for at in range(max(1, len(part) - len(clauses) + 1))
         ]
         near, best = max(
-            (sum(weights[word] for word in words & found), at)
+            (math.fsum(weights[word] for word in words & found), at)
             for at, (_, found) in enumerate(others)
         )
         found = others[best][1]
         # A heading names what the clause leaves out, unless the clause names something else.
         shared = words & (found | above if found <= words else found)
-        share = sum(weights[word] for word in shared)
+        share = math.fsum(weights[word] for word in shared)
         is_enough = share >= COVERED * whole and (shared == words or len(shared) >= MIN_SHARED)
         is_in = near >= MIN_NEAR * whole and is_enough
         if not (is_in and _agrees(text, others[best][0], fuller)):

@@ -228,7 +228,7 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
         weight *= 0.5
     if "dated" in signs and weight > 0:
         weight *= 0.3  # a dated entry appended under a heading is rarely of the heading's kind
-    rank = kind.kind.prior + weight + sum(table.signs.get(sign, 0.0) for sign in signs)
+    rank = kind.kind.prior + weight + math.fsum(table.signs.get(sign, 0.0) for sign in signs)
     stated = name != "day log" or signs & {"rule", "identity"}  # some of a daily log is passing
     lasting = signs & kinds().groups["lasting_signs"] or (
         is_in(section, "lasting_sections") and stated

@@ -449,7 +449,7 @@ def _linked(
 ) -> dict[str, tuple[str, ...]]:
     """Map each thread to its linked threads, connected by links of members or by session key."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
-    for key in {*keys.values()} - {""}:
+    for key in filter(None, dict.fromkeys(keys.values())):
         of_key = [id_ for id_, own in keys.items() if own == key]
         for last, id_ in pairwise(of_key):
             found[id_][last] = None

@@ -25,7 +25,15 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
 from memrepo.core.codec import decode
-from memrepo.core.errors import BranchMoved, Exit, MemrepoError, OutOfScope, Problem, UsageError
+from memrepo.core.errors import (
+    BranchMoved,
+    Exit,
+    MemrepoError,
+    OutOfScope,
+    Problem,
+    UsageError,
+    problem,
+)
 from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
 from memrepo.core.manifest import Accesses
@@ -56,7 +64,7 @@ from memrepo.policies.claims import is_by_person, redact_fields, redact_memory
 from memrepo.policies.hotcache import CRITICAL, SYNC, hot_of, may_be_hot
 from memrepo.policies.rules import HotRules
 from memrepo.policies.standing import is_retired
-from memrepo.read.marks import without_private
+from memrepo.read.marks import without_named_tag, without_private
 from memrepo.store import run_files
 from memrepo.store.objects import RUN, Chain, NewCommit
 from memrepo.store.repo import Repository
@@ -297,6 +305,7 @@ def refuse_hidden(text: str, what: str) -> None:
     """Raise SecretInText or UsageError if a text has a secret or private parts."""
     refuse_secret(text, what)
     may_hide = "%%" in text or "<private" in text.lower() or private_phrases().search(text)
+    text = without_named_tag(text)
     if may_hide and without_private(text, comments=False) != text:
         raise UsageError(
             f'{what} has private parts (`<private>`, `%% %%`, "do not remember this"),'
@@ -598,7 +607,7 @@ def write_steps(
             after = apply(state, step.changes)
             if at.call.scope:
                 refuse_beyond(at.call.scope, after, step)
-            _refuse_secret_fields(step)
+            _refuse_hidden_fields(step)
             reason = f"{request.reason}; {step.reason}" if request.reason else step.reason
             try:
                 refuse_taking(at, state, after)
@@ -619,6 +628,7 @@ def write_steps(
         base, now = at.tree.commit, first.call.now
         landing = prepare(at.store, before, base, steps, at.context(), now, author=at.author)
         notices += close_calls(before, landing.state, at.actor)
+        notices += _naming_private_tag(before, landing.state)
         commit = ""
         if not request.dry_run:
             commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
@@ -663,13 +673,19 @@ def _with_places(work: Work, step: Step) -> Step:
     return replace(step, changes=tuple(map(place, step.changes))) if rules.hot.composed else step
 
 
-def _refuse_secret_fields(step: Step) -> None:
+def _refuse_hidden_fields(step: Step) -> None:
     written = [c.memory.fields for c in step.changes if isinstance(c, Create)]
     written += [c.fields for c in step.changes if isinstance(c, Update)]
     for key, value in (item for fields in written for item in fields.items()):
         for text in value if isinstance(value, tuple | list) else (value,):
             if isinstance(text, str):
-                refuse_secret(text, key)
+                refuse_hidden(text, key)
+
+
+def _naming_private_tag(before: State, after: State) -> tuple[Problem, ...]:
+    """Return warnings about texts that were stored although a private tag is opened in them."""
+    found = (m for m in _written(before, after) if without_named_tag(m.body) != m.body)
+    return tuple(problem("private-tag-named", one.path, id=one.id) for one in found)
 
 
 def clean_text(text: str, what: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import cache
@@ -15,8 +16,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-
-from memrepo.core.patterns import read_table, regex
 
 
 class Exit(IntEnum):
@@ -99,6 +98,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def _texts() -> Mapping[str, Any]:
+    from memrepo.core.patterns import read_table
+
     found: Mapping[str, Any] = read_table(Path(__file__).with_suffix(".toml"))
     return found
 
@@ -176,7 +177,6 @@ class CrontabFailed(StoreError):
     """Raised when the crontab cannot be read or written. A failed read changes nothing."""
 
 
-_SECRET = regex(r"://[^/@\s]+@")
 _SYSTEM = tuple(
     os.strerror(code)
     for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO)
@@ -184,12 +184,9 @@ _SYSTEM = tuple(
 """System error messages, as git prints them in English, for a full disk or denied access."""
 
 
-_LOCK = regex(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
-
-
 def one_line(text: str) -> str:
     """Join git's output lines into one line, and remove passwords from URLs."""
-    return _SECRET.sub("://...@", " ".join(text.split()))
+    return re.sub(r"://[^/@\s]+@", "://...@", " ".join(text.split()))
 
 
 class GitFailed(MemrepoError):
@@ -202,7 +199,7 @@ class GitFailed(MemrepoError):
     def __init__(self, verb: str, text: str, code: int = 0) -> None:
         cause = one_line(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
         fix = "for details, run `git status` and `git fsck`"
-        lock = _LOCK.search(text)
+        lock = re.search(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists", text)
         if lock:
             fix = "run the command again when the other git has ended; if none is running, remove"
             fix += f" {lock[1]}"

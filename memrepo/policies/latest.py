@@ -7,7 +7,7 @@ day. It remains in its note.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache, lru_cache
@@ -135,6 +135,7 @@ def _day(note: Memory) -> str:
     return note.captured[:10]
 
 
+@lru_cache(maxsize=1 << 12)
 def _words(text: str) -> frozenset[str]:
     return frozenset(stems(sorted(content_words(text) - function_words())))
 
@@ -197,14 +198,17 @@ def _chosen(
 def _of_last_sections(found: Iterable[tuple[Memory, Entry]]) -> Iterator[tuple[Memory, Entry]]:
     """Yield the lines to whose subject no later section returns. What is open needs less for it."""
     later = dict[str, frozenset[str]]()
+    names = defaultdict[str, set[str]](set)
     for note, one in sorted(found, key=lambda p: (_day(p[0]), p[0].first[1], p[1].place))[::-1]:
         subject, own = _words(one.subject), _words(f"{one.subject} {one.text}")
-        others = [words for name, words in later.items() if name != one.subject]
-        is_over = any(_is_about(other, subject, own, is_open=one.is_open) for other in others)
+        others = {name for word in own for name in names.get(word, ())} - {one.subject}
+        is_over = any(_is_about(later[name], subject, own, is_open=one.is_open) for name in others)
         if one.text and not is_over:
             yield note, one
-        if subject:
-            later.setdefault(one.subject, subject)
+        if subject and one.subject not in later:
+            later[one.subject] = subject
+            for word in subject:
+                names[word].add(one.subject)
 
 
 def _is_about(

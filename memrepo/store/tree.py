@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from memrepo.store.database import MemoryCache
     from memrepo.store.git import Repo
 
-_MANY = 50
-"""Minimum number of files for which starting two more processes saves time."""
+_MANY = 8
+"""Minimum number of files for which opening the cache saves time."""
 _SPARE = 1000
 """Minimum number of cached files of other commits, in addition to twice the last commit's files."""
 

@@ -403,8 +403,8 @@ def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
     ):
         return ""  # `poetry.lock`, or the status code of a lock
     if sort == "enter":
-        if folded.startswith("=", at):
-            return ""  # the name of a setting, such as `type=fact`
+        if regex(r"=|\.[a-z]").match(folded, at):
+            return ""  # the name of a setting or file, such as `type=fact` or `types.hpp`
         if _pattern("network").search(folded, *near):
             return "unlock"
         return sort * bool(_pattern("for_lock").search(folded, *near))

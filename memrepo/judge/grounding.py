@@ -26,6 +26,10 @@ _CHUNK = regex(
     rf"[^\s()\[\]{{}}<>\"'`“”„«»‘’「」『』《》〈〉【】（）,;!?。、，；：！？|…*—～·{_WIDE}]+"
 )
 _EDGES = ".:-_&+=°–€$£¥₹"
+_TOKEN = regex(
+    rf"[^\W_{_WIDE}](?:[^\s()\[\]{{}}<>\"'`“”„«»‘’「」『』（）、。，；！？|*{_WIDE}]*[^\W_{_WIDE}])?"
+)
+"""What a person would read as one piece, with the signs in it: `R$39,90/mês`, `MA10/20`."""
 _QUOTED = regex(
     r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」]+)」"
 )
@@ -206,6 +210,13 @@ class _ParsedGrounds:
         parts = literal.split("/") if _BRANCH.search(self.whole) else ()  # a tree
         return len(parts) > 1 and all(map(self.holds, filter(None, parts)))
 
+    def quotes(self, token: str) -> bool:
+        """Return whether the grounds contain a token of letters and digits, unchanged."""
+        if token.isalpha() or not any(map(str.isalpha, token)) or not regex(r"\d").search(token):
+            return False
+        around = rf"(?<![^\W_{_WIDE}])(?<!\w[.,/:$-]){re.escape(token)}(?![^\W_{_WIDE}]|[.,/:-]\d)"
+        return re.search(around, self.whole) is not None
+
     def inflects(self, literal: str) -> bool:
         """Return whether the grounds have the names in a literal, of which each may end otherwise.
 
@@ -278,8 +289,9 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for match in _UUID.finditer(text):
         if not known.holds(match[0]):
             yield "a name or identifier", match[0]
-    rest = text = _UUID.sub(" ", text)
-    for literal in _literals(text):
+    text = _UUID.sub(" ", text)
+    rest = _TOKEN.sub(lambda match: " " if known.quotes(match[0]) else match[0], text)
+    for literal in _literals(rest):
         rest = rest.replace(literal, " ", 1)
         if not (known.holds(literal) or f" {loose(literal)} " in f" {known.loose} "):
             if known.inflects(literal):
@@ -314,6 +326,8 @@ def _literals(text: str) -> Iterator[str]:
 def _is_literal(chunk: str) -> bool:
     if _NUMBER.fullmatch(chunk) or _ORDINAL.fullmatch(chunk):
         return chunk.count(".") > 1 and any(len(part) != 3 for part in chunk.split(".")[1:])
+    if regex(r"[A-Z]{1,3}[€$£¥₹]\d").match(chunk):  # `R$39` of `R$39,90` is no whole piece
+        return False
     if chunk[0].isdigit() and (unit := chunk.lstrip("0123456789.,")).isalpha():
         return not (unit_of(unit) or bare(unit.casefold()) in _by_word("scales") or len(unit) > 2)
     if any(sign in chunk for sign in "_@\\=#") or "://" in chunk or chunk.startswith("--"):

@@ -350,6 +350,12 @@ def test_no_answer_ends_both_a_memory_and_the_one_in_its_place(
         (["Opened in 2024.", "Opened on 2024-05-12."], "Opened on 2024-05-12.", ""),
         (["The key is in `box-7`.", "Box 7 is red."], "The key is in the red box 7.", "box-7"),
         (["The key is in `box-7`.", "It is red."], "The key is in `red/box-7`.", ""),
+        (["Charts: /srv/boats/charts-north."], "In /srv/boats/ is charts-north/.", ""),
+        (
+            ["Charts: /srv/boats/charts-north."],
+            "In /srv/boats/ is charts-north-2/.",
+            "/srv/boats/charts-north",
+        ),
     ],
 )
 def test_a_join_keeps_each_figure_and_identifier(bodies: list[str], text: str, lost: str) -> None:

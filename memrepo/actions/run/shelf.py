@@ -8,6 +8,7 @@ answered is asked for by the next run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -228,11 +229,21 @@ def _lost(text: str, members: Sequence[Memory]) -> Iterator[str]:
     figures = {*whole, *(part for one in whole for part in one.replace(":", "-").split("-"))}
     figures |= {m.captured[:10] for m in members}
     for memory in members:
-        lost = [one for one in literals_of(memory.body) if normalise(one) not in kept]
+        lost = [one for one in literals_of(memory.body) if not _is_kept(normalise(one), kept)]
         lost += (one for one in _FIGURE.findall(normalise(memory.body)) if one not in figures)
         if lost := [*dict.fromkeys(lost)]:
             yield f"text: it loses {', '.join(lost[:4])}: keep all, or join nothing"
             return
+
+
+def _is_kept(literal: str, text: str) -> bool:
+    """Return whether a text has a literal, or if it is a path, a folder of it and the rest."""
+    signs = (at for at, sign in enumerate(literal) if sign == "/" and "/" in literal[:at])
+    return literal in text or any(
+        literal[:at] in text
+        and re.search(rf"(?<![\w/-]){re.escape(literal[at + 1 :])}(?![\w-])", text)
+        for at in signs
+    )
 
 
 def _may_follow(old: Memory, new: Memory) -> bool:

@@ -118,11 +118,15 @@ def test_a_new_page_shows_the_day_on_which_it_was_written_if_that_is_known(
     ]
 
 
+@pytest.mark.parametrize(
+    ("title", "day"),
+    [("Memory", "changed 2026-02-25"), ("Memory 2026-02-20", "2026-02-20")],
+)
 def test_the_time_of_a_file_keeps_no_later_log_from_ending_what_it_states(
-    service: Service, tmp_path: Path
+    service: Service, tmp_path: Path, title: str, day: str
 ) -> None:
     cash, cards = "The fuel dock takes cash only.", "The fuel dock takes cards only."
-    where = write(tmp_path / "ws", {"MEMORY.md": f"# Memory\n\n- {cash}\n".encode()})
+    where = write(tmp_path / "ws", {"MEMORY.md": f"# {title}\n\n- {cash}\n".encode()})
     at = datetime.fromisoformat("2026-02-25T12:00:00+00:00").timestamp()
     os.utime(where / "MEMORY.md", (at, at))
     done(tmp_path, "init", tmp_path / "repo", "--from", where)
@@ -141,7 +145,7 @@ def test_the_time_of_a_file_keeps_no_later_log_from_ending_what_it_states(
     assert run(tmp_path / "repo").exit == 0
     write(where, {"memory/2026-02-24.md": f"# Day\n\n- {cards}\n".encode()})
     assert run(tmp_path / "repo", SECOND).exit == 0
-    assert rows == [f"m1 | fact |  | changed 2026-02-25 | {cash}"]
+    assert rows == [f"m1 | fact |  | {day} | {cash}"]
     assert active(tmp_path / "repo") == {cards: "fact"}
 
 

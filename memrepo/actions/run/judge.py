@@ -191,15 +191,15 @@ class SourceFiles:
     def sources_of(self, cited: Cited, op: Operation) -> tuple[Source, ...]:
         """Return the evidence of an operation: the statements that its lines touch."""
         found = []
-        days = (cited.evidence, *(place.document.as_of for place in cited.places))
+        days = "\n".join((cited.evidence, *(place.document.as_of for place in cited.places)))
+        # The time of a file says when it was saved, not when its lines were so.
+        is_of_file = op.as_of in {place.document.since for place in cited.places}
         for unit, resource, lines in self._cited(cited):
             if resource in self._notes:
                 source = self._notes[resource].source()
             else:
                 source = place_unit(unit, self._texts[resource]).source()
-            # The time of a file says when it was saved, not when its lines were so.
-            is_of_file = (op.as_of, "commit") == (source.captured, source.captured_from)
-            if op.as_of and not (is_of_file and op.as_of not in "\n".join(days)):
+            if op.as_of and (op.as_of in days or not is_of_file):
                 source = replace(source, captured=op.as_of, captured_from="unit")
             found.append(replace(source, lines=lines))
         return join_sources(found)

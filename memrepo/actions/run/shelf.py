@@ -248,7 +248,7 @@ def _is_kept(literal: str, text: str) -> bool:
 
 def _may_follow(old: Memory, new: Memory) -> bool:
     """Return whether the dates of two memories permit that the second replaces the first."""
-    return not (old.captured and new.captured and new.captured[:10] < old.captured[:10])
+    return not "" < day_of(new) < day_of(old)
 
 
 def _confirm(

@@ -17,6 +17,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.faces.mcp import TOOLS, ToolReply, answer
 from memrepo.faces.python import open_repository
 from memrepo.memory_tool import MemoryTool
+from memrepo.store.run_files import load
 
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
 SAID = "Vera keeps the spare key under the third pot."
@@ -86,7 +87,8 @@ def test_what_an_agent_asks_of_a_persons_memory_is_refused(repo: Path, ask: Ask)
 
 
 @pytest.mark.parametrize(
-    ("ask", "told"), [(supersede, f"replace it by '{NEWS}'"), (forget, "take it away")]
+    ("ask", "told"),
+    [(supersede, f"replace it by '{NEWS}'"), (forget, "forget it"), (shell_archive, "archive it")],
 )
 @pytest.mark.parametrize(
     "decided", [("confirm",), ("supersede", NEWS), ("forget", "--reason", "old")]
@@ -96,12 +98,19 @@ def test_what_an_agent_asked_waits_in_status_until_a_person_decides(
 ) -> None:
     id_ = written(repo)
     assert done(repo, "status", now=LATER)["needs"] == []
-    ask(repo, id_)
+    as_agent(repo, "forget", id_, "--dry-run")
+    assert done(repo, "status", now=LATER)["needs"] == []
+    for _ in range(2):
+        ask(repo, id_)
     (waits,) = done(repo, "status", now=LATER)["needs"]
     assert waits.startswith(f"{id_}: process:helper asked to {told} (`memrepo ")
     assert f"asked      {waits}" in memrepo(repo, "status", now=LATER, as_json=False).out
+    other = as_agent(repo, "edit", id_, "--text", "The spare key is with Ben.")
+    assert other.exit == 3
+    assert len(done(repo, "status", now=LATER)["needs"]) == 2
     done(repo, decided[0], id_, *decided[1:], now=LATER)
     assert done(repo, "status", now=LATER)["needs"] == []
+    assert not [key for key in load(repo / ".git" / "memrepo") if key.startswith("asked ")]
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)

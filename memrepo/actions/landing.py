@@ -610,7 +610,7 @@ def write_steps(
             _refuse_hidden_fields(step)
             reason = f"{request.reason}; {step.reason}" if request.reason else step.reason
             try:
-                refuse_taking(at, state, after)
+                refuse_taking(at, state, after, step.op, dry_run=request.dry_run)
             except PersonDecides as error:
                 refused.append(error)
                 notices.append(error.problem)
@@ -633,6 +633,7 @@ def write_steps(
         if not request.dry_run:
             commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
             notices += at.store.notices
+            run_files.drop_decided(at.store.folder, landing.state.memories)
         return StepsWritten(
             steps=tuple(steps),
             commit=commit,
@@ -732,8 +733,10 @@ class PersonDecides(MemrepoError):
         )
 
 
-def refuse_taking(work: Work, before: State, after: State) -> None:
-    """Raise PersonDecides if an agent would take a person's memory away.
+def refuse_taking(
+    work: Work, before: State, after: State, verb: str, *, dry_run: bool = False
+) -> None:
+    """Raise PersonDecides if an agent would take a person's memory away, and record the request.
 
     Losing a mark that keeps a memory on the first page counts too: sessions start with that page.
     """
@@ -748,8 +751,9 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
         if taken:
             new = [m for m in after.active if {*m.supersedes} & {old.id for old in taken}]
             texts = " and ".join(repr(words_of(memory, SUBJECT_LENGTH)) for memory in new)
-            what = f"replace it by {texts}" if new else "take it away"
-            run_files.ask(work.store.folder, taken, f"{work.actor} asked to {what}")
+            what = f"replace it by {texts}" if new else f"{verb} it"
+            if not dry_run:
+                run_files.ask(work.store.folder, taken, f"{work.actor} asked to {what}")
             raise PersonDecides(work.actor, taken, after)
 
 

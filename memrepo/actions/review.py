@@ -314,7 +314,7 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
     waits, ours = the_waiting(work, request.run), work.tree.state()
     tip = work.store.snapshot(waits.tip).state()
     result = _merge(work, waits, tip)
-    refuse_taking(work, ours, result.state)
+    refuse_taking(work, ours, result.state, "accept a run without", dry_run=request.dry_run)
     before = work.store.snapshot(waits.base).state().memories
     proposed = {
         id_: (before.get(id_), tip.memories.get(id_), result.state.memories.get(id_))

@@ -208,7 +208,7 @@ def _commit(work: Work, wanted: Wanted, undone: Reverted) -> str:
     if work.call.actor:
         from memrepo.actions.landing import refuse_taking
 
-        refuse_taking(work, work.tree.state(), undone.state)
+        refuse_taking(work, work.tree.state(), undone.state, "revert")
         gone = [p for p, data in undone.effect.items() if data is None]
         lifted = (s for s in work.tree.stones.rejected if path_of(work.tree.layout, s.key) in gone)
         refuse_lifting(lifted, work.actor)

@@ -362,15 +362,33 @@ _ASKED = "asked "
 def ask(folder: Path, memories: Iterable[Memory], text: str) -> None:
     """Record that an agent wanted to take memories away, and what it wanted instead."""
     with lock(folder, "notes", wait_s=_LOCK_WAIT_S):
-        save(folder, {**load(folder), **{_ASKED + _print(one): {text} for one in memories}})
+        record = load(folder)
+        keys = [_ASKED + _print(one) for one in memories]
+        save(folder, {**record, **{key: {*record.get(key, ()), text} for key in keys}})
 
 
 def asked(folder: Path, known: Mapping[str, Memory]) -> Iterator[tuple[Memory, str]]:
     """Yield what `ask` recorded of memories that nobody changed or confirmed since."""
     for key, texts in sorted(load(folder).items()):
-        memory = known.get(key.removeprefix(_ASKED).partition(" ")[0])
-        if key.startswith(_ASKED) and memory is not None and key == _ASKED + _print(memory):
-            yield memory, min(texts)
+        if memory := _waiting(key, known):
+            yield from ((memory, text) for text in sorted(texts))
+
+
+def drop_decided(folder: Path, known: Mapping[str, Memory]) -> None:
+    """Delete what `ask` recorded of memories that were decided about since."""
+
+    def is_over(key: str) -> bool:
+        return key.startswith(_ASKED) and _waiting(key, known) is None
+
+    if any(map(is_over, load(folder))):
+        with lock(folder, "notes", wait_s=_LOCK_WAIT_S):
+            save(folder, {k: texts for k, texts in load(folder).items() if not is_over(k)})
+
+
+def _waiting(key: str, known: Mapping[str, Memory]) -> Memory | None:
+    """Return the memory of a row that `ask` wrote, as it was then, or None."""
+    memory = known.get(key.removeprefix(_ASKED).partition(" ")[0])
+    return memory if memory is not None and key == _ASKED + _print(memory) else None
 
 
 def _print(memory: Memory) -> str:

@@ -466,8 +466,13 @@ def _about(old: Memory, cited: Cited) -> Iterator[str]:
 
 
 def _losses(op: Operation, old: Memory, cited: Cited) -> Iterator[str]:
-    """Yield the identifiers of a replaced memory that its page still has and the new text loses."""
-    new = normalise(f"{op.text} {op.still}")
+    """Yield an identifier of a replaced memory that its page has and neither text nor lines have.
+
+    An answer that says what is still true has decided about the rest.
+    """
+    if op.still:
+        return
+    new = normalise("\n".join((op.text, *cited.own)))
     page = normalise("\n".join(line for p in cited.places for line in p.document.lines))
     for literal in literals_of(old.body):
         plain = normalise(literal)

@@ -259,6 +259,8 @@ MAX_GROUP = 60
 NOT_VERIFIED = "it was not verified"
 _OVER = regex(r"(?:text: )?F\d+:\d+\b|(?:id|text): m\d+ |text: an earlier operation")
 """A reason that names a later line or a memory by which the lines are over, or need no quoting."""
+_LOSS = regex(r"still: m\d+ also states ")
+"""A reason that names what a replacement loses."""
 _LIKE = regex(r"text: m\d+ has most of these words")
 """A reason that asks a question about a sound operation."""
 ALIKE = 0.5
@@ -514,6 +516,8 @@ class Reading:
             op, cited = with_near_lines(op, batch, known.get(op.id), self._accepted)
             one = replace(first, id=f"{first.id}{number}", op=op, cited=cited, old=known.get(op.id))
             faults = faults or check(op, cited, known, self._accepted, self._spoken)
+            if any(map(_LOSS.match, reasons)) and all(map(_LOSS.match, faults)):
+                faults = []  # the answer was told once what it loses, and decided
             if faults and owner in left and _is_sound(reasons):
                 continue
             left.pop(owner, None)

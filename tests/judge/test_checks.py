@@ -186,6 +186,7 @@ def test_an_operation_that_its_lines_do_not_bear_is_refused(name: str) -> None:
         Operation(op="add", lines="F1:6", text="The new mast still has to be ordered from Holt."),
         Operation(op="add", lines="F1:7", text="For Ines: Brandt's yard is in Horten."),
         Operation(op="same", lines="F1:5", id="m1"),
+        Operation(op="replace", lines="F1:7", id="m1", text="The yard of Brandt is in Horten."),
         Operation(
             op="replace",
             lines="F1:5",

@@ -689,6 +689,30 @@ def test_what_is_only_like_another_is_kept_unless_a_second_answer_says_otherwise
     assert set(active(repo)) == {CASH, text}
 
 
+def test_a_replacement_is_told_once_what_it_loses(service: Service, tmp_path: Path) -> None:
+    old, new = "The fuel dock takes cash, see docks/brevik.md.", "The fuel dock takes cards only."
+    page = "# Docks\n\n- {}\n- All berths are in docks/brevik.md.\n"
+    where = write(tmp_path / "ws", {"docks.md": page.format(old).encode()})
+    done(tmp_path, "init", tmp_path / "repo", "--from", where)
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        if '{"items"' in shown(question) or "=== F" not in shown(question):
+            return good(question)
+        asked.extend(re.findall("still: m1 also states .*: keep it", shown(question)))
+        op = {"op": "add", "lines": "F1:3", "text": old, "type": "fact"}
+        if f"m1 | fact |  |  | {old}" in shown(question) or asked:
+            op |= {"op": "replace", "id": "m1", "text": new}
+        return json.dumps({"operations": [op]})
+
+    service.default = Act(answer=answer)
+    assert run(tmp_path / "repo").exit == 0
+    write(where, {"docks.md": page.format(new).encode()})
+    assert run(tmp_path / "repo", SECOND).data["quarantined"] == []
+    assert asked == ["still: m1 also states docks/brevik.md: keep it"]
+    assert set(active(tmp_path / "repo")) == {new}
+
+
 def test_a_cited_heading_is_asked_for_once_more(service: Service, tmp_path: Path) -> None:
     repo = begin(tmp_path)
     asked: list[str] = []

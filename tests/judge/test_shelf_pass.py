@@ -691,6 +691,7 @@ def test_what_is_only_like_another_is_kept_unless_a_second_answer_says_otherwise
 
 def test_a_replacement_is_told_once_what_it_loses(service: Service, tmp_path: Path) -> None:
     old, new = "The fuel dock takes cash, see docks/brevik.md.", "The fuel dock takes cards only."
+    text = "Only cards are taken by the fuel dock."  # the line itself would be quoted
     page = "# Docks\n\n- {}\n- All berths are in docks/brevik.md.\n"
     where = write(tmp_path / "ws", {"docks.md": page.format(old).encode()})
     done(tmp_path, "init", tmp_path / "repo", "--from", where)
@@ -702,7 +703,7 @@ def test_a_replacement_is_told_once_what_it_loses(service: Service, tmp_path: Pa
         asked.extend(re.findall("still: m1 also states .*: keep it", shown(question)))
         op = {"op": "add", "lines": "F1:3", "text": old, "type": "fact"}
         if f"m1 | fact |  |  | {old}" in shown(question) or asked:
-            op |= {"op": "replace", "id": "m1", "text": new}
+            op |= {"op": "replace", "id": "m1", "text": text}
         return json.dumps({"operations": [op]})
 
     service.default = Act(answer=answer)
@@ -710,7 +711,7 @@ def test_a_replacement_is_told_once_what_it_loses(service: Service, tmp_path: Pa
     write(where, {"docks.md": page.format(new).encode()})
     assert run(tmp_path / "repo", SECOND).data["quarantined"] == []
     assert asked == ["still: m1 also states docks/brevik.md: keep it"]
-    assert set(active(tmp_path / "repo")) == {new}
+    assert set(active(tmp_path / "repo")) == {text}
 
 
 def test_a_cited_heading_is_asked_for_once_more(service: Service, tmp_path: Path) -> None:

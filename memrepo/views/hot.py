@@ -97,6 +97,8 @@ _SECTIONS_OF_TYPES: Mapping[str, str] = {
 """Headings of memories without a part, which a judge or a person put on the page."""
 _WIKILINK = r"(?<![\\!\[])\[\[[^\[\]()<>`\\:]+\]\](?![(\[:])"
 """A link between notes: no link to a page of the web, and no directive, which has a colon."""
+_NAMED = regex(r"(?<![\\!\[])\[\[(?:[^\[\]()<>`\\:|]+\|)?([^\[\]()<>`\\:|]+)\]\](?=:)")
+"""A link before a colon, which together would be a directive: the page has its name."""
 _MARKUP = regex(rf"(?P<kept>`[^`]+`|{_WIKILINK})|(\\*)([<`\[\]])")
 _ESCAPED = regex(r"(?P<kept>(?<!\\)`[^`]+`)|(\\*)\\([<`\[\]])")
 _LEFT_OUT = "## Left out"
@@ -284,7 +286,7 @@ def condensed(memory: Memory) -> str:
         text += _between(before, line) + unmarked(line)
     about = _about(memory, text)
     text = visible(f"{about}: {text}" if about else text)
-    text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
+    text = _NAMED.sub(r"\1", " ".join(text.replace("↑", "^").replace("←", "<-").split()))
     # On one line and escaped, harmless text may look like a secret.
     is_whole = memory.type == "constraint" or len(lines) > 1
     text = _cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)

@@ -304,8 +304,10 @@ def test_a_link_between_notes_stays_one_and_other_markup_does_not(repo: Path) ->
         "--critical",
     )
     done(repo, "add", "Bo: [[Kiln]](http://example.org) and <b>.", "--critical")
+    done(repo, "add", "[[Lena Brandt]]: fires it, with [[Ole Berg|Ole]]: weekly.", "--critical")
     done(repo, "run", now=LATER)
     text = page(repo)
+    assert "- Lena Brandt: fires it, with Ole: weekly." in text
     assert "See [[Kiln 16|the kiln]], !\\[\\[a.png\\]\\], \\[x\\](y)." in text
     assert "\\[\\[Kiln\\]\\](http://example.org) and \\<b>." in text
     assert "[[Kiln 16|the kiln]]" in (repo / "views/LTMEMORY.md").read_text()

@@ -202,6 +202,7 @@ def test_a_later_statement_about_the_same_is_shown_below_a_hit(repo: Path) -> No
     [
         "memory/host.sync-conflict-20260209-120000-ABCDEFG.md",
         "memory/host (Mara's conflicted copy 2026-02-09).md",
+        "memory/host (Conflicted copy iphone 202602091200).md",
         "other/host.bak.md",
         "other/archive/host.md",
         "other/host-template.md",

@@ -25,15 +25,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
 from memrepo.core.codec import decode
-from memrepo.core.errors import (
-    BranchMoved,
-    Exit,
-    MemrepoError,
-    OutOfScope,
-    Problem,
-    UsageError,
-    problem,
-)
+from memrepo.core.errors import BranchMoved, Exit, MemrepoError, OutOfScope, Problem, UsageError
 from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
 from memrepo.core.manifest import Accesses
@@ -64,7 +56,7 @@ from memrepo.policies.claims import is_by_person, redact_fields, redact_memory
 from memrepo.policies.hotcache import CRITICAL, SYNC, hot_of, may_be_hot
 from memrepo.policies.rules import HotRules
 from memrepo.policies.standing import is_retired
-from memrepo.read.marks import without_named_tag, without_private
+from memrepo.read.marks import without_private
 from memrepo.store import run_files
 from memrepo.store.objects import RUN, Chain, NewCommit
 from memrepo.store.repo import Repository
@@ -305,12 +297,11 @@ def refuse_hidden(text: str, what: str) -> None:
     """Raise SecretInText or UsageError if a text has a secret or private parts."""
     refuse_secret(text, what)
     may_hide = "%%" in text or "<private" in text.lower() or private_phrases().search(text)
-    text = without_named_tag(text)
     if may_hide and without_private(text, comments=False) != text:
         raise UsageError(
             f'{what} has private parts (`<private>`, `%% %%`, "do not remember this"),'
             " which are never stored",
-            fix="leave them out",
+            fix="leave them out, or put a tag that is only named into backticks",
         )
 
 
@@ -628,7 +619,6 @@ def write_steps(
         base, now = at.tree.commit, first.call.now
         landing = prepare(at.store, before, base, steps, at.context(), now, author=at.author)
         notices += close_calls(before, landing.state, at.actor)
-        notices += _naming_private_tag(before, landing.state)
         commit = ""
         if not request.dry_run:
             commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
@@ -681,12 +671,6 @@ def _refuse_hidden_fields(step: Step) -> None:
         for text in value if isinstance(value, tuple | list) else (value,):
             if isinstance(text, str):
                 refuse_hidden(text, key)
-
-
-def _naming_private_tag(before: State, after: State) -> tuple[Problem, ...]:
-    """Return warnings about texts that were stored although a private tag is opened in them."""
-    found = (m for m in _written(before, after) if without_named_tag(m.body) != m.body)
-    return tuple(problem("private-tag-named", one.path, id=one.id) for one in found)
 
 
 def clean_text(text: str, what: str) -> str:

@@ -124,15 +124,6 @@ def unclosed_private(text: str) -> int:
     return 0
 
 
-_NAMED_TAG = regex(r"(?<=\w)([\"'(]? ?)<private>(?=[\"')]? ?\w)", re.IGNORECASE)
-
-
-def without_named_tag(text: str) -> str:
-    """Return a text of one line without an opening private tag amid a sentence, which names it."""
-    is_named = "\n" not in text and text.lower().count("private>") == 1
-    return _NAMED_TAG.sub(r"\1", text) if is_named else text
-
-
 def _blank(found: re.Match[str]) -> str:
     return found[0] if found["code"] else "\n" * found[0].count("\n")
 

@@ -161,6 +161,7 @@ TEXTS: dict[str, Way] = {
     "add, title": line("add", "The clock is slow.", "--title", "Do not remember this: Ines is ill"),
     "edit, tag": line("edit", "ID", "--set", "entities=%%Ines is ill%%"),
     "add, named": line("add", "Off the record: the <private> tag hides that Ines is ill"),
+    "add, amid": line("add", "Anna called about <private> that Ines is ill"),
     "add, unclosed": line("add", "The shed is green. <private>Ines is ill"),
     "edit": line("edit", "ID", "--text", PRIVATE),
     "supersede": line("supersede", "ID", "%% Ines is ill %% The shed is green."),
@@ -176,13 +177,6 @@ def test_no_way_of_writing_takes_private_parts(repo: Path, way: str) -> None:
     id_ = str(done(repo, "add", LOVES)["id"])
     assert "never stored" in str(TEXTS[way](repo, id_))
     assert "is ill" not in git(repo, "log", "--all", "-p", "--format=%B")
-
-
-def test_a_sentence_that_names_the_private_tag_is_stored_with_a_warning(repo: Path) -> None:
-    stored = memrepo(repo, "add", "The docs explain the <private> tag", as_json=False)
-    assert stored.exit == 0
-    assert "private-tag-named" in stored.err
-    assert [m.body for m in memories(repo).values()] == ["The docs explain the <private> tag"]
 
 
 def by_hand(repo: Path, *lines: str, id_: str = "") -> str:

@@ -172,24 +172,20 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     stamp = run_stamp(work.call.now, [run.run for run in runs])
     run_id = f"{stamp}-{digest([work.tree.commit, *created])[:8]}-import"
     faulty = (p.path for p in found.problems if p.severity == "error")
-    there = {
-        **dict.fromkeys(files, True),
-        **dict.fromkeys((*faulty, *(p.path for p in unread)), False),
-    }
+    missed = {*faulty, *(p.path for p in unread)}
+    there = dict.fromkeys(files, True) | dict.fromkeys(missed, False)
     gone = _ended(work, state, known, found, f"{request.format}://{folder}", there, run_id)
     ended, marked = {id_ for step in gone for id_ in step.memory_ids}, len(marked_in(gone))
-    counts = dict(found.counts)
     more = {
         "memories_retired": len(ended) - marked,
         "marked": marked,
         "empty_files_passed_over": sum(not data.strip() for data in files.values()),
     }
-    counts.update((name, count) for name, count in more.items() if count)
-    problems = (*unread, *found.problems)
-    done = Result(
-        imported=counts["memories_new"], counts=counts, problems=problems, dry_run=request.dry_run
-    )
-    if request.dry_run:
+    counts = {**found.counts, **{name: count for name, count in more.items() if count}}
+    told = (*unread, *found.problems)
+    new, dry_run = counts["memories_new"], request.dry_run
+    done = Result(imported=new, counts=counts, problems=told, dry_run=dry_run)
+    if dry_run:
         return done
     if found.changes or gone:
         commit = _land(work, request, state, found, gone, done, run_id)

@@ -148,7 +148,7 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
     known = _imported_from(work, state, place) if is_followed else []
     files, unread = _read(where, request.format, is_known=bool(known))
     if is_followed:
-        files, unsure = run_files.without_private(work.store.folder, where, files)
+        files, unsure = run_files.without_private_sessions(work.store.folder, where, files)
         if unsure:
             count = counted(unsure, "line", "lines")
             unread = [*unread, problem("import-beside-private", folder, count=count)]
@@ -182,9 +182,9 @@ def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Resu
         "empty_files_passed_over": sum(not data.strip() for data in files.values()),
     }
     counts = {**found.counts, **{name: count for name, count in more.items() if count}}
-    told = (*unread, *found.problems)
+    problems = (*unread, *found.problems)
     new, dry_run = counts["memories_new"], request.dry_run
-    done = Result(imported=new, counts=counts, problems=told, dry_run=dry_run)
+    done = Result(imported=new, counts=counts, problems=problems, dry_run=dry_run)
     if dry_run:
         return done
     if found.changes or gone:

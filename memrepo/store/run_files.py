@@ -444,7 +444,7 @@ def watch(
         save(folder, record)
 
 
-def without_private(
+def without_private_sessions(
     folder: Path, notes: Path, files: Mapping[str, bytes]
 ) -> tuple[dict[str, bytes], int]:
     """Return the files of a folder of notes without the lines that private sessions wrote.

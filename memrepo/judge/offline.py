@@ -23,7 +23,7 @@ from memrepo.policies.claims import (
     type_in_profile,
 )
 from memrepo.read.choice import Candidate, ShelfChoice
-from memrepo.read.kinds import section_kind, title_of
+from memrepo.read.kinds import is_profile, section_kind, title_of
 from memrepo.read.thoughts import spelled_context
 from memrepo.text.dates import date_until, is_time_heading
 
@@ -141,7 +141,8 @@ def _context_of(candidate: Candidate) -> str:
     """Return the context of a statement in its source: subject, file, headings, lead-in."""
     first = next(iter(candidate.sources), None)
     name = title_of(first.resource) if first else ""
-    return spelled_context((candidate.placed[0].about, name, *candidate.context))
+    about = candidate.placed[0].about if first and is_profile(first.resource) else ""
+    return spelled_context((about, name, *candidate.context))
 
 
 def _text_of(candidate: Candidate, kind: str) -> tuple[str, str]:
@@ -164,16 +165,20 @@ def extract(text: str) -> str:
 def subject_of(candidate: Candidate) -> str:
     """Return the thing named above a statement, the subject of its file, or an empty string.
 
-    A heading of a known kind ("Preferences"), a date and the file's first heading are not subjects.
-    The first heading is used only for a short text without another subject.
+    A note about a person or a project has one subject. Elsewhere a heading of a known kind
+    ("Preferences"), a date and the file's first heading are not subjects. The first heading is used
+    only for a short text without another subject.
     """
+    about = candidate.placed[0].about
+    if about and not is_profile(candidate.placed[0].resource):
+        return about
     for heading in reversed(candidate.context[1:]):
         plain = len(heading) <= SUBJECT_LENGTH and not heading.rstrip().endswith((".", "!", "?"))
         if plain and not section_kind([heading]) and not is_time_heading(heading):
             return heading
     title = next(iter(candidate.context), "")
-    if candidate.placed[0].about or len(candidate.text) >= SHORT or is_time_heading(title):
-        return candidate.placed[0].about
+    if about or len(candidate.text) >= SHORT or is_time_heading(title):
+        return about
     stems = {PurePosixPath(s.resource).stem.casefold() for s in candidate.sources}
     if title.casefold() in stems:  # "Memory" of MEMORY.md is no subject
         return ""

@@ -30,6 +30,7 @@ from memrepo.read.kinds import (
     is_marked,
     is_profile,
     kinds,
+    named_kind,
     newest_states,
     other_agents,
     path_kind,
@@ -57,6 +58,7 @@ Part: TypeAlias = Literal[
     "person",
     "agent",
     "project",
+    "contact",
     "preference",
     "decision",
     "fact",
@@ -68,6 +70,7 @@ ROOM: Mapping[Part, int] = {
     "person": 5,
     "agent": 2,
     "project": 4,
+    "contact": 4,
     "preference": 4,
     "decision": 3,
     "fact": 6,
@@ -348,6 +351,12 @@ def is_about_person(memory: Memory) -> bool:
     return _is_of(memory, PERSONS)
 
 
+def is_of_contact(memory: Memory) -> bool:
+    """Return whether a memory is about somebody who has a note, and not about the owner."""
+    is_note = memory.subject and not is_profile(memory.first[0])
+    return bool(is_note) and _kind_of(memory, in_workspace(memory.first[0])) == "profile"
+
+
 def owner_of(memory: Memory) -> str:
     """Return the person or agent described by a memory's file, or an empty string."""
     owner, _, file = memory.context.partition(SEPARATOR)
@@ -415,6 +424,8 @@ def _traits_of(memory: Memory) -> _Traits:
             sure = UNSURE
         if part == "project" and section == "status":
             sure = LOW
+        elif part == "project" and (due or _is_state(memory)):
+            sure = BEST
     hard = part == "rule" and sure < LOW and ("ban" in signs or section == "ban")
     is_project = part == "project" and kind == "project"
     return _Traits(
@@ -435,15 +446,30 @@ def _may_be_due(memory: Memory, kind: str, signs: frozenset[str]) -> bool:
     return not is_out and not _EMPTY & signs and _can_stand(memory, is_state=False)
 
 
+def _is_state(memory: Memory) -> bool:
+    """Return whether a memory has the properties of a note, and one is the state of its project."""
+    keys = [field_of(line)[0] for line in memory.body.split("\n")]
+    return _has_only_fields(memory) and any(
+        section_kind([key]) in ("status", "plan") for key in keys
+    )
+
+
+def _has_only_fields(memory: Memory) -> bool:
+    """Return whether a memory has the properties of a note about its subject."""
+    is_of_note = bool(memory.subject) and memory.context.startswith(memory.subject)
+    return is_of_note and all(field_of(line)[0] for line in memory.body.split("\n"))
+
+
 def is_head(memory: Memory) -> bool:
     """Return whether a memory is the description at the head of a file for one memory."""
     file, line = memory.first
-    return line == 1 and file.rpartition("/")[2] not in HOME_FILES
+    is_first = line == 1 and file.rpartition("/")[2] not in HOME_FILES
+    return is_first and not _has_only_fields(memory)
 
 
 def _kind_of(memory: Memory, path: str) -> str:
     """Return the kind of file. A head says what is worth knowing of a longer document."""
-    kind = path_kind(path)
+    kind = path_kind(path) or (named_kind(memory.tags) if memory.subject else "")
     is_long = any(source.lines[1] > 1 for source in memory.sources)
     return "memory" if kind in ("", "article") and is_long and is_head(memory) else kind
 
@@ -530,6 +556,8 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
     if not _can_stand(memory, is_state=bool(is_state)):
         return ""
     is_fact = memory.type in ("identity", "relationship", "fact") or gives_name(memory)
+    if is_of_contact(memory) and not memory.is_wanted:
+        return "contact"
     if _is_of(memory, PERSONS) and (is_fact or memory.type == "constraint"):
         if section == "preference":
             return "preference"
@@ -616,6 +644,8 @@ def _candidate(
     if traits.part in ("stored", "decision", "project", "promise"):
         age = (now.date() - (memory.created or now).date()).days
         score += (1 + (traits.part == "project")) * max(0.0, 1.0 - age / FRESH_DAYS)
+    if traits.part == "project" and traits.sure == BEST:
+        score = max(score, MIN_SCORE)  # how a project stands, however its note says it
     if due:
         is_soon = 0 <= (date.fromisoformat(due) - now.date()).days <= DUE_DAYS
         score = max(score, MIN_SCORE) + 1 if is_soon else score

@@ -28,12 +28,16 @@ _T = TypeVar("_T")
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True):
-    """A text with its day, its place, and the headings above it, outermost first."""
+    """A text with its day, its place, and the headings above it, outermost first.
+
+    `subject` is the person or project whose note states it.
+    """
 
     text: str
     context: str
     day: str
     path: str = ""
+    subject: str = ""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -51,6 +55,7 @@ def later_line(
     hit.
     """
     stated = [_terms_of(line) | above for line, above in _lines(hit, hit.context)]
+    who = _terms_of(hit.subject)
     common = corpus.telling(frozenset().union(*stated))
     found: list[tuple[str, float, Text, str]] = []
     for text in others:
@@ -61,6 +66,8 @@ def later_line(
             parts = [line[start:end] for start, end in sentences(line)]
             own = _terms_of(" ".join(part for part in parts if not read(part).is_open))
             share = corpus.share(own | above)
+            if who and who.isdisjoint(own | _terms_of(text.context)):
+                continue  # of somebody else
             is_repeated = any(own <= one for one in stated)
             is_about = share >= SHARE and common & corpus.telling(own | above)
             if is_about and not is_repeated:

@@ -154,7 +154,7 @@ def _due(
         own = _words(f"{one.subject} {one.text}")
         is_known = any(
             day > _day(note) and 2 * len(own & words) > len(own) for day, words in done
-        ) or any(repeats(own, other) for other in known)
+        ) or any(repeats(own, other) and not differ(own, other) for other in known)
         same = (_words(line.body) for line in lines if line.valid_until == one.due)
         if not is_known and all(
             2 * len(own & other) <= min(len(own), len(other)) for other in same
@@ -258,7 +258,8 @@ def _lines_of(resource: str, day: str, title: str, body: str) -> Iterator[Entry]
             yield Entry(subject, unit.text, round(score, 3), place, unit.text_hash, is_open)
         for line in unit.text.split("\n"):
             if (due := due_day(line, day)) and not _ASKS.search(line):
-                about = "" if is_date_heading(unit.headings[-1]) else _name(unit.headings[-1])
+                about = _name(unit.headings[-1])
+                about = about if _is_name(about, is_dated=False) else ""
                 yield Entry(about, line.strip(), 0.0, place, unit.text_hash, due=due)
     for subject, last in places.items():
         yield Entry(subject, "", 0.0, last, "")  # it ends what earlier sections say of the subject

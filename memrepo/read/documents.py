@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -375,13 +376,19 @@ def read_head(text: str, path: str) -> ForeignHeader:
 
 
 class NoteHeader(NamedTuple):
-    """What the header of a note states: its numbered lines, its tags, and its day, if any."""
+    """What the header of a note states: its numbered lines, its tags, and its day, if any.
+
+    The first of the tags are those that its type names. `fields` are the properties that say how
+    the note's subject is, with the number of the last line of each.
+    """
 
     lines: tuple[tuple[int, str], ...] = ()
     tags: tuple[str, ...] = ()
     day: str = ""
+    fields: tuple[tuple[int, str], ...] = ()
 
 
+@lru_cache(maxsize=1024)
 def note_header(path: str, data: bytes) -> NoteHeader:
     """Return the properties of a note that a search finds, its tags and its day.
 
@@ -392,22 +399,47 @@ def note_header(path: str, data: bytes) -> NoteHeader:
         return NoteHeader()
     text = data.decode("utf-8-sig", "replace")
     head = read_head(text, path)
-    tags = (tag for key in _TAG_KEYS for tag in _words_in(head.values.get(key)))
+    is_memory = isinstance(head.values.get("description"), str)
+    keys = _TAG_KEYS[is_memory:]  # the type of a memory is none of a note
+    tags = (tag for key in keys for tag in _words_in(head.values.get(key)))
     rows = text.split("\n")
     starts = [*sorted((line, key) for key, line in head.at.items()), (head.last, "")]
     lines = tuple(
         (number, rows[number - 1].rstrip())
         for (first, key), (end, _) in pairwise(starts)
-        if key.lower() not in HOUSEKEEPING and not isinstance(head.values.get("description"), str)
+        if key.lower() not in HOUSEKEEPING and not is_memory
         if any(map(str.isalnum, "\n".join(rows[first - 1 : end - 1]).partition(":")[2]))
         for number in range(first, end)
     )
     days = (find_date(str(head.values[key])) for key in DATE_KEYS if key in head.values)
-    found = tuple(dict.fromkeys(filter(None, map(as_tag, tags))))
-    return NoteHeader(lines, found, next(filter(None, days), ""))
+    found = {tag.casefold(): tag for tag in map(as_tag, tags) if tag}
+    fields = tuple(
+        (end - 1, f"{key}: {value}")
+        for (_, key), (end, _) in pairwise(starts)
+        if key.lower() not in HOUSEKEEPING | _PRESENTING
+        if (value := _spelled(head.values[key])) and not _FROM_TEMPLATE.search(value)
+    )
+    return NoteHeader(lines, tuple(found.values()), next(filter(None, days), ""), fields)
 
 
-_TAG_KEYS = ("tags", "tag")
+def _spelled(value: Node) -> str:
+    """Return the value of a property on one line, or nothing for a mapping or a long text."""
+    while isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        value = [f"[[{one}]]" for one in value[0] if isinstance(one, str)]  # a link without quotes
+    items = value if isinstance(value, list) else [value]
+    text = ", ".join(one.strip() for one in items if isinstance(one, str))
+    return text if "\n" not in text and len(text) <= MAX_FIELD else ""
+
+
+MAX_FIELD = 160
+"""Maximum characters of a property that is shown with the others of its note."""
+_PRESENTING = frozenset(
+    "aliases alias cssclass description image cover publish permalink id uid".split()
+)
+"""Properties with a meaning to Obsidian: they name, show or publish a note."""
+_FROM_TEMPLATE = regex(r"\A(?:true|false|null)\Z|\{\{|<%")
+"""A switch, or what a template has not filled."""
+_TAG_KEYS = ("type", "tags", "tag")
 DATE_KEYS = ("modified", "updated", "created", "date")
 HOUSEKEEPING = frozenset((*DATE_KEYS, *_TAG_KEYS, "title", "type", "cssclasses"))
 """Properties that sort or display notes, or repeat what the note states elsewhere."""

@@ -47,6 +47,7 @@ from memrepo.read.kinds import (
     other_agents,
     path_kind,
     read_owners,
+    subject_of,
     title_of,
 )
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
@@ -85,7 +86,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     changes: tuple[str, ...] = ()
     """The memories that the unit's words change."""
     about: str = ""
-    """The subject of its file, if another file names it."""
+    """The subject of its file: an owner, or a person or project that has a note."""
 
     def source(self) -> Source:
         """Return the source entry that records where the unit is from."""
@@ -469,6 +470,13 @@ class Reader:
         profiles = (t for t in self._current.values() if is_profile(t.name))
         return read_owners((t.name, self.data(t.blob)) for t in profiles)
 
+    def subject(self, text: SourceText) -> str:
+        """Return who a profile describes, or the person or project of a note."""
+        if is_profile(text.name):
+            return self.owners.of(text.name)
+        heads = next((u.headings for u in self.units(text.resource) if u.headings), ())
+        return subject_of(text.name, note_header(text.name, self.data(text.blob)), heads)
+
     def file_kind(self, text: SourceText) -> FileKind:
         """Return the file kind of a source file."""
         units = self.claims(text.name, text.blob).units
@@ -510,7 +518,8 @@ class Reader:
     @cached_property
     def _has_memory(self) -> bool:
         """Return whether the workspace has a file in which an agent keeps what lasts."""
-        return not kinds().groups["homes"].isdisjoint(map(path_kind, self._names))
+        own = (name for name in self._names if is_profile(name) or path_kind(name) != "profile")
+        return not kinds().groups["homes"].isdisjoint(map(path_kind, own))
 
     @cached_property
     def _others(self) -> frozenset[str]:
@@ -880,7 +889,7 @@ def _place(
     if units and reader.is_inert(text):
         return
     ranks = reader.ranks(text, open_) if any(u.hash in open_ for u in units) else {}
-    about = reader.owners.of(text.name)
+    about = reader.subject(text)
     intake.placed += (
         place_unit(unit, text, revision, about, ranks[unit.hash])
         for unit in units

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import translate
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -20,7 +21,7 @@ import msgspec
 
 from memrepo.core.layout import PROFILES, home_of, in_workspace
 from memrepo.core.patterns import compiled, read_table, regex
-from memrepo.read.documents import is_episode
+from memrepo.read.documents import NoteHeader, is_episode, note_header
 from memrepo.read.learned import is_shipped, is_template
 from memrepo.read.thoughts import (
     Unit,
@@ -39,7 +40,7 @@ from memrepo.text.dates import (
     is_time_heading,
     without_dates,
 )
-from memrepo.text.words import patterns
+from memrepo.text.words import patterns, tables
 
 TABLE = Path(__file__).with_name("kinds.toml")
 SIGN_LENGTH, LONG_FILE = 1500, 9000
@@ -163,8 +164,9 @@ def file_kind(
         return FileKind(kind=table.named(OTHER_AGENT), reason="is another agent's")
     *folders, name = in_workspace(path).split("/")
     lines = [line for line in text.splitlines() if line.strip()]
+    own = "" if path_kind(path) else named_kind(note_header(path, text.encode()).tags)
     for kind in table.kind:
-        reason = _by_path(kind, folders, name)
+        reason = _by_path(kind, folders, name) or (kind.name == own and "says so in its header")
         if kind.shape in _NAMELESS and path_kind(path):
             continue  # a file's own name wins over its shape
         if not reason and kind.shape and _has_shape(kind.shape, path, lines, units, len(text)):
@@ -184,6 +186,34 @@ def path_kind(path: str) -> str:
     return ""
 
 
+def named_kind(names: Iterable[str]) -> str:
+    """Return the kind of a note about a person or a project that its folder or a tag names."""
+    words = chain.from_iterable(_WORDS.findall(name.casefold()) for name in names)
+    return next(filter(None, (_kinds_of_notes().get(word, "") for word in words)), "")
+
+
+@cache
+def _kinds_of_notes() -> Mapping[str, str]:
+    """Map the words for people and projects, of all languages, to the kind of their notes.
+
+    What is named for the owner is no note about somebody else.
+    """
+    rows = (("project", "projects"), ("profile", "people"))
+    return {
+        word.casefold(): kind
+        for kind, key in rows
+        for word in (*kinds().named(kind).words, *_names_for(key))
+        if word not in _names_for("me")
+    }
+
+
+@cache
+def _names_for(key: str) -> frozenset[str]:
+    """Return what people call the owner, other people or projects, in all languages."""
+    rows = (asking.get("kinds", {}).get(key, ()) for _, asking in tables("asking"))
+    return frozenset(chain.from_iterable(rows))
+
+
 def _by_path(kind: Kind, folders: Sequence[str], name: str) -> str:
     return (
         (f"is named {name}" if _names(kind.names).fullmatch(name) else "")
@@ -193,7 +223,14 @@ def _by_path(kind: Kind, folders: Sequence[str], name: str) -> str:
             if _kind_of_last_word(name) in ("", kind.name)
             else ""
         )
+        or (f'"{folders[-1]}" is its folder' if named_kind(folders[-1:]) == kind.name else "")
+        or ("is about the owner" if kind.name == "profile" and is_of_owner(name) else "")
     )
+
+
+def is_of_owner(path: str) -> bool:
+    """Return whether a note is named as people call themselves: `About me.md`."""
+    return path.rpartition("/")[2].removesuffix(".md").casefold() in _names_for("me")
 
 
 @cache
@@ -325,6 +362,23 @@ def title_of(path: str) -> str:
     if name.casefold() not in _NAMES_NOTHING or folder.casefold() in _NAMES_NOTHING or not is_named:
         return name
     return name if path_kind(f"{folder}/x.md") or heading_kind(folder) else folder
+
+
+def subject_of(path: str, header: NoteHeader, headings: Sequence[str]) -> str:
+    """Return the person or project that a note is about, or an empty string.
+
+    The note is named for it, in a folder of such notes, or its header says so. The title counts if
+    it has the name's words. A name for what is in a file, such as `notes`, is no subject.
+    """
+    name = title_of(path)
+    folders = [one for one in in_workspace(path).split("/")[:-1] if one != name]
+    above = [named_kind([folder]) for folder in folders]
+    is_one = "profile" in above or "project" in above[-1:] or named_kind(header.tags)
+    if not is_one or date_of_path(path) or heading_kind(name) or _kind_of_last_word(f"{name}.md"):
+        return ""
+    title = headings[0] if headings else ""
+    own, shown = ({*_WORDS.findall(text.lower())} for text in (name, title))
+    return title if shown and (own <= shown or shown <= own) else name
 
 
 def section_kind(headings: Sequence[str]) -> str:

@@ -57,6 +57,8 @@ OWNERS, MIN_SHIPPED = 1.5, 1 / 3
 """The bonus for what an owner added to instructions of which at least this share was shipped."""
 STATE = 4.5
 """The bonus for a statement of the newest of several dated states."""
+PROPERTIES = {"project": 5.0, "profile": 1.0}
+"""The rank of a note's properties, by the kind of its file."""
 SECTION_COST = 0.12
 """The cost in rank of each earlier statement of the same section."""
 _STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
@@ -127,6 +129,10 @@ def rank_file(
         is_rule = is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
+        if unit.kind == "properties" and kind.kind.name in PROPERTIES:
+            one = msgspec.structs.replace(one, rank=PROPERTIES[kind.kind.name])
+        elif unit.kind == "properties" and not unit.headings:
+            one = msgspec.structs.replace(one, signs=one.signs | {"unset"})
         if one.signs & kinds().groups["void_signs"]:
             one = msgspec.structs.replace(one, rank=min(one.rank, POOR))
         cost = SECTION_COST * seen[unit.headings]

@@ -26,6 +26,7 @@ from memrepo.read.documents import (
     Task,
     has_note_field,
     is_episode,
+    note_header,
     plain_note,
     read_head,
     remove_struck,
@@ -34,6 +35,7 @@ from memrepo.read.learned import line_hash, weights
 from memrepo.read.marks import names_the_rest
 from memrepo.text.dates import (
     DateBasis,
+    date_of_path,
     date_unit,
     find_clock,
     find_date,
@@ -45,7 +47,17 @@ if TYPE_CHECKING:
     from memrepo.read.markdown import Block, ParsedFile
 
 Shape = Literal[
-    "item", "card", "steps", "table", "row", "paragraph", "code", "section", "document", "memory"
+    "item",
+    "card",
+    "steps",
+    "table",
+    "row",
+    "paragraph",
+    "code",
+    "section",
+    "document",
+    "memory",
+    "properties",
 ]
 WHOLE_LENGTH = 600
 """Maximum characters of a list, a table or an item with children that is one statement."""
@@ -106,9 +118,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `lead` is the line that introduces the list, or the header of the table, that contains it. `key`
     and `value` are the two halves of a single field. `torn` is whether the statement is a fragment
-    of a list that is too long for one statement. `about` is the subject named in the file's
-    header, and `hint` is the type the header gives. `captured` is an ISO date, or empty if only the
-    commit dates the statement.
+    of a list that is too long for one statement. `hint` is the type that the file's header gives.
+    `captured` is an ISO date, or empty if only the commit dates the statement.
     """
 
     resource: str
@@ -120,7 +131,6 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     key: str = ""
     value: str = ""
     task: Task = ""
-    about: str = ""
     hint: str = ""
     torn: bool = False
     captured: str = ""
@@ -172,7 +182,7 @@ def scan(resource: str, data: bytes) -> Scan:
     elif name == "PROCEDURES.md":
         reader.add_procedures(document)
     else:
-        if name in PROFILES and header is None:
+        if header is None and not date_of_path(resource):
             reader.add_properties(data)
         reader.add_sections(document)
         if header is not None:
@@ -332,13 +342,17 @@ class _FileReader(msgspec.Struct):
             self._compose(heads, self._nodes(blocks), line)
 
     def add_properties(self, data: bytes) -> None:
-        """Add the header of a profile as one card, if it names somebody."""
-        text = data.decode("utf-8-sig", "replace")
-        head = read_head(text, self.resource) if text.startswith("---") else None
-        if head is None or patterns().names.isdisjoint(map(str.lower, head.values)):
-            return
-        rows = [row for row in text.splitlines()[1 : head.last - 1] if field_of(row)[0]]
-        self.add("card", "\n".join(filled(rows)), (2, head.last - 1), ())
+        """Add the properties that say something as one statement: of a profile, if it names one."""
+        found = note_header(self.resource, data)
+        is_profile = self.resource.rpartition("/")[2] in PROFILES
+        keys = {field_of(row)[0].lower() for _, row in found.fields}
+        if found.fields and not (is_profile and patterns().names.isdisjoint(keys)):
+            text = "\n".join(filled([row for _, row in found.fields]))
+            lines = (2, found.fields[-1][0])
+            if is_profile:
+                self.add("card", text, lines, ())
+            else:
+                self.add("properties", text, lines, (), hint="fact")
 
     def add_document(self, document: ParsedFile) -> None:
         """Add an episode as one statement."""
@@ -441,8 +455,8 @@ class _FileReader(msgspec.Struct):
     def _entries(self, first: int, last: int) -> list[tuple[tuple[int, int], str]]:
         """Split a paragraph into entries, each with its lines, or return none if it is one text.
 
-        A section sign parts entries, and so does a line with a field. So does each line of one if
-        every line of it is a whole sentence, or begins with a date.
+        A section sign parts entries, and so do fields, which are one entry. So does each line of
+        one if every line of it is a whole sentence, or begins with a date.
         """
         rows = self.source.visible(first, last)
         lines = [line.strip() for _, line in rows]
@@ -450,16 +464,19 @@ class _FileReader(msgspec.Struct):
         if not has_parts and not _are_sentences(lines):
             return []
         groups: list[list[tuple[int, str]]] = [[]]
+        is_of_fields = False
         for number, line in rows:
             if line.strip() == _ENTRY_SIGN:
                 groups.append([])
-            elif has_note_field(line):
-                groups += [[(number, line.strip())], []]
-            else:
-                groups[-1].append((number, line.strip()))
+                continue
+            if has_note_field(line) != is_of_fields:
+                groups.append([])
+                is_of_fields = not is_of_fields
+            groups[-1].append((number, line.strip()))
         spans: list[tuple[int, int]] = []
         for group in filter(None, groups):
-            if _are_sentences([line for _, line in group]):
+            lines = [line for _, line in group]
+            if _are_sentences(lines) and not has_note_field(lines[0]):
                 spans += [(number, number) for number, _ in group]
             else:
                 spans.append((group[0][0], group[-1][0]))
@@ -631,6 +648,8 @@ class _FileReader(msgspec.Struct):
             mark = stamp[0][:2]  # bold that begins with the date goes on behind it
             is_open = mark in ("**", "__") and mark not in stamp[0][2:]
             text, captured, basis = is_open * mark + text[stamp.end() :], day, "unit"
+        if kind == "paragraph" and has_note_field(self.source.text[lines[0] - 1]):
+            kind, hint = "properties", "fact"
         if sum(map(str.isalnum, text)) < MIN_CHARACTERS:
             self.dropped += bool(text)
             return
@@ -641,7 +660,8 @@ class _FileReader(msgspec.Struct):
             captured, basis = date_unit(
                 text if kind in ("item", "paragraph", "row") else "", headings, self.resource
             )
-        key, value = field_of(text) if kind in ("item", "paragraph") else ("", "")
+        is_one = kind in ("item", "paragraph", "properties")
+        key, value = field_of(text) if is_one else ("", "")
         self.units.append(
             Unit(
                 resource=self.resource,

@@ -738,7 +738,12 @@ def _context(text: SourceText, headings: Sequence[str], unit: Unit | NoteUnit | 
     from memrepo.read.thoughts import spelled_context
 
     lead = getattr(unit, "lead", "")
-    return spelled_context((getattr(unit, "about", ""), title_of(text.name), *headings, lead))
+    return spelled_context((title_of(text.name), *headings, lead))
+
+
+def _has_all(text: str, lines: str) -> bool:
+    """Return whether a note's properties have all words of some lines, so no alias is missing."""
+    return set(_WORD.findall(lines)) <= set(_WORD.findall(text))
 
 
 def _source_block(
@@ -749,7 +754,12 @@ def _source_block(
     tags: Iterable[str],
 ) -> _SourceBlock:
     first, last = one.lines
-    here = [unit for unit in units if unit.lines[0] <= last and first <= unit.lines[1]]
+    here = [
+        unit
+        for unit in units
+        if unit.lines[0] <= last and first <= unit.lines[1]
+        if getattr(unit, "kind", "") != "properties" or _has_all(unit.text, one.text)
+    ]
     stated = next((unit.captured[:10] for unit in here if unit.captured), "")
     opened = (opening_date(line, months=False)[0] for line in one.text.splitlines() if stated)
     stated = max([stated, *opened])

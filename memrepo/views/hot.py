@@ -33,6 +33,7 @@ from memrepo.policies.first_page import (
     has_content,
     is_about_person,
     is_head,
+    is_of_contact,
     order_of,
     owner_of,
     part_of,
@@ -49,7 +50,7 @@ from memrepo.policies.hotcache import (
 )
 from memrepo.policies.latest import latest
 from memrepo.policies.rules import HotRules
-from memrepo.read.kinds import path_kind, section_kind, title_of
+from memrepo.read.kinds import is_of_owner, path_kind, section_kind, title_of
 from memrepo.read.marks import FENCE, NOTICE
 from memrepo.read.thoughts import COLONS, FIELD_LENGTH, explains, field_of, width
 from memrepo.text.dates import date_of_path, find_clock, is_date_heading
@@ -65,6 +66,7 @@ _ORDER = (
         "user",
         "identity",
         "projects",
+        "people",
         "lately",
         "preferences",
     ),
@@ -84,6 +86,7 @@ _SECTIONS: Mapping[str, str] = {
     "preference": "preferences",
     "decision": "decisions",
     "project": "projects",
+    "contact": "people",
     "promise": "promises",
 }
 """Headings of the parts of the first page."""
@@ -376,6 +379,12 @@ def _about(memory: Memory, text: str) -> str:
     if memory.body.startswith("#"):
         headings = headings[:-1]  # the text begins with it
     names = _names(memory, headings, name, owner)
+    if is_of_contact(memory):
+        names = [memory.subject]  # whatever the headings of the note are
+    elif memory.subject and memory.subject in (title, parts[0]):
+        names = [] if _says(text, memory.subject) else [memory.subject, *names]
+    elif is_of_owner(memory.first[0]):
+        names = []
     if title != name and above == title and not owner:
         names.insert(0, title)
     labels = [label for label in dict.fromkeys(map(_label, names)) if not _says(text, label)]

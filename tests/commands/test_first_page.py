@@ -375,7 +375,7 @@ def test_a_page_line_names_its_person_and_leaves_out_what_a_mark_ends(tmp_path: 
     repo, _ = bakery(tmp_path, **pages)
     done(repo, "run")
     found = lines(repo)
-    assert found["Ines: Rosa's sister, a vet"] == ("User", "")
+    assert found["Ines: Rosa's sister, a vet"] == ("People", "")
     assert "mill at Lind" in page(repo)
     assert "Basel." not in page(repo).partition("Flour")[2]
 

@@ -32,7 +32,8 @@ def repo(tmp_path: Path) -> Path:
     vault = tmp_path / "vault"
     (vault / ".obsidian").mkdir(parents=True)
     (vault / "Vera Lind.md").write_text(NOTE)
-    (vault / "Mill.md").write_text("# Mill\n\n- The mill in Lom grinds rye on Mondays.\n")
+    header = '---\ncreated: 2026-02-12\nfed_by:\n  - "[[Reservoir]]"\n---\n'
+    (vault / "Mill.md").write_text(f"{header}# Mill\n\n- The mill in Lom grinds rye on Mondays.\n")
     return begin(tmp_path, vault)
 
 
@@ -44,16 +45,25 @@ def passages(repo: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("word", "text", "lines"),
     [
-        ("0555-010-377", "phone: 0555-010-377\naliases: [The Baker]", [3, 4]),
         ("baker", "phone: 0555-010-377\naliases: [The Baker]", [3, 4]),
-        ("holt", 'partners:\n  - "[[Rasmus Holt]]"', [8, 9]),
+        ("reservoir", 'fed_by:\n  - "[[Reservoir]]"', [3, 4]),
     ],
 )
 def test_the_properties_of_a_note_are_passages_below_its_title(
     repo: Path, word: str, text: str, lines: list[int]
 ) -> None:
     (found,) = done(repo, "search", "--no-touch", word)["passages"]
-    assert (found["text"], found["lines"], found["context"]) == (text, lines, "Vera Lind")
+    title = "Vera Lind" if word == "baker" else "Mill"
+    assert (found["text"], found["lines"], found["context"]) == (text, lines, title)
+
+
+@pytest.mark.parametrize("word", ["0555-010-377", "holt"])
+def test_the_properties_of_a_persons_note_are_one_memory_of_that_person(
+    repo: Path, word: str
+) -> None:
+    (found,) = done(repo, "search", "--no-touch", word)["hits"]
+    assert found["text"] == "phone: 0555-010-377\npartners: [[Rasmus Holt]]"
+    assert memories(repo)[found["id"]].subject == "Vera Lind"
 
 
 @pytest.mark.parametrize("word", ["empty", "created"])
@@ -85,11 +95,11 @@ def test_the_tags_of_a_note_are_those_of_its_memories_and_passages(repo: Path) -
     ],
 )
 def test_a_tag_finds_any_case_and_the_tags_below_it(repo: Path, tag: str, has: bool) -> None:
-    found = done(repo, "search", "--no-touch", "--tag", tag, "0555-010-377", "prefers", "rye")
+    found = done(repo, "search", "--no-touch", "--tag", tag, "baker", "prefers", "rye")
     assert (bool(found["hits"]), bool(found["passages"])) == (has, has)
     if not has:
         assert found["why"].endswith("without --tag")
-        said = done(repo, "search", "--no-touch", "--tag", tag, "0555-010-377")["why"]
+        said = done(repo, "search", "--no-touch", "--tag", tag, "zebra")["why"]
         assert said == "no memory or note with this tag contains any of these words"
 
 
@@ -115,3 +125,80 @@ def test_one_line_with_a_foreign_word_names_no_language_of_the_notes(tmp_path: P
     assert "Dutch" not in advice
     done(repo, "run", now=LATER)
     assert "German" in memrepo(repo, "search", "--no-touch", "zebra").out
+
+
+# -- notes about people and projects -----------------------------------------------------------
+
+KILN = """---
+status: {status}
+deadline: 2026-03-20
+owner: "[[Vera Lind]]"
+aliases: [Ofen]
+publish: true
+phase: <% tp.date.now() %>
+tags: [clay]
+---
+# Kiln
+
+## Fakten
+
+- The kiln is lined with bricks from Lom.
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Return the repository of a vault with folders of people and of projects."""
+    notes = {
+        "Leute/Vera Lind.md": "## Fakten\n\n- Telefon ist ihr lieber als Mail.\n- Backt in Lom.\n",
+        "Leute/Rasmus Holt.md": "# Rasmus Holt\n\n## Preferences\n\n- Prefers short mails.\n",
+        "2 Projekte/Kiln.md": KILN.format(status="active"),
+        "2 Projekte/Oven.md": "status:: on hold\ndue:: 2026-03-25\n# Oven\n\n- Lit at four.\n",
+        "Über mich.md": "# Über mich\n\n- Ich mag keine Anrufe vor zehn.\n",
+        "Notes/Holt.md": "---\ntype: contact\n---\n## Daten\n\n- Prefers rye from the mill.\n",
+    }
+    vault = tmp_path / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    for name, text in notes.items():
+        (vault / name).parent.mkdir(exist_ok=True)
+        (vault / name).write_text(text)
+    return begin(tmp_path, vault)
+
+
+def page(repo: Path) -> dict[str, str]:
+    """Map the lines of the first page, without ids, to their sections."""
+    found, section = {}, ""
+    for line in (repo / "MEMORY.md").read_text().splitlines():
+        section = line[3:] if line.startswith("## ") else section
+        if line.startswith("- "):
+            found[line[2:].partition(" ←")[0]] = section
+    return found
+
+
+def test_what_a_note_says_of_a_person_is_never_the_owners(shop: Path) -> None:
+    found = page(shop)
+    assert found["Vera Lind: Telefon ist ihr lieber als Mail."] == "People"
+    assert found["Rasmus Holt: Prefers short mails."] == "People"
+    assert found["Holt: Prefers rye from the mill."] == "People"
+    assert "The kiln is lined with bricks from Lom." in found
+    subjects = {m.body: m.subject for m in memories(shop).values()}
+    assert subjects["Telefon ist ihr lieber als Mail."] == "Vera Lind"
+    assert subjects["Prefers short mails."] == "Rasmus Holt"
+    assert subjects["Prefers rye from the mill."] == "Holt"
+    assert subjects["The kiln is lined with bricks from Lom."] == "Kiln"
+
+
+def test_the_note_that_is_named_for_the_owner_is_the_owners(shop: Path) -> None:
+    assert page(shop)["Ich mag keine Anrufe vor zehn."] == "Preferences"
+
+
+def test_the_properties_of_a_project_are_one_memory_that_follows_them(shop: Path) -> None:
+    found = page(shop)
+    assert found["Kiln: status: active · deadline: 2026-03-20 · owner: [[Vera Lind]]"] == "Projects"
+    assert found["Oven: status: on hold · due: 2026-03-25"] == "Projects"
+    (old,) = (m.id for m in memories(shop).values() if m.body.startswith("status: active"))
+    note = shop.parent / "vault/2 Projekte/Kiln.md"
+    note.write_text(KILN.format(status="done since May"))
+    done(shop, "run", now=LATER)
+    states = {m.id: m.body for m in memories(shop).values() if "Vera Lind" in m.body}
+    assert states == {old: "status: done since May\ndeadline: 2026-03-20\nowner: [[Vera Lind]]"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from memrepo.policies.later import Text, later_line
@@ -141,3 +142,20 @@ def test_another_value_of_a_key_that_a_question_asks_for_is_later(
     old = text("- letter_day: Sunday\n- letter day: Sunday\n- links: 6", "2026-05-01")
     found = shown(old, question, text(f"Audience: 90\n{line}", "2026-05-02"))
     assert found == (line if is_about else "")
+
+
+@pytest.mark.parametrize(
+    ("line", "context", "is_shown"),
+    [
+        ("Prefers long mails on Mondays.", "Ines › Preferences", False),
+        ("Prefers long mails on Mondays.", "Rasmus Holt › Preferences", True),
+        ("Rasmus prefers long mails now.", "2026-05-02", True),
+    ],
+)
+def test_a_line_about_another_person_than_that_of_the_note_is_not_shown(
+    line: str, context: str, is_shown: bool
+) -> None:
+    hit = text("Prefers short mails.", "2026-05-01", "Rasmus Holt › Preferences")
+    hit = msgspec.structs.replace(hit, subject="Rasmus Holt")
+    found = shown(hit, "what mails does Rasmus prefer", text(line, "2026-05-02", context))
+    assert found == (line if is_shown else "")

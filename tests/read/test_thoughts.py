@@ -285,11 +285,10 @@ def test_the_header_of_a_profile_is_a_card_if_it_names_somebody() -> None:
         "USER.md", f"{head}# About\n\n- Keeps bees in three gardens.\n".encode()
     ).units
     assert card.kind == "card"
-    assert card.text == "name: Vesna Kranjc\ntimezone: Europe/Ljubljana\ntags: [farm]"
-    assert card.lines == (2, 5)
+    assert card.text == "name: Vesna Kranjc\ntimezone: Europe/Ljubljana"
+    assert card.lines == (2, 3)
     assert line.text == "Keeps bees in three gardens."
     assert not scan("USER.md", b"---\nsummary: A record of the user\n---\n").units
-    assert not scan("notes.md", head.encode()).units
 
 
 @pytest.mark.parametrize(
@@ -396,8 +395,7 @@ def test_the_syntax_of_notes_is_no_part_of_a_thought() -> None:
         "The step costs x ^name\n\nCompare it with HEAD ^main\n\nNumber them by n ^1a\n"
     )
     assert texts(f"# Memory\n\n{note}") == [
-        "Supplier: Norlux",
-        "status: active",
+        "Supplier: Norlux\nstatus: active",
         "The stove is serviced by mechanic: Ilir Hoxha each autumn.",
         "The cellar is dry insurer: Norlux.",
         "Call `std::min` with 2 ^2, always.",

@@ -499,7 +499,13 @@ class Recall:
         """
         imported, undone = self.index.wanted.imported, self.work.tree.stones.undone
         hit = _text_of(block)
-        hit = replace(hit, text=memory.body if memory else hit.text, day=hit.day or imported())
+        is_of_note = memory and memory.subject and memory.context.startswith(memory.subject)
+        hit = replace(
+            hit,
+            text=memory.body if memory else hit.text,
+            day=hit.day or imported(),
+            subject=memory.subject if memory and is_of_note else "",
+        )
         texts = {
             _text_of(one) if one.id else _in_effect(_text_of(one), undone): one
             for one in others

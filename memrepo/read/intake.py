@@ -1,8 +1,8 @@
 """Select the input of a run: units not yet consumed, and changes to units consumed earlier.
 
 The manifests in the tree determine which units are open. Each manifest consumed the difference
-between two blobs of a source. If a run is reverted, its difference is open again, whatever later
-runs consumed. An edited unit counts as one rewording, not as a deletion and an addition.
+between two blobs of a source. If a run is reverted, its input and that of later runs is read again.
+An edited unit counts as one rewording, not as a deletion and an addition.
 """
 
 from __future__ import annotations
@@ -131,68 +131,19 @@ def meaning_key(unit: Unit) -> str:
     return digest([text, *(normalise(h) for h in under[-1:])])
 
 
-UnitHashes = Callable[[str], frozenset[str]]
-"""Return the unit hashes of a source's version by blob id. Empty for an empty id."""
+def cursors(manifests: Iterable[Manifest]) -> dict[str, str]:
+    """Map each source file to the version up to which runs consumed it.
 
-
-class Cursor(msgspec.Struct, frozen=True, kw_only=True):
-    """The versions of a source file that runs have consumed, as spans from blob to blob.
-
-    A span from an empty id consumed all of its version.
+    `manifests` are ordered from oldest to newest. Each consumed the difference between two
+    versions. An entry that does not begin where the last one ended, as after a reverted run, does
+    not count: the next run reads its input again, and recognises what memories state already.
     """
-
-    spans: tuple[Consumed, ...] = ()
-
-    @property
-    def last(self) -> str:
-        """Return the newest blob that was consumed, or an empty string if none was."""
-        return self.spans[-1].to if self.spans else ""
-
-    @property
-    def gaps(self) -> tuple[str, ...]:
-        """Return the blob before each gap between two spans, such as that of a reverted run."""
-        pairs = zip(self.spans, self.spans[1:], strict=False)
-        return tuple(o.to for o, n in pairs if o.to and n.from_ and o.to != n.from_)
-
-    def is_at(self, blob: str) -> bool:
-        """Return whether exactly this blob was consumed, completely, so nothing is left to read."""
-        return len(self.spans) == 1 and (self.spans[0].from_, self.spans[0].to) == ("", blob)
-
-    def taken(self, hashes: UnitHashes) -> frozenset[str]:
-        """Return the hashes of all units consumed so far."""
-        taken: frozenset[str] = frozenset()
-        for span in self.spans:
-            old, new = hashes(span.from_), hashes(span.to)
-            taken = (taken - (old - new)) | (new - old)
-        return taken
-
-
-def cursors(manifests: Iterable[Manifest]) -> dict[str, Cursor]:
-    """Combine manifests, ordered from oldest to newest, into one cursor per source file."""
-    found: dict[str, Cursor] = {}
+    found: dict[str, str] = {}
     for manifest in manifests:
         for entry in manifest.consumed:
-            spans = found.get(entry.resource, Cursor()).spans
-            if spans and spans[-1].to == entry.from_:
-                entry = replace(entry, from_=spans[-1].from_)
-                spans = spans[:-1]
-            found[entry.resource] = Cursor(spans=(*spans, entry))
+            if entry.from_ in ("", found.get(entry.resource, "")):
+                found[entry.resource] = entry.to
     return found
-
-
-def advance(
-    cursor: Cursor, resource: str, blob: str, new: frozenset[str], hashes: UnitHashes
-) -> tuple[frozenset[str], Consumed] | None:
-    """Return the hashes of unconsumed units, and the manifest entry that consumes them.
-
-    Return None if there is neither an open unit nor a new version. The entry begins at the last
-    version, or at the empty id if a reverted run left units of that version open.
-    """
-    open_ = new - cursor.taken(hashes)
-    if not open_ and cursor.last == blob:
-        return None
-    is_reread = bool(open_ & hashes(cursor.last))
-    return open_, Consumed(resource=resource, from_="" if is_reread else cursor.last, to=blob)
 
 
 MIN_SHARED_WORDS = 0.5
@@ -206,15 +157,13 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
 
     `edited` maps the hash of a new unit to the former unit. `gone` contains the text hashes that
     are no longer in the source. `before` is the former number of units. `boxes` contains the hashes
-    of units whose checkbox was ticked or unticked. `again` contains the text hashes removed in a
-    gap that a reverted run left: a person looks at them again.
+    of units whose checkbox was ticked or unticked.
     """
 
     edited: Mapping[str, Unit] = msgspec.field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     before: int = 0
     boxes: frozenset[str] = frozenset()
-    again: frozenset[str] = frozenset()
 
 
 def revise(old: Sequence[Unit], new: Sequence[Unit], *, is_log: bool = False) -> Revision:
@@ -363,7 +312,7 @@ class Intake(msgspec.Struct):
     @property
     def gone(self) -> dict[str, frozenset[str]]:
         """Map each source file to the hashes of the texts that were removed from it."""
-        return {name: found.gone | found.again for name, found in self.revisions.items()}
+        return {name: found.gone for name, found in self.revisions.items()}
 
 
 class Reader:
@@ -689,7 +638,7 @@ def is_mostly_in(lines: frozenset[str], others: Collection[str]) -> bool:
 
 
 def find_moves(
-    texts: Iterable[SourceText], cursor: Mapping[str, Cursor], read: Read
+    texts: Iterable[SourceText], cursor: Mapping[str, str], read: Read
 ) -> dict[str, str]:
     """Map the new path of each moved or renamed source file to its former path.
 
@@ -698,7 +647,7 @@ def find_moves(
     """
     gone, new = list[SourceText](), list[SourceText]()
     for text in texts:
-        last = cursor.get(text.resource, Cursor()).last
+        last = cursor.get(text.resource, "")
         if last and not text.blob:
             gone.append(replace(text, blob=last))
         elif text.blob and not last:
@@ -730,20 +679,6 @@ def _is_like(old: SourceText, now: SourceText, read: Read) -> bool:
         return False
 
 
-def follow(moves: Mapping[str, str], cursor: Mapping[str, Cursor]) -> dict[str, Cursor]:
-    """Return the cursors, adding one for each moved source file that was fully consumed.
-
-    Other moved sources are read again completely. Statements that memories already have as sources
-    are recognised.
-    """
-    found = dict(cursor)
-    for now, old in moves.items():
-        at = cursor[old]
-        if at.is_at(at.last):
-            found[now] = Cursor(spans=(Consumed(resource=now, to=at.last),))
-    return found
-
-
 def relocate(state: State, moves: Mapping[str, str]) -> tuple[Step, ...]:
     """Return a step that updates the sources of memories to new paths, or no step."""
     former = {old: now for now, old in moves.items()}
@@ -771,7 +706,7 @@ _BETWEEN = " › "
 
 def take_in(
     texts: Sequence[SourceText],
-    cursor: Mapping[str, Cursor],
+    cursor: Mapping[str, str],
     reader: Reader,
     *,
     whole: bool,
@@ -782,25 +717,24 @@ def take_in(
 
     Notes are captured once and not judged, so `whole` does not apply to them. With `days`, the
     units of daily logs are candidates too, but only once. `moves` maps moved sources to their
-    former paths, and `cursor` is the result of `follow`.
+    former paths, whose versions `cursor` has for both.
     """
     intake = Intake(whole=whole)
     left = frozenset(moves.values())
     for text in texts:
-        at = cursor.get(text.resource, Cursor())
+        at = cursor.get(text.resource, "")
         if text.resource in left:
-            intake.consumed.append(Consumed(resource=text.resource, from_=at.last, to=""))
+            intake.consumed.append(Consumed(resource=text.resource, from_=at, to=""))
             continue
         if text.resource in moves:
-            intake.consumed += at.spans
-        seen = at.is_at(text.blob) or at.last == text.blob == ""
-        if seen and (not whole or text.kind == "notes" or not text.blob):
+            intake.consumed.append(Consumed(resource=text.resource, to=at))
+        if at == text.blob and (not whole or text.kind == "notes" or not text.blob):
             continue
         one = Intake(whole=whole)
         try:
             _take(one, text, at, reader, days=days)
         except Exception as error:  # noqa: BLE001 a fault in one file must not stop a run
-            intake.problems.append(reader.leave_out(text, at.last, error))
+            intake.problems.append(reader.leave_out(text, at, error))
             continue
         for name in ("placed", "notes", "consumed", "problems"):
             getattr(intake, name).extend(getattr(one, name))
@@ -809,10 +743,11 @@ def take_in(
     return intake
 
 
-def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:
+def _take(intake: Intake, text: SourceText, at: str, reader: Reader, *, days: bool) -> None:
     """Add the unconsumed units of a source file, and the notes of a daily log, to the intake.
 
-    With `days`, a daily log has units too. A deleted log was rotated, so its statements remain.
+    `at` is the version that runs consumed. With `days`, a daily log has units too. A deleted log
+    was rotated, so its statements remain.
     """
     is_log, name = text.kind == "notes", text.name
     whole = intake.whole and not is_log
@@ -828,42 +763,32 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
             return frozenset()
         return frozenset((*(u.hash for u in units_of(blob)), *map(note_hash, notes_of(blob))))
 
-    for blob in {blob for span in at.spans for blob in (span.from_, span.to)}:
-        hashes_of(blob)  # this records missing blobs
-    at = _readable(intake, text, at, reader)
-    if not at.last:  # later versions often forget to say when they were written
+    known = hashes_of(at)
+    if at in reader.missing:
+        intake.problems.append(_missing(text, at))
+        at, known = "", frozenset()
+    if not at:  # later versions often forget to say when they were written
         day = date_updated(reader.data(text.blob).decode("utf-8", "replace"))
         if not (day or text.is_dated):
             day = note_header(name, reader.data(text.blob)).day
         text = replace(text, updated=min(day, text.committed))
     units, notes, new = units_of(text.blob), notes_of(text.blob), hashes_of(text.blob)
-    step = advance(at, text.resource, text.blob, new, hashes_of)
-    if step is not None:
-        intake.consumed.append(step[1])
-    elif not whole:
-        return
-    open_ = new if whole or step is None else step[0]
+    if at != text.blob:
+        intake.consumed.append(Consumed(resource=text.resource, from_=at, to=text.blob))
+    open_ = new if whole else new - known
     revision = Revision()
-    if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
-        revision = revise(units_of(at.last), units, is_log=is_log)
+    if at and at != text.blob and (not is_log or (days and text.blob)):
+        revision = revise(units_of(at), units, is_log=is_log)
         reader.edited[text.resource] = _text_hashes(revision.edited.values())
-        left = reader.left_so(text.resource, at.last) - _text_hashes(units)
+        left = reader.left_so(text.resource, at) - _text_hashes(units)
         revision = replace(revision, gone=revision.gone | left)
         if is_log:  # a line that leaves a log was rotated, summed up or overwritten
             revision = replace(revision, gone=frozenset())
         intake.revisions[text.resource] = revision
-    edited, again = dict[str, Unit](), frozenset[str]()
-    if text.blob and at.spans[1:]:
-        left = at.taken(hashes_of) - new  # consumed, and no run in effect recorded the removal
-        edited, again = _lost_between(map(units_of, at.gaps), units, left)
-    if not is_log and at.last and (left_over := reader.unstated(text.resource, at.last)):
+    if not is_log and at and (left_over := reader.unstated(text.resource, at)):
         came = [unit for unit in units if unit.hash in open_ and unit.hash not in revision.edited]
-        edited.update(_pairs(left_over, came, {u.hash for u in left_over}, len(units)))
-    if edited or again:
-        again = frozenset() if is_log else again - revision.gone
-        revision = replace(revision, edited={**edited, **revision.edited}, again=again)
-        if again:
-            intake.revisions[text.resource] = revision
+        edited = _pairs(left_over, came, {u.hash for u in left_over}, len(units))
+        revision = replace(revision, edited={**edited, **revision.edited})
     _place(intake, text, reader, units, notes, open_, revision)
 
 
@@ -895,20 +820,6 @@ def _place(
         for unit in units
         if unit.hash in open_
     )
-
-
-def _lost_between(
-    versions: Iterable[Sequence[Unit]], units: Sequence[Unit], left: Collection[str]
-) -> tuple[dict[str, Unit], frozenset[str]]:
-    """Return the rewordings and removals of consumed units that no run in effect has recorded."""
-    edited, again = dict[str, Unit](), frozenset[str]()
-    present = _text_hashes(units)
-    for older in versions:
-        lost = {unit.text_hash for unit in older if unit.hash in left} - present
-        pairs = revise(older, units).edited if lost else {}
-        edited.update({h: u for h, u in pairs.items() if u.text_hash in lost})
-        again |= lost
-    return edited, again
 
 
 def place_unit(
@@ -963,21 +874,12 @@ def is_much(lost: int, before: int) -> bool:
     return 2 * lost > before or (lost > FREE_LOSSES and lost * 100 > MAX_LOST_PCT * before)
 
 
-def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Cursor:
-    """Return a cursor without the spans whose blobs are missing from the repository.
-
-    A warning is added, since the content of such spans is unknown.
-    """
-    spans = tuple(s for s in at.spans if not reader.missing & {s.from_, s.to})
-    if lost := [s for s in at.spans if s not in spans]:
-        blob = next(b for b in (lost[0].to, lost[0].from_) if b in reader.missing)
-        intake.problems.append(
-            Problem(
-                path=text.resource,
-                rule="manifest-blob-missing",
-                severity="warning",
-                message=f"a run consumed version {blob[:12]}, which is not in the repository",
-                fix="fetch the missing history; until then, runs read the input of that run again",
-            )
-        )
-    return Cursor(spans=spans)
+def _missing(text: SourceText, blob: str) -> Problem:
+    """Return the warning that what a run consumed is unknown, so its input is read again."""
+    return Problem(
+        path=text.resource,
+        rule="manifest-blob-missing",
+        severity="warning",
+        message=f"a run consumed version {blob[:12]}, which is not in the repository",
+        fix="fetch the missing history; until then, runs read the input of that run again",
+    )

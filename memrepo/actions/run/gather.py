@@ -57,14 +57,12 @@ from memrepo.policies.change import StatementIndex, compared_in
 from memrepo.policies.rules import RunMode
 from memrepo.read.choice import NOTHING, Candidate, ShelfChoice, candidates_of, choose, shelf_size
 from memrepo.read.intake import (
-    Cursor,
     Intake,
     Placed,
     Reader,
     SourceText,
     cursors,
     find_moves,
-    follow,
     relocate,
     take_in,
 )
@@ -176,7 +174,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     known: Known
     moved: tuple[Step, ...]
     nominees: tuple[Nominee, ...]
-    cursor: Mapping[str, Cursor]
+    cursor: Mapping[str, str]
     warnings: tuple[Problem, ...]
     reader: Reader | None = None
     candidates: Sequence[Candidate] = ()
@@ -417,7 +415,7 @@ def gather_sources(work: Work, plan: RunPlan) -> Input:
 def gather(
     plan: RunPlan,
     texts: Sequence[SourceText],
-    cursor: Mapping[str, Cursor],
+    cursor: Mapping[str, str],
     read: Callable[[str], bytes],
     nominees: Sequence[Nominee] = (),
 ) -> Input:
@@ -430,8 +428,8 @@ def gather(
     moved = tuple(relocate(plan.state, moves))
     state = apply_steps(plan.state, moved)
     reader = Reader(texts, read, state, whole=whole, size=plan.config.run.shelf)
-    cursor = follow(moves, cursor)
     days = plan.config.source_rules().days
+    cursor = {**cursor, **{now: cursor[old] for now, old in moves.items()}}
     intake = take_in(texts, cursor, reader, whole=whole, days=days, moves=moves)
     found = Input(
         texts=texts,

@@ -10,7 +10,6 @@ import calendar
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
-from functools import partial
 from itertools import islice
 from math import fsum
 from pathlib import PurePosixPath
@@ -19,7 +18,7 @@ from textwrap import shorten
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.ids import normalise, strip_marker
+from memrepo.core.ids import normal_claim, normalise, strip_marker
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import secret_fault
@@ -27,15 +26,11 @@ from memrepo.judge.documents import Batch, Document, day_of, is_heading
 from memrepo.judge.grounding import (
     Grounds,
     find_unsupported,
-    languages_of,
     literals_of,
-    loose,
-    with_day,
-    word_marked,
 )
 from memrepo.judge.interface import MAX_TEXT, Operation
 from memrepo.policies.claims import MAX_SPAN, jaccard
-from memrepo.text.words import content_words, small_words
+from memrepo.text.words import content_words
 
 MIN_TEXT = 10
 """Minimum characters of a text. A wide character counts twice."""
@@ -51,27 +46,15 @@ MAX_VERBATIM = 400
 """Maximum characters of lines that are quoted together."""
 SAME = 0.9
 """Share of common words from which a new text repeats a known memory."""
-RESTATED, TAKEN = 0.6, 0.75
-"""Shares of a clause's words, and of a wording's words, from which the one restates the other."""
 MAX_LATER, MAX_SHOWN = 2, 240
 """Later lines shown with an item of a verification, and their maximum characters."""
 COVERED, COVERED_NEAR = 0.15, 0.6
 """Share of a text's rare words that a later line has in common with it, and the share in the same
 section."""
-BOUNDS = ("negation", "time", "most", "least")
-"""Kinds of words that a wording may not lose: not and only, until, at most, at least."""
-HARD_BOUNDS = ("negation", "most", "least")
-"""Those for which code refuses it. "From 3 to 7 May" may be said without "until"."""
-MIN_STEM = 4
-"""First letters in which the forms of a word agree."""
-MIN_CLAUSE_WORDS = 2
-"""A clause of at most this many words may lose its negation in many ways."""
 _REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
 _DAY = regex(r"\d{4}-\d{2}-\d{2}")
 _MONTH = regex(r"(\d{4})-(0[1-9]|1[0-2])")
-_CLAUSE = regex(r"[.;!?,。；！？，]\s*|\s[—–-]\s")
 _SENTENCE = regex(r"(?<=[.!?])\s+|(?<=[。！？])")
-_PIECE = regex(r"(?<=[.!?])\s+|(?<=[。！？；])|;\s|\s\|\s")
 _OPEN = regex(r"\s*(?:[-*+]|\d+[.)])?\s*\[ \]|.*\b(?:TODO|to-do)\b", re.IGNORECASE)
 
 
@@ -234,7 +217,6 @@ def check(
     if not found:  # a text names what it is about
         grounds = replace(grounds, context=(*grounds.context, op.subject))
     found += map(str, find_unsupported(_fields(op), grounds))
-    found += _meaning_faults(op, cited, old)
     own = "".join(cited.own)
     if _wide(own) > 0.3 * len(own) and not _wide(op.text):
         found.append("text: not in the language of the lines")
@@ -303,7 +285,8 @@ def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
     if op.as_of and _is_day(op.as_of) and cited.grounds and op.as_of > max(cited.grounds):
         named = op.as_of.removesuffix("-01")  # the lines may name only the month
         lines = (*cited.own, *cited.under)
-        days = find_unsupported((("as_of", named),), Grounds(evidence=lines, days=cited.grounds))
+        grounds = Grounds(evidence=lines, days=cited.grounds, has_near_days=False)
+        days = find_unsupported((("as_of", named),), grounds)
         yield from map(str, days)
 
 
@@ -373,75 +356,6 @@ def evidence_of(op: Operation, cited: Cited, old: Memory | None) -> tuple[str, .
     return (old.body, *cited.own) if op.op == "same" and old is not None else cited.own
 
 
-def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator[str]:
-    """Yield added negations, and lost ones and bounds. Other changes are left to a model."""
-    stated = evidence_of(op, cited, old)
-    words, languages = content_words(op.text), languages_of(op.text, "\n".join(stated))
-    whole = "\n".join((cited.evidence, old.body if old else ""))
-    has_mark = partial(word_marked, languages=languages)
-    is_negated = has_mark(op.text, "negation") and not any(has_mark(whole, b) for b in BOUNDS)
-    if is_negated and _restates(op.text, whole, languages):
-        yield "text: a negation that is not in the lines"
-    for kind in HARD_BOUNDS:
-        if not has_mark(op.text, kind) and (
-            lost := next(_find_lost_clauses(kind, stated, words, languages), "")
-        ):
-            yield f'text: it loses "{has_mark(lost, kind)}": {lost[:60]}'
-
-
-def _restates(text: str, whole: str, languages: Collection[str]) -> bool:
-    """Return whether a text has the words of some lines, apart from negations.
-
-    Other words may say the same the other way round ("free", "without a fee"), which is a matter
-    for the second question.
-    """
-    known = content_words(whole)
-    return all(
-        word in known or word_marked(word, "negation", languages) for word in content_words(text)
-    )
-
-
-def _find_lost_clauses(
-    kind: str, lines: Sequence[str], words: frozenset[str], languages: Collection[str]
-) -> Iterator[str]:
-    """Yield the clauses with a word of a kind that a wording restates, whole or in part.
-
-    If another clause has all that the wording takes of it, and more, the wording restates that one,
-    such as the half of a line that says what holds now.
-    """
-    clauses = [part for line in lines for part in _CLAUSE.split(line)]
-    taken = [content_words(clause) & words for clause in clauses]
-    for clause, shared in zip(clauses, taken, strict=True):
-        content = content_words(clause)
-        restated = len(shared) >= min(RESTATED * len(content), max(2, TAKEN * len(words)))
-        is_long = len(content) > MIN_CLAUSE_WORDS and not any(shared < other for other in taken)
-        mark = word_marked(clause, kind, languages) if is_long and restated else ""
-        other = frozenset[str]().union(*taken) - content
-        if mark and not _is_corrected(clause, mark, words, other, languages):
-            yield clause.strip()
-
-
-def _is_corrected(
-    clause: str,
-    mark: str,
-    words: frozenset[str],
-    other: frozenset[str],
-    languages: Collection[str],
-) -> bool:
-    """Return whether a wording leaves out what the mark of a clause denies.
-
-    This is the figure before the mark, in front of another one ("38 no 34"), or else all that is
-    after it, if the wording has `other` words of the lines ("on Wednesday, not on Monday").
-    """
-    before, _, after = f" {loose(clause)} ".partition(f" {mark} ")
-    small = frozenset[str]().union(*(small_words().get(one, ()) for one in languages))
-    last, following = before.split()[-1:], [w for w in after.split() if w not in small]
-    if last and following and (last[0] + following[0]).isdigit():
-        return last[0] not in words
-    starts = {word[:MIN_STEM] for word in words}
-    return bool(following and other) and starts.isdisjoint(w[:MIN_STEM] for w in following)
-
-
 def _copies(op: Operation, known: Mapping[str, Memory], spoken: Sequence[str]) -> Iterator[str]:
     words = content_words(op.text)
     for id_, memory in known.items():
@@ -505,9 +419,8 @@ def needs_second_question(
 ) -> bool:
     """Return whether a model is asked again whether the lines state what an operation states.
 
-    It is if later lines of the question are about the same. Else a wording that only joins whole
-    statements of the lines needs none. Its other words are those of headings, or have no content.
-    It does if what it leaves out says not, only, until and the like.
+    Only whole lines in their own words need no second question, unless later lines of the question
+    are about the same, or a line is a task, which may be told as a fact.
     """
     if op.op in ("replace", "close"):
         return True
@@ -517,26 +430,15 @@ def needs_second_question(
         return True
     lines = evidence_of(op, cited, old)
     if op.type != "commitment" and any(map(_OPEN.match, lines)):
-        return True  # a task may be told as a fact
-    pieces = {loose(p): p for line in lines for p in _PIECE.split(strip_marker(line))}
-    text, used = f" {loose(op.text)} ", set[str]()
-    for piece in sorted(pieces, key=len, reverse=True):
-        if piece and f" {piece} " in text:
-            text = text.replace(f" {piece} ", " ")
-            used.add(piece)
-    languages = languages_of(op.text, "\n".join(lines))
-    known = content_words(" ".join((*cited.under, *(p.document.name for p in cited.places))))
-    known = known.union(*(small_words().get(language, frozenset()) for language in languages))
-    left = "\n".join((text, *(p for key, p in pieces.items() if key not in used)))
-    is_new = not used or not content_words(text) <= known
-    return is_new or any(word_marked(left, kind, languages) for kind in BOUNDS)
+        return True
+    return normalise(op.text).rstrip(".") not in (normal_claim(x).rstrip(".") for x in lines)
 
 
 def verbatim(op: Operation, cited: Cited, reasons: Sequence[str]) -> Operation | None:
     """Return the operation with the cited lines as its text, because its wording was refused.
 
     Fields that `reasons` do not name stay. Return None if no reader could use the lines: they are
-    in several places, too long, a lead-in, do not name the subject, or their day is unclear.
+    in several places, too long, a lead-in, or do not name the subject.
     """
     if op.op == "same":
         return replace(op, text="")
@@ -544,7 +446,8 @@ def verbatim(op: Operation, cited: Cited, reasons: Sequence[str]) -> Operation |
     named = content_words(op.subject) <= content_words(text)
     if op.op == "close" or len(cited.places) != 1 or not named or text.endswith((":", "：")):
         return None
-    text = with_day(text, cited.places[0].document.day)
+    if day := cited.places[0].document.day:
+        text = f"({day}) {text}"
     if not MIN_TEXT <= len(text) <= MAX_VERBATIM:
         return None
     faulty = {reason.partition(":")[0]: "" for reason in reasons} | {"id": "", "still": ""}

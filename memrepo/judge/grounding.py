@@ -1,23 +1,24 @@
 """Find what a wording states that its grounds do not: figures, dates, times, names, identifiers.
 
-Code only compares exact things. Whether the evidence states the wording is a second question to the
-judge (`judge.reading`).
+Code only compares exact things. Whether the evidence states the wording, with its units, days of
+the week, negations and limits, is a second question to the judge (`judge.questions`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import read_table, regex
-from memrepo.text.dates import future_date, month_names, month_number, short_month_names, timespans
-from memrepo.text.words import bare, language_of, table
+from memrepo.text.dates import month_names, month_number, short_month_names
+from memrepo.text.words import bare, language_of
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -46,21 +47,13 @@ _CLOCK = regex(
 )
 """A time with `am` or `pm`. Before a capital, `am` may be German."""
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
-_DURATION = regex(r"(?<![\d:.])(\d{1,3})(?:h(\d{1,2})(?: ?m(?:in)?)?|:(\d{2}) ?h)\b", 2)
-"""A time of hours and minutes, such as `3h52m`. Without `m` it may be a time of day."""
-_ALONE = regex(
-    rf"(?<![\w.,:/{_WIDE}])(\d{{1,2}})(?![^\W\d_]|[\w%€$£]|[.,:/-]\d|\s+[^\W\d_])"
-    r"|\b(?:the|on|el|día|le|il|am|den|dem|der|op|dia) (\d{1,2})\b(?![.,:/-]\d)",
-    2,
-)
-"""A number that may be the day of a month: it counts no noun, or has an article."""
 _ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
 _UUID = regex(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", 2)
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
 _EMPHASIS = regex(r"(?<![^\W_])_+|_+(?![^\W_])")
 _BRANCH = regex(r"[├└]")
-_NEAR_DAYS, _MONTH_DAYS = 14, 31
-_DAYS_OF_UNIT = {"hour": 1 / 24, "day": 1, "week": 7}
+_MONTH_DAYS = 31
+"""Days from that of a log within which its words for days, such as `Friday`, may mean a date."""
 _SHOWN = 60
 _STEM = 5
 """Minimum letters of the part that two forms of a word share."""
@@ -75,12 +68,14 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
 
     `evidence` contains the statements to word. `context` contains their headings, keys and file
     names. `days` are the dates of the evidence by heading or file. Commit dates are excluded, since
-    they only show when the evidence was stored.
+    they only show when the evidence was stored. `has_near_days` is whether words such as "last
+    week" may mean a date near them, which code does not read.
     """
 
     evidence: tuple[str, ...]
     context: tuple[str, ...] = ()
     days: tuple[str, ...] = ()
+    has_near_days: bool = True
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -118,87 +113,36 @@ class _ParsedGrounds:
         self.folded = normalise(whole)
         self.loose = loose(whole)
         self.words = frozenset(bare(word) for word in _WORD.findall(self.folded))
-        spelled = _DURATION.sub(lambda m: f"{m[1]} h {m[2] or m[3]} min", whole)
-        self.figures = [*_figures(whole), *_figures(spelled), *_worded(whole)]
-        self.values = {value for figure in self.figures for value in figure.values}
+        self.values = {value for figure in _figures(whole) for value in figure.values}
+        self.values |= {value for figure in _worded(whole) for value in figure.values}
         self.values |= {float(run) for run in _RUN.findall(whole)}
-        self.units = {
-            unit for word in regex(r"[^\W\d_]+|[%€$£¥₹]").findall(whole) if (unit := unit_of(word))
-        }
         self.clocks = set(_clocks(whole))
-        self.distances = {
-            days * value
-            for figure in self.figures
-            if (days := _DAYS_OF_UNIT.get(figure.unit))
-            for value in figure.values
-            if days >= 1 or days * value <= _NEAR_DAYS
-        }
         self.days = _read_dates(whole)[0]
         short = [*_short_dates(whole)]
         pairs = (*short, *((two, one) for one, two in short))
         self.days |= {(0, month, day) for month, day in pairs if 0 < month <= 12 and 0 < day < 32}
-        alone = (one or two for one, two in _ALONE.findall(whole))
-        self.numbers = {int(number) for number in (*alone, *_ORDINAL.findall(whole))}
         self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
-        has_month = any(month for _, month, _ in _read_dates("\n".join(grounds.evidence))[0])
-        is_next = has_month or any(f" {one} " in f" {self.loose} " for one in _next_year())
-        self.next_years = {year + 1 for year in self.years} if is_next else set()
-        self.weekdays = {n for word in self.words if (n := _weekday(word))}
-        self.weekdays |= {n for word in _WORD.findall(whole) if (n := _short_weekday(word))}
+        self.values |= {year + more for year, _, _ in self.stated for more in (0, 1)}  # next year
         self.tongues = {_by_word("tongues").get(word) for word in self.words} - {None}
 
-    def allows_day(self, day: Day, *, is_listed: bool) -> bool:
+    def allows_day(self, day: Day) -> bool:
         """Return whether the evidence supports a date.
 
-        A date is supported if the grounds contain it, or if a relative date and the file's day
-        imply it. In a language that is not listed, any word may mean a near day.
+        A date is supported if the grounds contain it, or if it is near the day of their file.
         """
         if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
             return True
         undated = any(_same_day((0, *day[1:]), other, set()) for other in self.days if not other[0])
         if undated and any(_is_nearest(day, stated) for stated in self.stated):
             return True
-        is_month = not day[2] and any(_same_day(day, one, self.years) for one in self.stated)
-        return is_month or self._is_relative(day, is_listed=is_listed)
-
-    def _is_relative(self, day: Day, *, is_listed: bool) -> bool:
-        for year, month, number in self.stated:
-            try:
-                stated, wanted = (
-                    date(year, month, number),
-                    date(day[0] or year, day[1], day[2] or 1),
-                )
-            except ValueError:
-                continue
-            spans = (span.days for span in timespans(self.whole, stated))
-            if any(first[:10] <= wanted.isoformat() <= last[:10] for first, last in spans):
-                return True
-            away = abs((wanted - stated).days)
-            if away in self.distances:
-                return True
-            if away <= _NEAR_DAYS and not (is_listed and wanted.isoweekday() not in self.weekdays):
-                return True
-            if away <= _MONTH_DAYS and day[2] in self.numbers:
-                return True
-        return False
+        has_near = self.grounds.has_near_days
+        return has_near and any(_is_near(day, stated) for stated in self.stated)
 
     def language(self, text: str) -> str:
         """Return the language of a text, determined from the text and its evidence."""
         whole = "\n".join((text, *self.grounds.evidence))
         return language_of([word.casefold() for word in _WORD.findall(whole)], whole, 1)
-
-    def allows_weekday(self, number: int, text: str) -> bool:
-        """Return whether the grounds name a weekday, or they or the text have a date on it."""
-        if number in self.weekdays:
-            return True
-        for year, month, day in self.days | self.stated | _read_dates(text)[0]:
-            try:
-                if date(year, month, day).isoweekday() == number:
-                    return True
-            except ValueError:
-                continue
-        return False
 
     def holds(self, literal: str) -> bool:
         """Return whether the grounds contain an identifier verbatim, ignoring case."""
@@ -256,24 +200,6 @@ def languages_of(*texts: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def word_marked(text: str, name: str, languages: Collection[str]) -> str:
-    """Return a word of a text that is of a kind of the tables `marks`, such as `negation`, or "".
-
-    A word counts only in the languages that the text may have: `sin` is Spanish for "without" and
-    Norwegian for "his".
-    """
-    words = {
-        bare(word) for word in _WORD.findall(normalise(text).replace("'", "").replace("’", ""))
-    }
-    marks = sorted(frozenset[str]().union(*(_marks(language, name) for language in languages)))
-    return next((m for m in marks if (m in words if m < "\u3040" else m in text)), "")
-
-
-@cache
-def _marks(language: str, name: str) -> frozenset[str]:
-    return frozenset(bare(mark) for mark in table(language, "marks").get(name, "").split())
-
-
 def literals_of(text: str) -> list[str]:
     """Return the paths, addresses, identifiers and quoted code of a text."""
     quoted = regex(r"`([^`\n]+)`").findall(text)
@@ -300,14 +226,17 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     days, undated = _read_dates(rest)
     is_listed = languages_of(text) <= frozenset(_table("languages")["listed"].split())
     for day in sorted(days):
-        if not known.allows_day(day, is_listed=is_listed):
+        if not known.allows_day(day):
             yield "a date", "-".join(f"{part:02}" for part in day if part)
     for clock in _clocks(rest):
         if clock not in known.clocks and not _whole_hour(clock, known):
             yield "a time", clock
     figures = _without_times(undated)
     worded = _worded(figures) if is_listed else ()
-    yield from _foreign_figures((*_figures(figures), *worded), known)
+    for figure in (*_figures(figures), *worded):
+        is_word = any(map(str.isalpha, figure.raw)) and min(figure.values) <= 2  # a pronoun
+        if not (is_word or figure.values & (known.values | known.years)):
+            yield "a number", figure.raw
     yield from _foreign_names(text, known)
 
 
@@ -328,8 +257,8 @@ def _is_literal(chunk: str) -> bool:
         return chunk.count(".") > 1 and any(len(part) != 3 for part in chunk.split(".")[1:])
     if regex(r"[A-Z]{1,3}[€$£¥₹]\d").match(chunk):  # `R$39` of `R$39,90` is no whole piece
         return False
-    if chunk[0].isdigit() and (unit := chunk.lstrip("0123456789.,")).isalpha():
-        return not (unit_of(unit) or bare(unit.casefold()) in _by_word("scales") or len(unit) > 2)
+    if chunk[0].isdigit() and chunk.lstrip("0123456789.,-").isalpha():  # a figure and its unit
+        return False
     if any(sign in chunk for sign in "_@\\=#") or "://" in chunk or chunk.startswith("--"):
         return True
     if "/" in chunk:
@@ -342,10 +271,8 @@ def _is_literal(chunk: str) -> bool:
             and any(len(part) > 2 for part in parts)
             and not chunk.replace(".", "").isdigit()
         )
-    if regex(r"\d+-[a-z]{3,}").fullmatch(chunk):  # `a 5-question quiz` is a figure and a word
-        return False
     if any(ch.isdigit() for ch in chunk):
-        return any(ch.isalpha() for ch in chunk) and not unit_of(chunk.lstrip("0123456789-"))
+        return any(ch.isalpha() for ch in chunk)
     if chunk in _SORTS:
         return False
     return any(ch.isupper() for ch in chunk[1:].replace("-", " ").split(" ", 1)[0])
@@ -368,11 +295,7 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
         plain = bare(word.casefold())
         if _by_word("tongues").get(plain) in known.tongues:
             continue
-        number = _weekday(plain) or _short_weekday(word)
-        is_allowed = number and known.allows_weekday(number, text)
-        if is_allowed or (number and len(word) > MAX_SHORT_DAY):
-            if not is_allowed:
-                yield "a day of the week", word
+        if plain.removesuffix("s") in _by_word("weekdays"):
             continue
         before = text[: match.start()].rstrip(" \t\"'`“„«‘(*_-[")
         if not word[0].isupper() or not before or before[-1] in _SENTENCE_END:
@@ -429,8 +352,6 @@ def _read_dates(text: str) -> tuple[set[Day], str]:
 
 _VERBS = ("may", "mar", "march")
 _LONG_MONTH = 6
-MAX_SHORT_DAY = 4
-"""Letters of the longest word that may be a short weekday or a name, such as `Sun`."""
 
 
 @cache
@@ -451,6 +372,15 @@ def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
 def _is_nearest(day: Day, stated: Day) -> bool:
     """Return whether a date is at most six months away, so that its year needs no mention."""
     return day[0] > 0 and abs(12 * (day[0] - stated[0]) + day[1] - stated[1]) <= 6
+
+
+def _is_near(day: Day, stated: Day) -> bool:
+    """Return whether a date, or the first day of a month, is at most a month away from another."""
+    try:
+        away = date(day[0] or stated[0], day[1], day[2] or 1) - date(*stated)
+    except ValueError:
+        return False
+    return abs(away.days) <= _MONTH_DAYS
 
 
 def _short_dates(text: str) -> Iterator[tuple[int, int]]:
@@ -480,24 +410,19 @@ def _without_times(text: str) -> str:
 
 class _Figure(msgspec.Struct, frozen=True):
     values: frozenset[float]
-    unit: str
     raw: str
 
 
 def _figures(text: str) -> Iterator[_Figure]:
     for match in _NUMBER.finditer(text):
         raw = match[0].strip()
-        sign = raw[0] if raw[0] in "€$£¥₹" else ""
         values = _values(raw.strip("€$£¥₹ "))
         after = _AFTER.match(text, match.end())
         word = (after[1] or "") if after else ""
         scale = _values_of("scales").get(bare(word.casefold()), 0)
-        if scale and not (word == "m" and not sign):
+        if scale and not (word == "m" and raw[0].isdigit()):
             values = frozenset(value * scale for value in values)
-            further = _AFTER.match(text, after.end()) if after else None
-            word = (further[1] or "") if further else ""
-        unit = unit_of(sign) or unit_of(word)
-        yield _Figure(values, unit, f"{raw}{' ' if word.isalpha() else ''}{word}" if unit else raw)
+        yield _Figure(values, raw)
 
 
 def _values(raw: str) -> frozenset[float]:
@@ -513,36 +438,11 @@ def _values(raw: str) -> frozenset[float]:
 
 def _worded(text: str) -> Iterator[_Figure]:
     """Yield the numbers in a text that are written as words."""
-    words = [*_plain_words(text), "", ""]
-    for at, word in enumerate(words[:-2]):
+    words = [*map(bare, re.findall(rf"[^\W\d_{_WIDE}]+", text.casefold())), ""]
+    for word, after in pairwise(words):
         if value := _values_of("numbers").get(word, 0):
-            after = words[at + 1]
             ones = _values_of("numbers").get(after, 0) if value >= 20 else 0
-            total = value + ones if ones < 10 else value
-            unit = unit_of(after) or (unit_of(words[at + 2]) if ones else "")
-            yield _Figure(frozenset((value, total)), unit, word)
-
-
-def _plain_words(text: str) -> list[str]:
-    return [bare(m[0].casefold()) for m in regex(rf"[%€$£¥₹]|[^\W\d_{_WIDE}]+").finditer(text)]
-
-
-def _foreign_figures(
-    figures: Iterable[_Figure], known: _ParsedGrounds
-) -> Iterator[tuple[str, str]]:
-    for figure in figures:
-        least = min(figure.values)
-        if not figure.unit and any(map(str.isalpha, figure.raw)) and least <= 2:
-            continue  # one, two: often a pronoun
-        if not figure.unit and least in known.years | known.next_years:
-            continue
-        same = [other.unit for other in known.figures if other.values & figure.values]
-        if not same and not figure.values & known.values:
-            yield "a number", figure.raw
-        elif figure.unit == "minute" and "metre" in same:
-            continue  # `52 m` is either
-        elif figure.unit and figure.unit not in (same if any(same) else known.units):
-            yield "a unit", figure.raw
+            yield _Figure(frozenset((value, value + ones if ones < 10 else value)), word)
 
 
 @cache
@@ -559,67 +459,6 @@ def _by_word(section: str) -> Mapping[str, str]:
 @cache
 def _values_of(section: str) -> Mapping[str, float]:
     return {word: float(name) for word, name in _by_word(section).items()}
-
-
-@cache
-def _next_year() -> tuple[str, ...]:
-    return tuple(loose(phrase) for phrase in _table("phrases")["next_year"].split(","))
-
-
-def _weekday(word: str) -> int:
-    days = _values_of("weekdays")
-    return int(days.get(word) or days.get(word.removesuffix("s"), 0))
-
-
-def _short_weekday(word: str) -> int:
-    """Return the number of a weekday that German writes with two letters, or 0."""
-    return next((int(n) for n, short in _table("short_weekdays").items() if short == word), 0)
-
-
-@cache
-def _units() -> tuple[Mapping[str, str], tuple[tuple[str, str], ...]]:
-    listed = [
-        (name, bare(w.strip())) for name, text in _table("units").items() for w in text.split(",")
-    ]
-    exact = {word: name for name, word in listed if not word.endswith("*")}
-    return exact, tuple((word[:-1], name) for name, word in listed if word.endswith("*"))
-
-
-def unit_of(word: str) -> str:
-    """Return the unit of measurement that a word names, or an empty string."""
-    exact, stems = _units()
-    folded = bare(word.casefold())
-    found = exact.get(folded) or next((n for stem, n in stems if folded.startswith(stem)), "")
-    if not found and folded >= "\u3040":
-        wide = sorted((w for w in exact if w >= "\u3040" and folded.startswith(w)), key=len)
-        found = exact[wide[-1]] if wide else ""
-    return found
-
-
-def with_day(text: str, day: str) -> str:
-    """Return a text with the day of its log in front if words such as `yesterday` depend on it.
-
-    Return an empty string if they do and the day is "". Words such as `mañana` and `hier` also have
-    other meanings, which a day in front leaves as they are.
-    """
-    offsets = _values_of("relative")
-    words = {bare(word.casefold()) for word in _WORD.findall(text)}
-    is_near = not words.isdisjoint(offsets) or any(w in text for w in offsets if w >= "\u3040")
-    if is_near or _spans_on(_SOME_DAY, text) != _spans_on(_OTHER_DAY, text):
-        return f"({day}) {text}" if day else ""
-    is_of_month = any(two for _, two in _ALONE.findall(text)) or _NTH.search(text)
-    return f"({day}) {text}" if day and (is_of_month or any(map(_weekday, words))) else text
-
-
-def _spans_on(day: datetime, text: str) -> tuple[object, ...]:
-    """Return what the spans of a text, such as `last week` or `in 3 days`, mean on a day."""
-    spans = [span.days for span in timespans(text, day.date())]
-    return spans, future_date(text, day, _CENTURIES)
-
-
-_SOME_DAY, _OTHER_DAY = datetime(1900, 1, 1, tzinfo=UTC), datetime(1901, 7, 11, tzinfo=UTC)
-_CENTURIES = timedelta(days=365 * 300)
-_NTH = regex(r"\b\d{1,2}(?:st|nd|rd|th)\b")
 
 
 def loose(text: str) -> str:

@@ -40,7 +40,7 @@ def rows(name: str) -> list[Row]:
 
 
 FALSE, TRUE = rows("false"), rows("true")
-EXACT = {"number", "unit", "currency", "date", "time", "name", "identifier", "quotation"}
+EXACT = {"number", "date", "time", "name", "identifier", "quotation"}
 """Kinds of falsehood that code can see; the others are for the second question."""
 FIELDS = ("title", "subject", "object", "tags", "lead", "entities")
 
@@ -64,7 +64,7 @@ def test_code_stops_what_is_exact_and_lets_honest_wordings_pass() -> None:
 
 
 def test_what_code_cannot_see_is_asked_a_second_time() -> None:
-    """Only wordings that quote whole sentences stand without a second question."""
+    """Only wordings that are a whole line stand without a second question."""
     missed = []
     for row in FALSE:
         _, line, text, more = row
@@ -74,7 +74,7 @@ def test_what_code_cannot_see_is_asked_a_second_time() -> None:
             missed.append(row)
     assert missed == []
     quoted = Operation(op="add", lines="F1:1", text="Rick likes ferns.", subject="Rick")
-    assert not needs_second_question(quoted, Cited(own=("- Rick likes ferns. They need shade.",)))
+    assert not needs_second_question(quoted, Cited(own=("- Rick likes ferns.",)))
     assert needs_second_question(msgspec.structs.replace(quoted, op="replace", id="m1"), Cited())
 
 
@@ -127,18 +127,6 @@ WRONG: dict[str, tuple[Operation, str]] = {
     "two lines": (Operation(op="add", lines="F1:5", text="Brandt charges\n90."), "one line"),
     "number": (Operation(op="add", lines="F1:5", text="Brandt charges 95 euros."), "number"),
     "name": (Operation(op="add", lines="F1:5", text="In Horten Vidar charges 90."), "name"),
-    "negation lost": (
-        Operation(
-            op="add",
-            lines="F1:5",
-            text="Brandt charges 90 euros an hour for winter storage in the shed.",
-        ),
-        'it loses "not"',
-    ),
-    "negation added": (
-        Operation(op="add", lines="F1:7", text="The yard of Brandt is not in Horten."),
-        "negation",
-    ),
     "add with id": (Operation(op="add", lines="F1:5", id="m1", text="Brandt charges 90."), "add"),
     "unknown id": (Operation(op="same", lines="F1:5", id="m7"), "no memory m7"),
     "close": (Operation(op="close", lines="F1:6", id="m2"), "no memory m2"),
@@ -224,65 +212,26 @@ def test_any_heading_of_the_file_may_name_the_subject_but_not_what_a_text_says()
     assert fault.startswith("text: a name")
 
 
-def test_a_negation_in_other_words_is_left_to_the_second_question() -> None:
-    page = ["# Money", "", "- USDC on Base: free, gas paid by the wallet"]
-    cited = cite("F1:3", batch(page))
-    wording = Operation(
-        op="add", lines="F1:3", text="USDC on Base costs nothing: the wallet pays gas."
-    )
-    assert check(wording, cited, {}, ()) == []
-    assert needs_second_question(wording, cited)
-
-
 @pytest.mark.parametrize(
-    ("line", "text", "lost"),
+    ("line", "text"),
     [
-        ("Kari reiser med sin bror til Bergen i mai", "Kari reiser til Bergen i mai.", False),
-        ("Kari viaja sin su hermano a Bergen en mayo", "Kari viaja a Bergen en mayo.", True),
-        ("Kari reiser uten sin bror til Bergen i mai", "Kari reiser til Bergen i mai.", True),
-        ("Anna har en plus i betyg och en båt i hamnen", "Anna har en båt i hamnen.", False),
-        ("Anna n'a plus de bateau dans le port", "Anna a un bateau dans le port.", True),
-        # The half of a line that holds now, without the other one, and with its words.
-        (
-            "The boat is not ready for guests; since Tuesday the boat is ready for guests",
-            "The boat is ready for guests since Tuesday.",
-            False,
-        ),
-        (
-            "The boat is not ready for guests; since Tuesday the crew is ready for guests",
-            "The boat is ready for guests since Tuesday.",
-            True,
-        ),
-        # What somebody took back, without what took its place, and with it.
-        ("The boat takes 38 no 34 guests", "The boat takes 34 guests.", False),
-        ("The boat takes 38 no 34 guests", "The boat takes 38 guests.", True),
-        ("The boat is not in Brevik, it is in Horten", "The boat is in Horten.", False),
-        ("Das Boot kommt nicht am Montag, sondern am Freitag", "Das Boot kommt am Freitag.", False),
-        ("Das Boot kommt nicht am Montag, sondern am Freitag", "Das Boot kommt am Montag.", True),
-        ("The boat is not safe in winter", "The boat is safe.", True),
-        # Without the word after the mark, and with more of what the mark denies.
-        (
-            "Bea eats no red meat at lunch. She likes fish.",
-            "Bea eats meat at lunch and likes fish.",
-            True,
-        ),
-        (
-            "The hall seats at most around sixty guests. Bookings close Friday.",
-            "The hall seats sixty guests, and bookings close Friday.",
-            True,
-        ),
-        (
-            "Den Server nicht manuell neu starten in der Nacht. Rick anrufen.",
-            "Den Server in der Nacht neu starten und Rick anrufen.",
-            True,
-        ),
+        ("Kari viaja sin su hermano a Bergen", "Kari viaja a Bergen."),
+        ("The boat is not ready for guests", "The boat is ready for guests."),
+        ("Den Server nicht neu starten. Rick anrufen.", "Rick anrufen."),
+        ("Uploads are at most 5 MB", "Uploads are 5 MB."),
+        ("The tank takes 40 litres", "The tank takes 40 gallons."),
+        ("The ferry leaves at 3:52", "The crossing takes 3 h 52 min."),
+        ("The yard is open on Tuesdays", "The yard is open on Thursdays."),
+        ("Brandt painted the gate yesterday", "Brandt painted the gate on 2026-06-07."),
     ],
 )
-def test_a_word_is_a_negation_only_in_the_language_of_the_text(
-    line: str, text: str, lost: bool
+def test_negations_limits_units_and_near_days_are_for_the_second_question(
+    line: str, text: str
 ) -> None:
-    found = check(Operation(op="add", lines="F1:1", text=text), Cited(own=(line,)), {}, ())
-    assert [fault.partition(":")[2][:10] for fault in found] == [" it loses "] * lost
+    op = Operation(op="add", lines="F1:1", text=text)
+    cited = Cited(own=(line,), days=("2026-06-10",))
+    assert check(op, cited, {}, ()) == []
+    assert needs_second_question(op, cited)
 
 
 @pytest.mark.parametrize(
@@ -387,7 +336,6 @@ def test_neighbours_that_a_wording_has_pieces_of_are_its_evidence() -> None:
     ("line", "text", "is_accepted"),
     [
         ("Bürozeit: Di und Do ab 9", "Office hours: Tue and Thu from 9.", True),
-        ("Bürozeit: Di und Do ab 9", "Office hours: Tue and Fri from 9.", False),
         ("Vidar le escribe en alemán", "Vidar writes to her in German.", True),
         ("Vidar le escribe en alemán", "Vidar writes to her in French.", False),
     ],
@@ -480,11 +428,9 @@ def test_a_memory_that_grows_keeps_what_it_stated() -> None:
     whole = "Brandt never works on Sundays in the yard. Brandt takes 90 euros an hour."
     op = Operation(op="same", lines="F1:5", id="m1", text=whole)
     assert check(op, cited, known, ()) == []
-    assert not needs_second_question(op, cited, known["m1"])
-    lost = "Brandt works on Sundays in the yard for 90 euros an hour."
-    less = msgspec.structs.replace(op, text=lost)
-    assert any("it loses" in fault for fault in check(less, cited, known, ()))
-    assert needs_second_question(less, cited, known["m1"])
+    more = msgspec.structs.replace(op, text="Brandt works on Sundays in Bergen.")
+    assert any("Bergen" in fault for fault in check(more, cited, known, ()))
+    assert needs_second_question(more, cited, known["m1"])
 
 
 def test_a_copy_of_a_known_or_earlier_text_is_refused() -> None:
@@ -523,14 +469,9 @@ def test_a_wording_refused_twice_becomes_the_lines() -> None:
         "F2:2": "(2026-06-08) Vidar left yesterday, Ines leaves tomorrow.",
         "F2:3": "(2026-06-08) The gate stays shut until the 9th",
         "F2:4": "(2026-06-08) On Monday Ines mends the gate",
-        "F2:5": "(2026-06-08) Brandt trabaja por la mañana",
-        "F2:6": "(2026-06-08) 以后天天锁门 for the gate",
         "F2:7": "(2026-06-08) The gate is painted in 3 weeks",
-        "F2:8": "The gate was painted on 2026-05-04",
-        "F1:5": "",
-        "F1:4": "",  # the day is unknown
+        "F2:8": "(2026-06-08) The gate was painted on 2026-05-04",
     }
-    rows += ["- The gate was mended yesterday by Brandt", "- The gate is painted next week"]
     log = ["# Log", "- Vidar left yesterday, Ines leaves tomorrow."]
     log += ["- The gate stays shut until the 9th", "- On Monday Ines mends the gate"]
     log += ["- Brandt trabaja por la mañana", "- 以后天天锁门 for the gate"]
@@ -570,16 +511,12 @@ def test_a_text_may_be_a_little_longer_than_a_model_was_told() -> None:
         ("Holt runs 6 servers", "Holt runs six servers.", ""),
         ("Holt runs four servers", "Holt runs six servers.", "number"),
         ("The budget is set", "The budget of 2026 is set.", ""),
-        ("The budget is set", "The budget is for 2027.", "number"),
-        ("The budget is set", "The budget is €2026.", "number"),
+        ("The budget is set", "The budget is for 2028.", "number"),
         ("The budget is set for next year", "The budget is set for 2027.", ""),
         ("Das Budget gilt ab nächstem Jahr", "Das Budget gilt ab 2027.", ""),
         ("The budget is set for May", "The budget for May 2027 is set.", "date"),
         ("The budget counts from March on", "The budget of 2027 counts from March on.", ""),
-        ("Uploads are at most 5 MB", "Uploads are 5 MB.", "loses"),
         ("Uploads are at most 5 MB", "Uploads have a limit of at most 5 MB.", ""),
-        ("Backups keep at least 3 copies", "Backups keep 3 copies.", "loses"),
-        ("Only Holt may deploy the shop", "Holt may deploy the shop.", "loses"),
         ("A quiz with 5 questions", "It is a 5-question quiz.", ""),
         ("指数数据（MA10/20/60）", "复盘内容包含指数数据（MA10/20/60）。", ""),
         ("指数数据（MA10/20/60）", "复盘内容包含指数数据（MA10/20/90）。", "name"),
@@ -595,7 +532,6 @@ def test_a_text_may_be_a_little_longer_than_a_model_was_told() -> None:
         ("The crossing took 3h52m", "The crossing took 3 hours 52 min.", ""),
         ("The crossing took 3:52 h", "The crossing took 3 h 52 min.", ""),
         ("The crossing took 3h52m", "The crossing took 3 hours 25 min.", "number"),
-        ("The ferry leaves at 3:52", "The crossing takes 3 h 52 min.", "unit"),
         ("The regatta is on 25 Sept", "The regatta is on 25 September.", ""),
         ("The regatta is on 25 Sept", "The regatta is on 26 September.", "date"),
         ("Regatta am 3. Okt.", "Die Regatta ist am 3. Oktober.", ""),
@@ -607,7 +543,7 @@ def test_a_text_may_be_a_little_longer_than_a_model_was_told() -> None:
         ("Thuyền trưởng: Holt", "Thuyền trưởng của tàu tên là Holt.", ""),  # "ten" is no number
         ("Mai họp với Holt lúc 09:00", "Họp với Holt lúc 09:00 ngày 2026-06-11.", ""),
         ("Mai họp với Holt lúc 09:00", "Họp với Holt lúc 09:00 ngày 2026-08-11.", "date"),
-        ("The meeting with Holt is at 09:00", "Holt meets us on 2026-06-11 at 09:00.", "date"),
+        ("The meeting with Holt is at 09:00", "Holt meets us on 2026-08-11 at 09:00.", "date"),
     ],
 )
 def test_figures_and_identifiers_are_compared_whole(line: str, text: str, fault: str) -> None:

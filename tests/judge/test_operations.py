@@ -16,7 +16,7 @@ from memrepo.judge.interface import Operation
 
 TABLE = Path(__file__).parent / "operations.txt"
 MAX_HONEST_REFUSED, MIN_FALSE_STOPPED = 3, 57
-MIN_STOPPED_BY_CODE = 19
+MIN_STOPPED_BY_CODE = 9
 """What code stopped without any question when the checks were last changed: it must not fall."""
 
 

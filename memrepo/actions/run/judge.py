@@ -268,7 +268,7 @@ TOKENS_PER_MEMORY = 220
 CHECKED_TOKENS, AGAIN_TOKENS = 165, 280
 """Typical tokens of one item of a verification: its lines, what is above them, and the text; and of
 one that is asked for once more, with the lines around it."""
-CHECKED_SHARE, AGAIN_SHARE, ARRANGED_SHARE = 0.9, 0.1, 0.1
+CHECKED_SHARE, AGAIN_SHARE, ARRANGED_SHARE = 0.95, 0.1, 0.1
 """Typical shares of operations whose wording is verified, and that are asked for once more, and of
 memories that an arrangement joins or replaces."""
 

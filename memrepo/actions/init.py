@@ -60,8 +60,6 @@ from memrepo.store.settings import (
     wrong_hooks,
 )
 from memrepo.store.workspace import (
-    MAX_ENTRIES,
-    Unread,
     UnreadFile,
     find_unread,
     holds_sources,
@@ -135,9 +133,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     searched: tuple[str, ...] = ()
     """Sources in which search finds passages, and from which runs distil nothing."""
     left_alone: tuple[UnreadFile, ...]
-    """Text files of the workspace that runs do not read, largest first."""
-    left_alone_pct: float
-    """The size of these files, in per cent of all text files of the workspace."""
+    """Text files of the workspace that runs do not read, by name."""
     judges: tuple[Usable, ...] = ()
     """The models that can judge on this machine, with the cost of one nightly run each."""
     first_cost: str = ""
@@ -175,8 +171,10 @@ def do(work: Work, request: Request) -> Result:
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
         at = at.refreshed()
         root = workspace or settings.workspace(store.repo) or (where if adopted else None)
-        unread = _unread(at, root)
-        warnings += _gaps(at, unread, workspace if known is None else None, ingested)
+        rules, home = workspace_rules(at), at.store.root.resolve()
+        unread = find_unread(root, rules, home=home) if root else ()
+        if workspace and known is None and not (unread or _holds(at, ingested)):
+            warnings.append(f"{workspace} {_EMPTY}")
         warnings += _claude_notes(workspace or where) if known is None else ()
         if request.profile == "classic" and at.config.lifecycle.profile != "classic":
             warnings.append("its profile stays: set lifecycle.profile classic in memrepo.toml")
@@ -198,8 +196,7 @@ def do(work: Work, request: Request) -> Result:
         made=made,
         folders=found.folders,
         searched=_searched(at),
-        left_alone=tuple(sorted(unread.files, key=lambda one: (-one.size, one.name))),
-        left_alone_pct=unread.percent(),
+        left_alone=unread,
         judges=judges,
         first_cost=_first_cost(at, judges),
         notices=(*brought.problems, *ingested.refused, *unknown, *store.notices),
@@ -266,17 +263,6 @@ def _own_folder(at: Work, workspace: Path, *, is_first: bool) -> Iterator[str]:
         undo = f"`git rm -r {area}{folder}`, `git commit -m joined`, "
         what = f"another workspace fills {area}: this one is copied to {area}{folder}"
         yield what + to_join(at, near, undo)
-
-
-def _gaps(at: Work, unread: Unread, workspace: Path | None, ingested: Ingested) -> Iterator[str]:
-    """Yield a warning if not all of a workspace was looked at, or a new one holds no text."""
-    if not unread.is_whole:
-        yield (
-            f"only the first {MAX_ENTRIES:,} entries of the workspace were looked at for files"
-            " that no pattern names"
-        )
-    if workspace is not None and not (unread.files or _holds(at, ingested)):
-        yield f"{workspace} {_EMPTY}"
 
 
 def _searched(at: Work) -> tuple[str, ...]:
@@ -415,17 +401,6 @@ def _claims(at: Work, workspace: Path) -> importing.Result:
     ).files
     request = importing.Request(format=importing.ARTIFACTS, path=str(folder))
     return importing.bring_in(at, request, sources)
-
-
-def _unread(at: Work, workspace: Path | None) -> Unread:
-    """Return the files in a workspace that runs do not read."""
-    if workspace is None:
-        return Unread()
-    return find_unread(
-        workspace,
-        workspace_rules(at),
-        home=at.store.root.resolve(),
-    )
 
 
 def _holds_markdown(where: Path, found: Recognised) -> bool:

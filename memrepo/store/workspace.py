@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -59,8 +58,6 @@ MAX_DEPTH = 64
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
 _OURS = "is a memrepo repository, which is never read"
 _HOME = "is this repository, of which only your own files are read"
-MAX_ENTRIES = 200_000
-"""Maximum number of unread entries counted, because a home folder can be very large."""
 _UNMISTAKABLE = regex(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
 """A secret value with letters and digits. The same value elsewhere is the same secret."""
 
@@ -97,32 +94,60 @@ def _readable(
     rules: SourceRules,
     only: str = "",
     home: Path | None = None,
+    left: list[UnreadFile] | None = None,
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
-    """Yield each file below a folder that runs may read, and each folder that cannot be listed."""
+    """Yield each file below a folder that runs may read, and each folder that cannot be listed.
+
+    What they do not read is added to `left`: text files, and folders.
+    """
     here = {"": rules_at(root, rules)}
+    groups: dict[str, UnreadFile | None] = {"": None}
+    left = [] if left is None else left
 
     def enters(folder: str) -> bool:
-        wanted = not only or f"{folder}/".startswith(only) or only.startswith(f"{folder}/")
-        if not wanted or _is_ours(root / folder, home):
+        name, outer = f"{folder}/", folder.rpartition("/")[0]
+        if not (not only or name.startswith(only) or only.startswith(name)):
             return False
-        here[folder] = _rules_in(root / folder, here[folder.rpartition("/")[0]])
-        return may_hold(folder, here[folder])
+        if _is_ours(root / folder, home):
+            if is_repository(root / folder):
+                left.append(UnreadFile(name=name, why=_OURS, denied=True))
+            return False
+        here[folder] = _rules_in(root / folder, here[outer])
+        own = _group(folder, here[outer], here[folder])
+        if is_repository(root / folder):
+            own = UnreadFile(name=name, why=_HOME, denied=True)
+        groups[folder] = groups[outer] or own
+        is_open = may_hold(folder, here[folder])
+        if not is_open:
+            left.append(groups[folder] or UnreadFile(name=name, why=UNMATCHED, denied=False))
+        return is_open
 
     others: dict[str, tuple[os.DirEntry[str], int]] = {}
     for name, entry in _walk(root, "", MAX_DEPTH, enters=enters):
         if not name.startswith(only):
             continue
-        if isinstance(entry, OSError):
-            yield name, entry
-            continue
         is_folder = name.endswith("/")
         folder = name.rstrip("/").rpartition("/")[0]
         kind = kind_of(f"{name}any.md" if is_folder else name, here[folder])
-        if kind in _NAMED:
+        if isinstance(entry, OSError):
             yield name, entry
+            if kind not in _NAMED:
+                why = f"could not be listed: {entry.strerror}"
+                left.append(UnreadFile(name=name, why=why, denied=True))
+        elif kind in _NAMED:
+            yield name, entry
+        elif entry.is_symlink() and (is_folder or is_text(name)):
+            why = "is a symlink, which is never followed"
+            left.append(groups[folder] or UnreadFile(name=name, why=why, denied=True))
         elif kind and entry.is_file(follow_symlinks=False):
             others[name] = entry, _size(entry)
-    for name in sorted(within_limits({name: size for name, (_, size) in others.items()})[0]):
+        elif is_text(name) and name.isprintable():
+            why = why_denied(name, here[folder])
+            denied = why not in (UNMATCHED, UNSEARCHED)
+            left.append(groups[folder] or UnreadFile(name=name, why=why, denied=denied))
+    found, over = within_limits({name: size for name, (_, size) in others.items()})
+    left += over
+    for name in sorted(found):
         yield name, others[name][0]
 
 
@@ -170,14 +195,14 @@ def within_limits(sizes: Mapping[str, int]) -> tuple[frozenset[str], tuple[Unrea
             folders.setdefault(name.rpartition("/")[0], {})[name] = size
         else:
             why = f"is larger than {MAX_SEARCHED_FILE // 1024} KiB, and no pattern names it"
-            unread.append(UnreadFile(name=name, size=size, why=why, denied=False))
+            unread.append(UnreadFile(name=name, why=why, denied=False))
     read: set[str] = set()
     total = 0
     for folder, files in sorted(folders.items(), key=lambda item: (len(item[1]), item[0])):
         size = sum(files.values())
         if len(read) + len(files) > MAX_SEARCHED or total + size > MAX_SEARCHED_BYTES:
             why = f"has {counted(len(files), 'text', 'texts')}, more than `sources.search` takes"
-            unread.append(UnreadFile(name=f"{folder}/", size=size, why=why, denied=False))
+            unread.append(UnreadFile(name=f"{folder}/", why=why, denied=False))
             continue
         read.update(files)
         total += size
@@ -326,122 +351,50 @@ def _without_private(data: bytes) -> bytes:
 
 
 class UnreadFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A text file (or folder of text files) that runs do not read, with its size and the reason."""
+    """A text file (or folder with text files) that runs do not read, and the reason."""
 
     name: str
     """The name of the file, or of the folder with a trailing slash."""
-    size: int
-    """Size in bytes."""
     why: str
     denied: bool
     """Whether the file stays unread even if a pattern names it."""
 
 
-class Unread(msgspec.Struct, frozen=True, kw_only=True):
-    """The text files in a workspace that runs do not read, and the total size of those read."""
-
-    files: tuple[UnreadFile, ...] = ()
-    size_read: int = 0
-    """Total size in bytes of the text files that runs read."""
-    is_whole: bool = True
-    """Whether every entry was counted."""
-
-    @property
-    def unmatched(self) -> tuple[str, ...]:
-        """Return the names of unread files that match no pattern in the configuration."""
-        return tuple(one.name for one in self.files if not one.denied)
-
-    def percent(self, *, denied: bool = True) -> float:
-        """Return the size of unread text as a percentage of all text."""
-        size = sum(one.size for one in self.files)
-        part = sum(one.size for one in self.files if denied or not one.denied)
-        return round(100 * part / (size + self.size_read), 1) if part else 0.0
-
-
 def find_unread(
     root: Path, rules: SourceRules, *, only: str = "", home: Path | None = None
-) -> Unread:
+) -> tuple[UnreadFile, ...]:
     """Return the text files that runs do not read, sorted by name. Contents are not read.
 
     A denied folder, a hidden folder and a nested repository are one entry each. Links are never
     followed. Installed packages and git folders are omitted.
     """
-    files: list[UnreadFile] = []
-    sizes: dict[tuple[str, str, bool], int] = {}
-    others: dict[str, int] = {}
-    folders = deque([(only, ("", "", False), rules_at(root, rules))])
-    skipped, read, seen = {".git", *_INSTALLED, *_own_folders(root)}, 0, 0
-    while folders and seen < MAX_ENTRIES:
-        prefix, group, here = folders.popleft()
-        try:
-            entries = _listing(root / prefix)
-        except OSError as error:
-            if not _is_source(prefix, here):  # otherwise it is refused
-                files.append(_denied(prefix, f"could not be listed: {error.strerror}"))
-            continue
-        seen += len(entries)
-        for entry in entries:
-            name = prefix + entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name in skipped:
-                    continue
-                if _is_ours(root / name, home):
-                    if is_repository(root / name):
-                        files.append(_denied(f"{name}/", _OURS))
-                    continue
-                inside = _rules_in(root / name, here)
-                outer = group if group[0] else _group(name, here, inside)
-                if is_repository(root / name):
-                    outer = f"{name}/", _HOME, True
-                folders.append((f"{name}/", outer, inside))
-            elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
-                if not _is_source(name if is_text(name) else f"{name}/", here):
-                    files.append(_denied(name, "is a symlink, which is never followed"))
-            elif not name.isprintable() or not is_text(name):
-                continue
-            elif kind := kind_of(name, here):
-                if kind in _NAMED:
-                    read += _size(entry)
-                elif entry.is_file(follow_symlinks=False):
-                    others[name] = _size(entry)
-            elif group[0]:
-                sizes[group] = sizes.get(group, 0) + _size(entry)
-            elif entry.is_file(follow_symlinks=False):
-                files.append(_left_out(name, entry, here))
-    found, over = within_limits(others)
-    files += over
-    files += [
-        UnreadFile(name=name, size=size, why=why, denied=denied)
-        for (name, why, denied), size in sizes.items()
-    ]
-    files.sort(key=lambda one: one.name)
-    read += sum(others[name] for name in found)
-    return Unread(files=tuple(files), size_read=read, is_whole=not folders)
+    left: list[UnreadFile] = []
+    for _ in _readable(root, rules, only, home, left):
+        pass
+    names = {one.name: one for one in left if not _is_installed(one.name)}
+    return tuple(one for name, one in sorted(names.items()) if _has_text(root, name))
+
+
+def _is_installed(name: str) -> bool:
+    return name == ADOPTED_PREFIX or not set(_INSTALLED).isdisjoint(name.split("/"))
+
+
+def _has_text(root: Path, name: str) -> bool:
+    """Return whether a path is a file or a link, or a folder with a text file or none to list."""
+    if not name.endswith("/") or (root / name.rstrip("/")).is_symlink():
+        return True
+    refused: list[OSError] = []
+    for _, folders, files in os.walk(root / name, onerror=refused.append):
+        if any(map(is_text, files)):
+            return True
+        folders[:] = [one for one in folders if one not in (*_INSTALLED, ".git")]
+    return bool(refused)
 
 
 def _listing(folder: Path) -> list[os.DirEntry[str]]:
     """Return the entries of a folder, sorted by name."""
     with os.scandir(folder) as entries:
         return sorted(entries, key=lambda entry: entry.name)
-
-
-def _left_out(name: str, entry: os.DirEntry[str], here: SourceRules) -> UnreadFile:
-    """Return the entry of a text file that the rules of its folder do not let in."""
-    why = why_denied(name, here)
-    denied = why not in (UNMATCHED, UNSEARCHED)
-    return UnreadFile(name=name, size=_size(entry), why=why, denied=denied)
-
-
-def _denied(name: str, why: str) -> UnreadFile:
-    """Return the entry of something that is not read, and whose size does not matter."""
-    return UnreadFile(name=name, size=0, why=why, denied=True)
-
-
-def _own_folders(root: Path) -> tuple[str, ...]:
-    if (root / CONFIG_NAME).is_file():
-        return tuple(name.rstrip("/") for name in OWN)
-    adopted = (root / ADOPTED_PREFIX / CONFIG_NAME).is_file()
-    return (ADOPTED_PREFIX.rstrip("/"),) if adopted else ()
 
 
 def is_repository(folder: Path) -> bool:
@@ -465,20 +418,23 @@ def repository_of(place: Path) -> Path | None:
     return None
 
 
-def _group(folder: str, rules: SourceRules, inside: SourceRules) -> tuple[str, str, bool]:
-    """Return (name, reason, denied) of a folder that is reported as one, or empty values.
+def _group(folder: str, rules: SourceRules, inside: SourceRules) -> UnreadFile | None:
+    """Return a folder that is reported as one, if it is such.
 
     `rules` are those of the folder that contains it, and `inside` its own.
     """
+    name = f"{folder}/"
     if is_denied(folder, rules):
-        return f"{folder}/", why_denied(f"{folder}/any.md", rules), True
+        return UnreadFile(name=name, why=why_denied(f"{name}any.md", rules), denied=True)
     if is_hidden(folder) and not may_hold(folder, rules):
-        return f"{folder}/", "is a hidden folder that no pattern of [sources] matches", False
-    if not may_hold(folder, inside):
-        return f"{folder}/", "is a repository that no pattern of [sources] matches", False
-    if inside != rules:
-        return f"{folder}/", "is a folder of code, of which only `sources.claims` is read", False
-    return "", "", False
+        why = "is a hidden folder that no pattern of [sources] matches"
+    elif not may_hold(folder, inside):
+        why = "is a repository that no pattern of [sources] matches"
+    elif inside != rules:
+        why = "is a folder of code, of which only `sources.claims` is read"
+    else:
+        return None
+    return UnreadFile(name=name, why=why, denied=False)
 
 
 def _size(entry: os.DirEntry[str]) -> int:

@@ -25,7 +25,6 @@ from memrepo.read.sources import SourceRules, distilled, kind_of
 from memrepo.store import history, settings
 from memrepo.store.git import scratch
 from memrepo.store.workspace import (
-    Unread,
     WorkspaceFiles,
     committed_times,
     find_unread,
@@ -75,8 +74,6 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 0
     paths: tuple[str, ...] = ()
     """Files, and folders with a trailing slash."""
-    pct: float = 0.0
-    """Percentage of the bytes of all text files."""
 
     @property
     def summary(self) -> str:
@@ -86,8 +83,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         first = ", ".join(visible(name) for name in self.paths[:NAMED])
         more = f" and {self.count - NAMED} more" if self.count > NAMED else ""
         what = counted(self.count, "text file or folder", "text files or folders")
-        share = f"{self.pct:g} % of the text"
-        return f"{what} that no pattern names ({share}): {first}{more}"
+        return f"{what} that no pattern names: {first}{more}"
 
 
 class Ingested(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,13 +196,12 @@ def preview_ingest(work: Work, *, dry_run: bool = True) -> IngestPreview:
         who = copied_by_other_person(work) if replaced else ""
         if who and not is_copy_of(own_copies(work), ids):
             raise SourcesTaken(work, who, replaced[0])
-    unread = _unread(work)
     done = Ingested(
         added=tuple(sorted(p for p in fresh if p not in before)),
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
         refused=found.problems,
-        unmatched=_unmatched(unread),
+        unmatched=find_unmatched(work),
     )
     stays = {p: blob for p, blob in before.items() if p not in gone}
     blobs = {**stays, **{p: ids[p] for p in fresh}}
@@ -377,24 +372,13 @@ def _record(work: Work) -> Path:
 
 def find_unmatched(work: Work) -> Unmatched:
     """Return the unmatched text files in the workspace or, if there is none, in `sources/`."""
-    return _unmatched(_unread(work))
-
-
-def _unread(work: Work) -> Unread:
     rules, area = workspace_rules(work), work.tree.layout.area("sources")
-    root = settings.workspace(work.store.repo)
-    own = work.store.root / area
-    found = [find_unread(root, rules, home=work.store.root.resolve())] if root else []
+    root, own = settings.workspace(work.store.repo), work.store.root / area
+    found = [*find_unread(root, rules, home=work.store.root.resolve())] if root else []
     if own.is_dir() and not work.store.work.linked(area.rstrip("/")):
-        found.append(find_unread(own, rules, only=INBOX if root else ""))
-    files = tuple(file for one in found for file in one.files)
-    return Unread(files=files, size_read=sum(one.size_read for one in found))
-
-
-def _unmatched(unread: Unread) -> Unmatched:
-    names = sorted({*unread.unmatched})
-    pct = unread.percent(denied=False)
-    return Unmatched(count=len(names), paths=tuple(names[:_IN_JSON]), pct=pct)
+        found += find_unread(own, rules, only=INBOX if root else "")
+    names = sorted({one.name for one in found if not one.denied})
+    return Unmatched(count=len(names), paths=tuple(names[:_IN_JSON]))
 
 
 def _commit(work: Work, found: IngestPreview, reason: str) -> Ingested:

@@ -91,11 +91,11 @@ def _alone(result: init_.Result) -> Iterator[str]:
     what = counted(len(files), "text", "texts")
     if denied := sum(one.denied for one in files):
         what = f"{what} ({denied} of them denied)"
-    yield f"not read: {what}, {result.left_alone_pct:g} % of the text"
+    yield f"not read: {what}"
     for one in files[:_NAMED]:
-        yield f"  {visible(one.name)} ({max(1, round(one.size / 1024))} KiB) {one.why}"
+        yield f"  {visible(one.name)} {one.why}"
     if len(files) > _NAMED:
-        yield f"  and {len(files) - _NAMED} smaller"
+        yield f"  and {len(files) - _NAMED} more"
     where = "`sources.claims` includes a file, `sources.deny` excludes it"
     yield f"  {where}: [sources] in {result.config}"
 

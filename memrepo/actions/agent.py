@@ -507,12 +507,9 @@ def _bind_sources(work: Work, was: str, scope: str) -> None:
 def _printed(work: Work, request: Request) -> Result:
     """Return what the user of another program runs or pastes, with this repository filled in."""
     is_openclaw = request.host == "openclaw"
-    if request.what == "uninstall":
+    if request.what == "uninstall":  # memrepo never wrote into the files of another program
         own = "remove `memrepo` from its list of MCP servers, and from its instructions"
-        raise UsageError(
-            "memrepo agent: it never wrote into the files of another program",
-            fix="`openclaw plugins uninstall memrepo`" if is_openclaw else own,
-        )
+        return Result(next=("run `openclaw plugins uninstall memrepo`" if is_openclaw else own,))
     if request.into or (is_openclaw and request.scope not in _UNBOUND):
         unused = "--into" if request.into else "--scope"
         raise UsageError(

@@ -202,6 +202,7 @@ def _survey(work: Work) -> Survey:
     from memrepo.core.corrections import corrections_of
     from memrepo.merge import states
     from memrepo.policies.hotcache import hot_of
+    from memrepo.policies.latest import latest
     from memrepo.policies.standing import conflicts, counted_as
     from memrepo.views.hot import of_projects
 
@@ -210,11 +211,14 @@ def _survey(work: Work) -> Survey:
     broken = (p for p in states.closure(state) if p.rule != "memory-same-id")
     sources, unread, reader = _sources(work, work.tree.manifests[0])
     hot = [memory for memory in state.active if hot_of(memory) is not None]
+    rules = hot_rules(work)
+    logs = [memory for memory in state.active if memory.is_note and rules.composed]
+    read = [memory for memory in state.active if unread.isdisjoint(memory.files)]
     found = Survey(
         memories=_counts(map(counted_as, state.every)),
         types=_counts(m.type for m in state.active if not m.is_note),
         tiers=_counts(m.tier for m in state.active if m.is_note),
-        hot=len(hot),
+        hot=len(hot) + len(latest(state, logs, hot, rules.budget - len(hot))),
         apart=len(of_projects(hot)),
         marked=tuple(memory.id for memory in marked_memories(state)),
         contradictions=sum(case.status == "open" for case in conflicts(state, cases)),
@@ -223,11 +227,11 @@ def _survey(work: Work) -> Survey:
             *tombstones_in(state).problems,
             *cases.problems,
             *(replace(p, severity="warning") for p in broken),
-            *kept_unstated(state.active, tombstones_in(state).changes, reader),
+            *kept_unstated(read, tombstones_in(state).changes, reader),
         ),
         requests=tuple(requests_waiting(work)),
         sources=sources,
-        unread=unread,
+        unread=tuple(map(work.tree.layout.source_name, sorted(unread))),
     )
     work.tree.cache_memories()
     return found
@@ -244,16 +248,15 @@ def _problems(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
     yield from broken_branches(work)
 
 
-def _sources(work: Work, manifests: Sequence[Manifest]) -> tuple[int, tuple[str, ...], Reader]:
-    """Return the number of sources, the names of those with unread text, and their reader."""
+def _sources(work: Work, manifests: Sequence[Manifest]) -> tuple[int, set[str], Reader]:
+    """Return the number of sources, the paths of those with unread text, and their reader."""
     from memrepo.read.intake import Reader, cursors, take_in
 
     cursor = cursors(manifests)
     texts = texts_at(work, cursor)
     reader = Reader(texts, work.store.repo.read)
     unread = {entry.resource for entry in take_in(texts, cursor, reader, whole=False).consumed}
-    open_ = tuple(t.name for t in texts if t.resource in unread)
-    return sum(bool(t.blob) for t in texts), open_, reader
+    return sum(bool(t.blob) for t in texts), unread, reader
 
 
 def _moved_cache(work: Work) -> str:

@@ -228,8 +228,8 @@ def date_of_path(path: str) -> str:
 def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateBasis]:
     """Return the date of a unit: from its text, the nearest dated heading, or the file name.
 
-    In a daily log, whose name begins with its day, a later date is what a text speaks of, unless
-    that is a day with which it begins. `headings` are ordered from the outermost. A heading that
+    Below the day of a log's name or of a heading, a later date is what a text speaks of, unless
+    the text begins with it. `headings` are ordered from the outermost. A heading that
     only mentions a date dates its own section, and nothing in a file whose name has a date. Return
     two empty strings if none has a date. The caller then uses the date of the commit. A month
     stands for its first day: that of a heading, or one with which the text begins ("As of March
@@ -237,14 +237,17 @@ def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateB
     """
     month = (len(text), 0, opening_date(text)[0])
     of_file, (start, _, stated) = date_of_path(path), min(_dates(text), default=month)
-    is_logged = _FILE_DAY.match(path.rpartition("/")[2]) and _WORDS.search(text[:start])
-    if stated and not (is_logged and stated > of_file):
-        return stated, "unit"
+    above = ""
     for depth, heading in enumerate(reversed(tuple(headings))):
         day, is_entry = _date_of_heading(heading, months=not of_file)
         if day and (is_entry or not (depth or of_file)):
-            return day, "heading"
-    return (of_file, "file") if of_file else ("", "")
+            above = day
+            break
+    named = of_file if _FILE_DAY.match(path.rpartition("/")[2]) else ""
+    is_logged = (above or named) and _WORDS.search(text[:start])
+    if stated and not (is_logged and stated > (above or named)):
+        return stated, "unit"
+    return (above, "heading") if above else (of_file, "file") if of_file else ("", "")
 
 
 @lru_cache(maxsize=4096)  # called for each line below a heading

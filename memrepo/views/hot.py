@@ -274,8 +274,9 @@ def condensed(memory: Memory) -> str:
     """Return a memory on one line without markup, shortened unless it is a list or a rule.
 
     List items are joined, unfilled fields are omitted, and necessary context comes first. A
-    statement of a daily log ends with its day. The arrows used in tags are replaced, so a memory
-    cannot forge a tag. Secrets are always replaced by a placeholder, since agents read the page.
+    statement of a daily log and a dated decision end with their day. The arrows used in tags are
+    replaced, so a memory cannot forge a tag. Secrets are always replaced by a placeholder, since
+    agents read the page.
     """
     clean = without_secrets(before_code(memory.body))
     head, _, body = clean.partition("\n\n")
@@ -294,8 +295,10 @@ def condensed(memory: Memory) -> str:
     is_whole = memory.type == "constraint" or len(lines) > 1
     text = _cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)
     is_of_log = memory.is_note or date_of_path(memory.first[0])
-    days = (date_of_path(s.resource) or s.captured[:10] for s in memory.sources)
-    day = max(days, default="") if is_of_log else ""
+    is_dated = is_of_log or memory.type == "decision"
+    sources = (s for s in memory.sources if is_of_log or s.captured_from in ("unit", "heading"))
+    days = (date_of_path(s.resource) or s.captured[:10] for s in sources)
+    day = max(days, default="") if is_dated else ""
     last, ends = memory.valid_until[:10], "due" if memory.is_note else "until"
     marks = [day if day and day not in text else "", f"{ends} {last}" if last not in text else ""]
     if any(marks):  # it may be newer than a line of a page beside it, and end soon

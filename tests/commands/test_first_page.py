@@ -108,7 +108,7 @@ def test_the_first_run_composes_the_page(tmp_path: Path) -> None:
     assert found["Name: Pim · Vibe: calm"] == ("Identity", "")
     assert found["Never order flour without Rosa's approval."] == ("Rules", "")
     assert found["Rosa Lind: Prefers short answers without headings."] == ("Preferences", "")
-    assert found["Decided to close the second shop in Basel."] == ("Decisions", "")
+    assert found["Decided to close the second shop in Basel. (2026-02-10)"] == ("Decisions", "")
     assert sum(section == "Rules" for section, _ in found.values()) == 3, "all where there is room"
     assert sum(section == "Projects" for section, _ in found.values()) <= 2, "two of a project"
     told = session(repo)

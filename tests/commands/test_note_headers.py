@@ -146,6 +146,9 @@ tags: [clay]
 """
 
 
+BELT = "The new belt works since noon, tested by Lea."
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """Return the repository of a vault with folders of people and of projects."""
@@ -154,6 +157,8 @@ def shop(tmp_path: Path) -> Path:
         "Leute/Rasmus Holt.md": "# Rasmus Holt\n\n## Preferences\n\n- Prefers short mails.\n",
         "2 Projekte/Kiln.md": KILN.format(status="active"),
         "2 Projekte/Oven.md": "status:: on hold\ndue:: 2026-03-25\n# Oven\n\n- Lit at four.\n",
+        "decisions.md": "# Decisions\n\n- 2026-02-20: We fire with wood only.\n",
+        "2026-02-27.md": f"# 2026-02-27\n\n## Glaze mill\n\n- {BELT}\n",
         "Über mich.md": "# Über mich\n\n- Ich mag keine Anrufe vor zehn.\n",
         "Notes/Holt.md": "---\ntype: contact\n---\n## Daten\n\n- Prefers rye from the mill.\n",
     }
@@ -202,3 +207,13 @@ def test_the_properties_of_a_project_are_one_memory_that_follows_them(shop: Path
     done(shop, "run", now=LATER)
     states = {m.id: m.body for m in memories(shop).values() if "Vera Lind" in m.body}
     assert states == {old: "status: done since May\ndeadline: 2026-03-20\nowner: [[Vera Lind]]"}
+
+
+def test_a_dated_decision_is_on_the_page_with_its_day(shop: Path) -> None:
+    assert "We fire with wood only. (2026-02-20)" in page(shop)
+
+
+def test_status_counts_the_lines_that_the_page_has(shop: Path) -> None:
+    found = page(shop)
+    assert "Lately" in found.values()
+    assert done(shop, "status")["budgets"]["bullets"] == len(found)

@@ -149,6 +149,27 @@ def test_the_time_of_a_file_keeps_no_later_log_from_ending_what_it_states(
     assert active(tmp_path / "repo") == {cards: "fact"}
 
 
+def test_a_day_that_a_line_plans_for_is_not_the_day_on_which_it_was_stated(
+    service: Service, tmp_path: Path
+) -> None:
+    plan = "The fuel dock opens on 2027-01-10."
+    where = write(tmp_path / "ws", {"MEMORY.md": f"# Memory\n\n- {plan}\n".encode()})
+    at = datetime.fromisoformat("2026-02-25T12:00:00+00:00").timestamp()
+    os.utime(where / "MEMORY.md", (at, at))
+    done(tmp_path, "init", tmp_path / "repo", "--from", where)
+
+    def answer(question: str) -> str:
+        if "=== F" not in shown(question) or '{"items"' in shown(question):
+            return good(question)
+        op = {"op": "add", "lines": "F1:3", "text": plan, "type": "fact", "as_of": "2027-01-10"}
+        return json.dumps({"operations": [op]})
+
+    service.default = Act(answer=answer)
+    assert run(tmp_path / "repo").exit == 0
+    (memory,) = (m for m in memories(tmp_path / "repo").values() if not m.is_note)
+    assert memory.captured[:10] == "2026-02-25"
+
+
 def page_of(repo: Path) -> list[str]:
     """Return the lines of the first page, without what frames them."""
     rows = (repo / "MEMORY.md").read_text().splitlines()

@@ -98,6 +98,8 @@ def test_the_date_of_a_path_is_in_its_name(path: str, day: str) -> None:
         ("x", ("y",), "z.md", ("", "")),
         ("ferry on 2026-07-14", ("y",), "2026-01-03.md", ("2026-01-03", "file")),  # yet to come
         ("ferry on 2026-07-14", ("y",), "z.md", ("2026-07-14", "unit")),
+        ("ferry on 2026-07-14", ("2026-03-02 Harbour",), "z.md", ("2026-03-02", "heading")),
+        ("ferry on 2026-02-14", ("2026-03-02 Harbour",), "z.md", ("2026-02-14", "unit")),
         ("ferry on 2026-07-14", ("y",), "tides-2026-01-03.md", ("2026-07-14", "unit")),
         ("[2026-07-14] ferry", ("y",), "2026-01-03.md", ("2026-07-14", "unit")),
         ("In July 2026: a ferry", ("y",), "2026-01-03.md", ("2026-01-03", "file")),

@@ -43,7 +43,7 @@ from memrepo.judge.questions import MAX_GROUP, Proposed, Reading
 from memrepo.policies.claims import join_sources, type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Placed, Reader, SourceText, cursors, place_unit
-from memrepo.read.kinds import PERSONS, title_of
+from memrepo.read.kinds import PERSONS, is_profile, title_of
 from memrepo.read.thoughts import Unit, spelled_context
 from memrepo.text.dates import date_updated
 
@@ -195,11 +195,14 @@ class SourceFiles:
         # The time of a file says when it was saved, not when its lines were so.
         is_of_file = op.as_of in {place.document.since for place in cited.places}
         for unit, resource, lines in self._cited(cited):
+            latest = ""
             if resource in self._notes:
                 source = self._notes[resource].source()
             else:
                 source = place_unit(unit, self._texts[resource]).source()
-            if op.as_of and (op.as_of in days or not is_of_file):
+                latest = self._texts[resource].committed
+            is_plan = latest and op.as_of > max(latest, source.captured)  # a day to come
+            if op.as_of and not is_plan and (op.as_of in days or not is_of_file):
                 source = replace(source, captured=op.as_of, captured_from="unit")
             found.append(replace(source, lines=lines))
         return join_sources(found)
@@ -223,11 +226,10 @@ class SourceFiles:
         touched = [(u, s.resource) for s in sources for u in self._of(s)]
         kind = type_in_profile(op.type, profile)
         unit, resource = touched[0] if touched else (None, "")
-        about = (
-            self._reader.owners.of(self._texts[resource].name) if resource in self._texts else ""
-        )
+        text = self._texts.get(resource)
+        about = self._reader.subject(text) if text else ""
         context = (
-            about,
+            about if text and is_profile(text.name) else "",
             title_of(resource),
             *(unit.headings if unit else ()),
             unit.lead if unit else "",
@@ -238,7 +240,7 @@ class SourceFiles:
             op=op.op,
             text=op.text,
             type=kind,
-            subject=op.subject,
+            subject=op.subject or about,
             standing="unresolved" if kind == "open_question" else "resolved",
             sources=sources,
             context=spelled_context(filter(None, context)),

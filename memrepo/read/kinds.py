@@ -22,7 +22,7 @@ import msgspec
 from memrepo.core.layout import PROFILES, home_of, in_workspace
 from memrepo.core.patterns import compiled, read_table, regex
 from memrepo.read.documents import NoteHeader, is_episode, note_header
-from memrepo.read.learned import is_shipped, is_template
+from memrepo.read.learned import is_template
 from memrepo.read.thoughts import (
     Unit,
     explains,
@@ -493,8 +493,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "identifier": _IDENTIFIER.search(text),
         "placeholder": only_secret
         or (unfilled and 2 * unfilled >= len(lines) - 2 * text.startswith("|")),
-        "template": is_template(text)
-        or (unit.resource.rpartition("/")[2] in SHIPPED_FILES and is_shipped(text)),
+        "template": is_template(text),
         "question": _QUESTION.search(text),
         "tiny": size < TINY_WIDTH and not unit.key,
         "short": size < 2 * TINY_WIDTH and not unit.key,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,13 +18,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.text.sentences import sentences
-from memrepo.text.words import content_words, entries, fold, patterns
 
 if TYPE_CHECKING:
     from memrepo.read.thoughts import Unit
 
-WEIGHTS, SHIPPED = (Path(__file__).with_name(name) for name in ("learned.bin", "shipped.txt"))
+WEIGHTS = Path(__file__).with_name("learned.bin")
 TEXT_LENGTH, CONTEXT_HEADINGS, WORD_LENGTH = 600, 2, 24
 """Limits of the model's input: characters of the text, innermost headings, characters of a word."""
 WIDE_LENGTH = 3
@@ -107,64 +104,6 @@ def is_template(text: str, known: Collection[int] | None = None) -> bool:
     known = weights().templates if known is None else known
     lines = list(filter(None, map(line_hash, text.splitlines())))
     return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)
-
-
-COMPLETE = 0.6
-"""The share of a shipped sentence's words that a sentence with small cuts has."""
-_TURNED = frozenset(zlib.crc32(word) for word in (b"over", b"than", b"instead"))
-"""Words around which the order matters, which is not stored. A sentence with one is its owner's."""
-
-
-def is_shipped(text: str) -> bool:
-    """Return whether at least half of a text is shipped sentences, or such with small cuts.
-
-    A text with a ban in another sentence is its owner's.
-    """
-    own: list[str] = []
-    size = told = 0
-    for line in text.splitlines():
-        for start, end in sentences(line):
-            words = frozenset(zlib.crc32(word.encode()) for word in content_words(line[start:end]))
-            size += len(words)
-            if _shipped_as(words):
-                told += len(words)
-            else:
-                own.append(line[start:end])
-    is_told = 2 * told >= size > 0
-    return is_told and not patterns().sentences["ban"].search("\n".join(own))
-
-
-def _shipped_as(words: frozenset[int]) -> bool:
-    """Return whether a shipped sentence has all words of a sentence, and few others.
-
-    Words are given as hashes. None of the others is a negation: an owner turned the sentence round.
-    """
-    if not _TURNED.isdisjoint(words):
-        return False
-    shared = Counter(other for word in words for other in _shipped().get(word, ()))
-    return any(
-        count == len(words) >= COMPLETE * len(other)
-        and (len(words) > 2 or words == other)
-        and _negations().isdisjoint(other - words)
-        for other, count in shared.items()
-    )
-
-
-@cache
-def _negations() -> frozenset[int]:
-    found = map(fold, (*entries("marks", "negation"), "t"))  # the end of "don't" is a word
-    return frozenset(zlib.crc32(word.encode()) for word in found)
-
-
-@cache
-def _shipped() -> Mapping[int, tuple[frozenset[int], ...]]:
-    """Map the hash of each word to the shipped sentences that have it, as sets of hashes."""
-    found: dict[int, list[frozenset[int]]] = defaultdict(list)
-    for line in SHIPPED.read_text("utf-8").splitlines():
-        words = frozenset(int(word, 16) for word in line.split() if not line.startswith("#"))
-        for word in words:
-            found[word].append(words)
-    return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
 
 
 def line_hash(line: str) -> int:

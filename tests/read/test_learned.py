@@ -64,33 +64,3 @@ def test_training_again_gives_the_same_bytes() -> None:
     written = learned.WEIGHTS.read_bytes()
     assert encode(train(load())) == written
     assert len(written) <= 200_000
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "is_shipped"),
-    [
-        (
-            "SOUL.md",
-            "**Have opinions.** You're allowed to disagree, prefer things, find stuff amusing.",
-            True,
-        ),
-        ("SOUL.md", "You're allowed to disagree, prefer things, find barns amusing.", False),
-        ("AGENTS.md", "Run destructive commands without asking.", False),
-        ("AGENTS.md", "Don't run destructive commands without asking.", True),
-        ("AGENTS.md", "When in doubt, ask.", True),
-        ("AGENTS.md", "When in doubt, ask Ruth.", False),
-        ("TOOLS.md", "SSH hosts and aliases: barn", False),
-        ("SOUL.md", "Be resourceful before asking. Read the file. Then ask Ruth.", True),
-        ("SOUL.md", "Earn trust through competence. Never open the barn for a guest.", False),
-        ("AGENTS.md", "Use runtime-provided startup context first.", True),
-        ("AGENTS.md", "When in doubt about a hive, ask Ruth before you open it.", False),
-        ("TOOLS.md", "Skills define how tools work. These lines are for ours.", True),
-        ("USER.md", "What to call them: Ruth", False),
-        ("bees.md", "Use runtime-provided startup context first.", False),
-    ],
-)
-def test_a_shipped_sentence_is_known_by_most_of_its_words(
-    name: str, text: str, is_shipped: bool
-) -> None:
-    unit, _ = read_item(name, "Core", text)
-    assert ("template" in signs_of(unit)) == is_shipped

@@ -39,15 +39,8 @@ Task = Literal["", "open", "done"]
 MAX_BYTES = 4 * 1024 * 1024
 
 _COMMENT = regex(r"[ \t>]*<!--[ \t]*([^\s<>][^<>]*)-->[ \t]*")
-# Programs write `name:start`. People also use the looser forms in comments ("quick-start guide"),
-# so loose forms count only in pairs.
-_FIRM = regex(r"(?P<name>\S+?):(?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE)
-_LOOSE = (
-    regex(r"(?P<name>\S+?)[_-](?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE),
-    regex(r"(?P<name>\S+)\s(?P<word>START|BEGIN|END|STOP)(?:\s.*)?"),
-    regex(r"(?P<word>START|BEGIN|END|STOP)[\s:_-]+(?P<name>\S+).*"),
-    regex(r"(?P<word>start|begin|end|stop):(?P<name>\S+).*"),
-)
+_EDGE = regex(r"(?P<name>\S+?):(?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE)
+"""The text of a comment by which a program marks an end of its block: `name:start`."""
 _HOT_TAG = regex(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←|←mem-[0-9a-f]{16}")
 _FENCE = regex(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
 _HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|$)")
@@ -248,7 +241,6 @@ class _Mark(msgspec.Struct, frozen=True):
     line: int
     name: str
     starts: bool
-    firm: bool
 
 
 def _managed(
@@ -263,7 +255,7 @@ def _managed(
     for index, mark in enumerate(marks):
         if index in pairs:
             inside.update(range(mark.line, marks[pairs[index]].line + 1))
-        elif mark.firm and mark.starts:
+        elif mark.starts:
             limit = marks[index + 1].line if index + 1 < len(marks) else len(text) + 1
             below = range(mark.line + 1, limit)
             heads = (n for n in below if n not in fenced and _HEADING.match(text[n - 1]))
@@ -271,7 +263,7 @@ def _managed(
             inside.update(range(mark.line, stop))
             left_out = f"start of {mark.name} has no end; lines up to {stop - 1} are skipped"
             problems.append(_warned(resource, mark.line, message=left_out))
-        elif mark.firm and index not in paired:
+        elif index not in paired:
             problems.append(
                 _warned(resource, mark.line, message=f"end of {mark.name} has no start")
             )
@@ -285,15 +277,9 @@ def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator
     """Yield the comments that start or end a managed block, in order."""
     for number, line in enumerate(text[header:], start=header + 1):
         comment = _COMMENT.fullmatch(line) if "<!--" in line and number not in fenced else None
-        if comment is None:
-            continue
-        match = _FIRM.fullmatch(comment[1])
-        firm = match is not None
-        for form in _LOOSE:
-            match = match or form.fullmatch(comment[1])
-        if match:
+        if comment is not None and (match := _EDGE.fullmatch(comment[1])):
             starts = match["word"].lower() in ("start", "begin")
-            yield _Mark(number, match["name"].casefold(), starts, firm)
+            yield _Mark(number, match["name"].casefold(), starts)
 
 
 def _pairs(marks: Sequence[_Mark]) -> dict[int, int]:

@@ -197,7 +197,6 @@ def test_only_a_closed_mapping_at_the_top_is_frontmatter(text: str, expected: li
             [1, 2, 3],
             [],
         ),
-        ("<!-- BEGIN toc -->\na\n<!-- END toc -->\n", [1, 2, 3], []),
         ("<!-- memrepo:hot:begin -->\na\n<!-- memrepo:hot:end -->\n", [1, 2, 3], []),
         (
             "<!-- a:start -->\n<!-- b:start -->\nx\n<!-- b:end -->\ny\n<!-- a:end -->\nz\n",
@@ -214,8 +213,6 @@ def test_only_a_closed_mapping_at_the_top_is_frontmatter(text: str, expected: li
         ("a\n<!-- x:end -->\nb\n", [], [("source-managed-block", 2)]),
         ("```\n<!-- x:start -->\n```\na\n", [], []),
         ("<!-- quick-start guide -->\na\n", [], []),
-        ("<!-- start here -->\na\n", [], []),
-        ("<!-- END of notes -->\na\n", [], []),
         ("a\n- hot thing ↑2026-04-22(3 sessions)←memories/x.md[pin]\nb\n", [2], []),
         ("```\n↑2026-04-22(sync)←memories/x.md\n```\n", [], []),
     ],

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -21,6 +21,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.links import find_directives
+from memrepo.policies.phrases import read
 from memrepo.read.kinds import (
     AGENT_FOLDER,
     AGENTS,
@@ -31,13 +32,13 @@ from memrepo.read.kinds import (
     is_profile,
     kinds,
     named_kind,
-    newest_states,
     other_agents,
     path_kind,
     section_kind,
     signs_of,
     state_of,
     title_of,
+    without_day,
 )
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, are_of_two_things, field_of
@@ -47,7 +48,6 @@ from memrepo.text.dates import (
     find_clock,
     find_date,
     is_date_heading,
-    is_time_heading,
 )
 from memrepo.text.words import content_words, patterns, stems
 
@@ -91,9 +91,8 @@ MIN_SCORE, MIN_FILL = 2.0, {"fact": 3.0, "agent": 5.0}
 agent is like beyond its name."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
-DUE_DAYS, FRESH_DAYS, STATE_DAYS = 45, 90, 30
-"""Days before its day in which something is due, days in which a state counts as new, and days
-before the newest log in which a dated state may still hold."""
+DUE_DAYS, FRESH_DAYS = 45, 90
+"""Days before its day in which something is due, and days in which a state counts as new."""
 BEST, GOOD, LOW, UNSURE = range(4)
 """How certainly a memory belongs to its part, judged by its file, section and sentence."""
 _TYPES = (
@@ -108,19 +107,19 @@ _EMPTY = frozenset(
 )
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
-"""`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""
+_LASTING = ("stored", "rule", "preference", "decision")
+"""`_OVER` has kinds of sections that are never listed, `_PASSED` kinds that describe a day. What is
+of a lasting part is in force until something else is decided."""
 TOPIC_KINDS, MIN_NAME_WORDS = ("reference", "project", "person"), 3
 """Kinds of headings that name a thing, if they have at least this many words."""
-_LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
 MIN_NEW_SHARED, MIN_OLD_SHARED = 0.6, 0.8
 """Shares of the words of a line, and of a line already listed, from which one repeats the other."""
-LEARNED, LONG = 0.4, 500
-"""The weight of the model's logit, and the number of characters from which a text is long."""
+LEARNED = 0.4
+"""The weight of the model's logit."""
 WHOLE_LENGTH = 640
 """Maximum characters of a list or rule on the page, which shows only what it can show whole."""
 _SURE = (2.0, 1.2, 0.4, -0.6)
 """The score for each value from `BEST` to `UNSURE`."""
-_PASSING = frozenset(("dated", "now", "progress", "identifier"))
 _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
 """A warning sign, or two words in capitals: text that the author wants to be noticed."""
 _DAY_FIRST = regex(r"\W*\d{4}-\d\d-\d\d")
@@ -164,28 +163,29 @@ class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compose(
-    memories: Sequence[Memory], accesses: Accesses, now: datetime, budget: int
+    memories: Sequence[Memory],
+    accesses: Accesses,
+    now: datetime,
+    budget: int,
+    lately: Sequence[Memory] = (),
 ) -> list[Line]:
     """Return the lines of the first page in order, at most `budget`.
 
-    `memories` must be active and currently valid. Each part gets its best lines, then the best
-    remaining lines fill the budget. While there is room, a subject may have more lines. Of two
-    lines that state the same, the newer one is listed.
+    `memories` must be active and currently valid, `lately` are the lines of logs that the page will
+    have in addition. Each part gets its best lines, then the best remaining lines fill the budget.
+    Only a short page has more lines about a subject. Of two lines that state the same, or another
+    value of the same, the newer one is listed.
     """
     claims = [memory for memory in memories if memory.is_wanted or memory.type in _TYPES]
-    newest = newest_states(map(_place_of, claims))
-    logs = (m.captured[:10] for m in claims if date_of_path(m.first[0]))
-    last = date.fromisoformat(max(logs, default="") or str(date.max))
-    since = str(last - timedelta(days=STATE_DAYS)) if last < date.max else ""
-    claims = [memory for memory in claims if not _is_old_state(memory, newest, since)]
+    over = _of_replaced_sections(claims)
+    claims = [memory for memory in claims if memory.id not in over or part_of(memory) in _LASTING]
     owners = {owner_of(memory).lower() for memory in claims} - {""}
     names = owners | {owner.split()[0] for owner in owners}
     house = _house(claims)
-    heads = frozenset(memory.first[0] for memory in claims if is_head(memory))
-    candidates = (_candidate(memory, names, house, heads, accesses, now) for memory in claims)
+    candidates = (_candidate(memory, names, house, accesses, now) for memory in claims)
     found = list(filter(None, candidates))
     found.sort(key=lambda one: (-one.score, one.order))
-    page = _Page()
+    page = _Page(news=[(line, _words_of(line)) for line in lately])
     stored = [one for one in found if one.line.part == "stored"]
     page.add(stored, max(FEW, int(MAX_STORED * budget)), least=-1.0)
     for part, room in ROOM.items():
@@ -196,21 +196,21 @@ def compose(
     page.add(rest, budget, least=MIN_SCORE)
     page.has_room = True
     page.add(found, min(budget, FEW), least=-9.0)
-    page.add(rest, budget, least=MIN_SCORE)
-    page.add((one for one in found if one.line.part == "rule"), budget, least=-MIN_SCORE)
     order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
     return [one.line for one in order]
 
 
-def _place_of(memory: Memory) -> tuple[str, str]:
-    return memory.first[0], memory.context.rpartition(SEPARATOR)[2]
-
-
-def _is_old_state(memory: Memory, newest: Mapping[tuple[str, str], str], since: str) -> bool:
-    """Return whether a memory is of a dated state that its file replaced, or from before a day."""
-    file, heading = _place_of(memory)
-    title, day = state_of(heading)
-    return bool(day) and (day < newest[file, title] or day < since)
+def _of_replaced_sections(memories: Iterable[Memory]) -> set[str]:
+    """Return the memories below a heading that their file has again with a later day."""
+    days: dict[tuple[str, str], str] = {}
+    found: list[tuple[str, tuple[str, str], str]] = []
+    for memory in memories:
+        for heading in memory.context.split(SEPARATOR):
+            if (day := find_date(heading)) and (title := without_day(heading)):
+                key = memory.first[0], title
+                days[key] = max(day, days.get(key, ""))
+                found.append((memory.id, key, day))
+    return {id_ for id_, key, day in found if day < days[key]}
 
 
 class _Page(msgspec.Struct):
@@ -223,6 +223,8 @@ class _Page(msgspec.Struct):
     subjects: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     files: Counter[str] = msgspec.field(default_factory=Counter)
     parts: Counter[Part] = msgspec.field(default_factory=Counter)
+    news: Sequence[tuple[Memory, frozenset[str]]] = ()
+    """The lines of logs that the page will have, with their words."""
     has_room: bool = False
     """Whether all subjects and files had their lines, so that more about one takes no place."""
 
@@ -235,7 +237,11 @@ class _Page(msgspec.Struct):
             if id_ in self.passed or one.score < least or self._is_full(one):
                 continue
             self.passed.add(id_)
-            words = frozenset(stems(sorted(content_words(one.line.memory.body))))
+            words = _words_of(one.line.memory)
+            if one.line.part != "stored" and any(
+                overtakes(line, own, one.line.memory, words) for line, own in self.news
+            ):
+                continue
             known = self._repeated(one, words)
             if not all(self._replaces(one, words, other) for other in known):
                 continue
@@ -257,7 +263,10 @@ class _Page(msgspec.Struct):
         body, item = one.line.memory.body, known.line.memory.body
         is_whole = ("\n" in body and "\n" not in item) or self.words[known.line.memory.id] < own
         is_more = one.day == known.day and one.line.part == known.line.part and is_whole
-        return known.line.part != "stored" and (one.day > known.day or is_more)
+        is_newer = one.day > known.day or overtakes(
+            one.line.memory, own, known.line.memory, self.words[known.line.memory.id]
+        )
+        return known.line.part != "stored" and (is_newer or is_more)
 
     def _is_full(self, one: _Candidate) -> bool:
         if one.line.part == "stored":
@@ -308,9 +317,35 @@ def _are_of_two_homes(
     return home_of(files[0]) != home_of(files[1]) and is_apart
 
 
+def _words_of(memory: Memory) -> frozenset[str]:
+    return frozenset(stems(sorted(content_words(memory.body))))
+
+
+def overtakes(newer: Memory, own: frozenset[str], older: Memory, words: frozenset[str]) -> bool:
+    """Return whether a dated decision or change replaces what an older statement says of a thing.
+
+    The day of an undated line is that of the last edit of its file, which may be of another line.
+    """
+    if all(s.captured_from == "commit" for s in newer.sources):
+        return False
+    day = max((s.captured[:10] for s in older.sources if s.captured_from != "commit"), default="")
+    if day >= newer.captured[:10] or are_of_two_things(newer.body, older.body):
+        return False
+    is_changed = differ(own, words)
+    said, known = (({*w} - _numbers(w)) if is_changed else w for w in (own, words))
+    if not repeats(frozenset(said), frozenset(known)) or not (is_changed or known - said):
+        return False
+    decided = patterns().sentences["decision"].search(newer.body)
+    return bool(decided) or newer.type == "decision" or read(newer.body).is_news
+
+
+def _numbers(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word for word in words if word[:1].isdigit())
+
+
 def differ(one: frozenset[str], other: frozenset[str]) -> bool:
     """Return whether each of two texts has a number that the other lacks."""
-    first, second = ({word for word in words if word.isdigit()} for words in (one, other))
+    first, second = _numbers(one), _numbers(other)
     return bool(first - second and second - first)
 
 
@@ -386,7 +421,7 @@ def _traits(memory: Memory) -> _Traits:
 
 def _stored_traits(memory: Memory) -> _Traits:
     """Return the traits of a memory, which the cache of memories keeps by its file's content."""
-    found = memory.once("traits with due", lambda: msgspec.to_builtins(_traits_of(memory)))
+    found = memory.once("traits of page", lambda: msgspec.to_builtins(_traits_of(memory)))
     return msgspec.convert(found, _Traits)
 
 
@@ -407,8 +442,6 @@ def _traits_of(memory: Memory) -> _Traits:
     if memory.type == "identity":
         signs -= {"template"}  # a completed form
     kind = _kind_of(memory, path) or ("day log" if date_of_path(path) else "")
-    if kind == "day log" and section == "log" and is_time_heading(headings[-1]):
-        section = ""  # all of the file is a log: its title or a time says nothing of a line
     part = _part(memory, kind, section, _thing(headings), signs)
     due = due_day(memory.body, memory.captured[:10]) if _may_be_due(memory, kind, signs) else ""
     part = "promise" if due and part in ("", "fact") else part
@@ -422,10 +455,10 @@ def _traits_of(memory: Memory) -> _Traits:
             sure = BEST if sure == GOOD else LOW
         elif sure == LOW:
             sure = UNSURE
-        if part == "project" and section == "status":
-            sure = LOW
-        elif part == "project" and (due or _is_state(memory)):
+        if part == "project" and (due or _is_state(memory)):
             sure = BEST
+    if part == "rule" and sure == GOOD and any(map(find_date, headings)):
+        part = ""  # what a report or a proposal of a day says rules nothing
     hard = part == "rule" and sure < LOW and ("ban" in signs or section == "ban")
     is_project = part == "project" and kind == "project"
     return _Traits(
@@ -511,13 +544,8 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     """Score the text of a memory for the first page."""
     logit = worth(features(unit, kind or "page", section, signs))
     score = LEARNED * max(-4.0, min(4.0, logit))
-    score -= 0.5 * len(_PASSING & set(signs))
-    score -= 0.6 * (len(memory.body) > LONG)
-    field = _FIELD.match(memory.body.partition("\n")[0])
-    is_done = field and _is_done(field["value"])
-    is_late = is_done or patterns().sentences["now"].search(unit.headings[-1])
     score -= bool(memory.type == "fact" and any(map(_DAY_FIRST.match, unit.headings)))
-    score += 0.5 * bool(_STRESSED.search(memory.body)) - 0.5 * bool(is_late)
+    score += 0.5 * bool(_STRESSED.search(memory.body))
     return score + 2.0 * gives_name(memory)
 
 
@@ -564,10 +592,7 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
         if is_fact:
             return "person"
     if _is_of(memory, AGENTS) and is_fact:
-        is_rule = "ban" in signs and memory.type == "fact" and not gives_name(memory)
-        return "rule" if is_rule else "agent"
-    if kind == "memory" and gives_name(memory):
-        return "person"
+        return "agent"
     passing = section in _PASSED or bool(signs & {"done", "now"})
     match memory.type:
         case _ if memory.is_wanted:
@@ -576,9 +601,7 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
             return "person"
         case "fact" if kind == "profile" and not passing and "tiny" not in signs:
             return "person"
-        case "constraint" if kind != "plan" and section not in _PASSED:
-            return "rule"
-        case "fact" if section in ("ban", "rule") and kind != "day log" and {"ban", "rule"} & signs:
+        case "constraint" if kind != "plan" and section not in _PASSED and "filing" not in signs:
             return "rule"
         case "preference":
             return "preference"
@@ -620,27 +643,20 @@ def _candidate(
     memory: Memory,
     names: Collection[str],
     house: _House,
-    heads: Collection[str],
     accesses: Accesses,
     now: datetime,
 ) -> _Candidate | None:
     traits = _traits(memory)
     home = house.holds(traits.place[0])
-    if home is None and is_about_person(memory) and gives_name(memory):
-        home = 0.0  # other agents' files may name the person
     due = traits.due
-    if not traits.part or home is None or (traits.part == "promise" and _is_past(memory, due, now)):
+    is_past = traits.part == "promise" and "" < due < f"{now:%Y-%m-%d}"
+    if not traits.part or home is None or is_past:
         return None
     text = f"{memory.body} {memory.context}".lower()
     is_ours = any(name in text for name in names)
-    is_strange = traits.part == "person" and traits.sure == GOOD and names
-    is_unsure = traits.sure == UNSURE or (traits.part == "rule" and traits.sure == LOW)
     last = accesses.of(memory.id).last
     is_read = last is not None and accesses.sessions_since(last, now) < FRESH_SESSIONS
-    is_detail = memory.first[0] in heads and not is_head(memory)
-    score = traits.score + home + 0.6 * is_ours + 0.5 * is_read - 2.0 * is_detail
-    if not is_ours and (is_unsure or is_strange):
-        score -= MIN_SCORE
+    score = traits.score + home + 0.6 * is_ours + 0.5 * is_read
     if traits.part in ("stored", "decision", "project", "promise"):
         age = (now.date() - (memory.created or now).date()).days
         score += (1 + (traits.part == "project")) * max(0.0, 1.0 - age / FRESH_DAYS)
@@ -697,14 +713,6 @@ def agent_of(folder: str) -> str:
     """Return the agent whose folder this is (`agents/NAME/...`), or an empty string."""
     found = AGENT_FOLDER.search(folder)
     return (found["name"] or "") if found else ""
-
-
-def _is_past(memory: Memory, due: str, now: datetime) -> bool:
-    """Return whether the date of a promise has passed, or its last words state that it is done."""
-    last = _LAST_WORDS.search(memory.body)
-    signs = patterns().sentences
-    is_over = last and any(signs[sign].search(last[0]) for sign in ("done", "decision"))
-    return bool(is_over) or ("" < due < f"{now:%Y-%m-%d}")
 
 
 def _is_done(text: str) -> bool:

@@ -171,11 +171,11 @@ def compose_hot(
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
-    lately: int = 0,
+    lately: Sequence[Memory] = (),
 ) -> HotPage:
     """Compute the hot cache for a given time. `memories` are sorted by path.
 
-    A composed page leaves room for the `lately` lines of logs that the view adds.
+    A composed page leaves room for `lately`, the lines of logs that the view adds.
     """
     if rules.composed:
         return _by_content(memories, accesses, now, rules, decay, lately)
@@ -188,7 +188,7 @@ def _by_content(
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
-    lately: int,
+    lately: Sequence[Memory],
 ) -> HotPage:
     """Return the page of what people put there, and of the lines composed from all memories."""
     from memrepo.policies.first_page import compose  # only a composed page needs it
@@ -213,7 +213,8 @@ def _by_content(
         at = max(map(_since, judged))
         claims = [m for m in claims if m.is_wanted or (m.created or now).timestamp() > at]
         claims = [m for m in claims if not place_of(m)]
-    lines = list(compose(claims, accesses, now, max(0, room - lately * (not judged))))
+    lately = () if judged else lately
+    lines = compose(claims, accesses, now, max(0, room - len(lately)), lately)
     stored = sum(line.part == "stored" for line in lines)
     judged = judged[: room - stored]
     lines = lines[: room - len(judged)]

@@ -40,9 +40,10 @@ _OF_A_DAY = (2, 4)
 """The most lines of one day, first while other days have any."""
 MIN_SCORE, FIRST = 0.5, 0.4
 """The least score of a line, and the bonus of the first line about a subject."""
-SHORT, LONG, MIN_WORDS, OPENING = 30, 320, 4, 160
-"""The widths between which a line is read at once, the fewest words with content of a line, and the
-number of leading characters that say what happened."""
+SHORT, LONG, MIN_WORDS, MAX_ITEMS, OPENING = 30, 320, 4, 6, 160
+"""The widths between which a line is read at once, the fewest words with content of a line, the
+number of items from which a list is an inventory, and of leading characters that say what
+happened."""
 LEARNED, LOGIT_LIMIT = 0.25, 4.0
 _UNFIT = frozenset("code row table question quoted path tiny refers template".split())
 """Signs of what says nothing on a line of its own, in addition to those of no memory."""
@@ -63,7 +64,7 @@ _WEIGHTS = {
     "lesson": 0.5,
     "identifier": -0.7,
     "unsure": -0.7,
-    "filing": -0.5,
+    "filing": -2.0,
     "progress": -0.3,
     "short": -0.5,
     "where": -0.3,
@@ -126,9 +127,9 @@ def latest(
     return [*waiting, *sorted(lines, key=_day, reverse=True)]
 
 
-def lines_of_logs(state: State) -> int:
-    """Return how many lines of logs a page has room for."""
-    return len(latest(state, [m for m in state.active if m.is_note], (), MAX_LINES))
+def lines_of_logs(state: State) -> list[Memory]:
+    """Return the lines of logs for which a page leaves room."""
+    return latest(state, [m for m in state.active if m.is_note], (), MAX_LINES)
 
 
 def _day(note: Memory) -> str:
@@ -227,7 +228,7 @@ def _is_about(
 def _entries(note: Memory) -> list[Entry]:
     """Return the lines of a note that say something, which the cache keeps by its content."""
     place, day = note.first[0], _day(note)
-    found = note.once("lines of log", lambda: _read_log(place, day, note.title, note.body))
+    found = note.once("lines of a log", lambda: _read_log(place, day, note.title, note.body))
     return msgspec.convert(found, list[Entry])
 
 
@@ -333,13 +334,14 @@ def _found_in(unit: Unit) -> frozenset[str]:
     section = section_kind(above)
     is_of_day = not _times().isdisjoint(word for name in above for word in words(name))
     is_bare = len(content_words(unit.text)) < MIN_WORDS or section in _NO_NEWS
+    is_table = "\n|" in unit.text or unit.text.count("\n") >= MAX_ITEMS
     more = {
         "done": _is_done(opening),
         "news": read(opening).is_news,
         "titled": _is_done(unit.headings[-1]),
         "span": "`" in unit.text,
         "day": is_of_day,
-        "unset": is_bare or without_secrets(unit.text) != unit.text,
+        "unset": is_bare or is_table or without_secrets(unit.text) != unit.text,
     }
     type_ = type_of(unit, "day log", section, signs)
     return frozenset({*signs, section, type_, *(name for name, shown in more.items() if shown)})

@@ -407,7 +407,12 @@ def state_of(heading: str) -> tuple[str, str]:
     day = find_date(heading)
     if not day or not patterns().headings["state"].search(heading):
         return "", ""
-    return _NO_TITLE.sub(" ", without_dates(heading)).strip().casefold(), day
+    return without_day(heading), day
+
+
+def without_day(heading: str) -> str:
+    """Return the title in a heading, without its day and its signs."""
+    return _NO_TITLE.sub(" ", without_dates(heading)).strip().casefold()
 
 
 def newest_states(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:

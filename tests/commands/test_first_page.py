@@ -136,7 +136,7 @@ def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) ->
     assert "Hollow Mill: Orders go out by fax before noon only." in found, "a rule names its thing"
     assert "Hollow Mill › Stones: Made of basalt and turned by the miller each spring." in found
     repair = [text for text in found if text.startswith("Hollow Mill › Wheel Tool Repair: ")]
-    assert len(repair) == 3, "the page has room for a third line of a subject"
+    assert len(repair) == 2, "only a short page has a third line of a subject"
     assert "Never open it to guests." in found, "what stands further out is about something else"
     assert not any("Mox" in text for text in found), "another agent's profile"
     assert "Name: Pim · Vibe: calm" in found
@@ -423,12 +423,51 @@ def test_the_newest_state_is_on_the_page_and_an_older_one_leaves_it(tmp_path: Pa
     done(repo, "run", now=NEXT_DAY)
     assert "The shop page takes orders." in page(repo)
     assert "The shop page is offline." not in page(repo)
-    log = workspace / "memory" / "2026-06-01.md"
-    log.parent.mkdir(exist_ok=True)
-    log.write_text("# 2026-06-01\n\n- We decided to close the shop on Mondays.\n")
-    done(repo, "run", now="2026-06-02T02:00:00Z")
-    assert "The shop page takes orders." not in page(repo), "logs go on since"
-    assert "We decided to close the shop on Mondays. (2026-06-01)" in page(repo)
+
+
+def test_a_decision_of_a_log_replaces_what_an_undated_line_says(tmp_path: Path) -> None:
+    memory = "# Memory\n\n## Mill\n\n- Stand-up is at 08:30 in the small room.\n"
+    memory += "- The hall key hangs at Ana's desk.\n- Invoices go out on the 5th of each month.\n"
+    memory += "- Deliveries leave at 06:15 from the east gate.\n"
+    log = "# 2026-02-28\n\n- Decision: the stand-up moves to 09:00 in the small room.\n"
+    log += "- Decided that the hall key hangs at Ines's desk.\n"
+    log += "- Invoices now go out on the 15th of each month.\n"
+    log += "- Deliveries left at 06:40 from the east gate.\n"
+    repo, _ = bakery(tmp_path, **{"MEMORY.md": memory, "memory/2026-02-28.md": log})
+    done(repo, "run")
+    text = page(repo)
+    assert [day in text for day in ("09:00", "Ines's desk", "15th")] == [True] * 3
+    assert [day in text for day in ("08:30", "Ana's desk", "the 5th of")] == [False, False, False]
+    assert "06:15" in text, "what happened on a day decides nothing"
+
+
+def test_of_two_dated_sections_with_one_title_the_older_states_only_what_was_decided(
+    tmp_path: Path,
+) -> None:
+    memory = "# Memory\n\n## 2026-02-10 Oven inspection\n\n### Findings\n\n"
+    memory += "- The left oven is the next to repair.\n\n### Decisions\n\n"
+    memory += "- Only Lea Brand lights the right oven.\n\n"
+    memory += "## 2026-02-24 Oven inspection\n\n### Findings\n\n"
+    memory += "- The bread lift is the next to repair.\n"
+    repo, _ = bakery(tmp_path, **{"MEMORY.md": memory})
+    done(repo, "run")
+    assert "The bread lift is the next to repair." in page(repo)
+    assert "The left oven" not in page(repo)
+    assert "Only Lea Brand lights the right oven." in page(repo)
+
+
+def test_upkeep_of_files_and_what_a_proposal_says_are_no_rules(tmp_path: Path) -> None:
+    memory = "# Memory\n\n## Offer to the mill (Feb 20, 2026)\n\n"
+    memory += "- Flour prices must serve as an estimate, NOT as a promise.\n\n"
+    memory += "## Shop\n\n- Loaves must cool for an hour before they are sold.\n"
+    agents = "# AGENTS.md\n\n## Rules\n\n- Never load MEMORY.md in group chats.\n"
+    agents += "- Never post prices in group chats.\n"
+    repo, _ = bakery(tmp_path, **{"MEMORY.md": memory, "AGENTS.md": agents})
+    done(repo, "run")
+    rules = [text for text, (section, *_) in lines(repo).items() if section == "Rules"]
+    assert any("Never post prices in group chats." in text for text in rules)
+    assert any("Loaves must cool" in text for text in rules)
+    assert not any("estimate" in text or "Never load" in text for text in rules)
 
 
 def test_what_the_newest_log_says_is_a_line_with_its_day_until_it_is_rejected(

@@ -20,6 +20,7 @@ TOLD = (
     "Gus writes invoices by hand",
 )
 MIXER = "Jona decided to rent the mixer by the month"
+SHELVES = "".join(f"  - Shelf {n} is full now.\n" for n in range(7))
 
 
 def note(number: int, day: str, body: str, name: str = "", title: str = "") -> Memory:
@@ -57,6 +58,10 @@ def lately(*notes: Memory, shown: tuple[Memory, ...] = (), most: int = 8) -> lis
         ("2026-02-27", f"## Rejected\n\n- {MIXER}.", ""),
         ("2026-02-27", f"## Archived\n\n- {MIXER}.", ""),
         ("2026-02-27", f"- What if {MIXER}?", ""),
+        ("2026-02-27", f"- {MIXER}:\n{SHELVES}", ""),
+        ("2026-02-27", f"- {MIXER}:\n  - Shelf 1 is full now.\n", f"{MIXER}:"),
+        ("2026-02-27", f"**{MIXER}:**\n| Part | State |\n| --- | --- |\n| bowl | new |\n", ""),
+        ("2026-02-27", "- Lea finished the shop hours in MEMORY.md and TOOLS.md.", ""),
     ],
 )
 def test_a_line_says_what_was_decided_or_how_things_are(day: str, body: str, line: str) -> None:

@@ -32,9 +32,10 @@ from memrepo.merge.tombstones import (
     leave_out,
     tombstones_in,
 )
-from memrepo.policies.claims import SHORT
+from memrepo.policies.claims import SHORT, is_held_by_person
 from memrepo.policies.phrases import are_apart
 from memrepo.policies.rules import Size
+from memrepo.policies.standing import RETIRED
 from memrepo.read.documents import note_header
 from memrepo.read.kinds import (
     OTHER_AGENT,
@@ -214,7 +215,9 @@ def _headings_by_text(units: Iterable[Unit]) -> Mapping[str, Collection[tuple[st
     return found
 
 
-def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: Collection[str]) -> dict[str, Unit]:
+def _pairs(
+    old: Sequence[Unit], new: Sequence[Unit], gone: Collection[str], reach: int = MAX_UNITS_MOVED
+) -> dict[str, Unit]:
     """Pair old and new units at the same place, most similar first. Earlier units win ties.
 
     `gone` are the hashes of the old units to pair.
@@ -224,7 +227,7 @@ def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: Collection[str]) -> d
     scored = [
         (-score, i, j)
         for i, one in before
-        for j in range(max(0, i - MAX_UNITS_MOVED), min(len(new), i + MAX_UNITS_MOVED + 1))
+        for j in range(max(0, i - reach), min(len(new), i + reach + 1))
         if (score := _shared(one, after[j])) >= MIN_SHARED_WORDS
     ]
     pairs: dict[str, Unit] = {}
@@ -503,6 +506,28 @@ class Reader:
             self._held[resource, blob] = frozenset(u.text_hash for u in units)
         return self._held[resource, blob]
 
+    def unstated(self, resource: str, last: str) -> tuple[Unit, ...]:
+        """Return the memories of a source that no line of its last version states, as units.
+
+        They stay because their removal was reverted. A line that resembles one is its new wording,
+        except of one that a person stated or confirmed.
+        """
+        read = self.held(resource, last) | self.standing(resource)
+        return tuple(
+            Unit(
+                resource=resource,
+                kind="item",
+                text=m.body,
+                lines=s.lines,
+                text_hash=s.text_hash,
+                hash=s.text_hash,
+            )
+            for m in self._of_file.get(resource, ())
+            for s in m.sources
+            if s.resource == resource and s.text_hash and read.isdisjoint(m.wordings(s))
+            if m.standing != RETIRED and not is_held_by_person(m) and not self.is_stated(m)
+        )
+
     @cached_property
     def _of_file(self) -> Mapping[str, Sequence[Memory]]:
         """Return the active memories, except notes, by the files that they list."""
@@ -760,6 +785,10 @@ def _take(intake: Intake, text: SourceText, at: str, reader: Reader, *, days: bo
         if is_log:  # a line that leaves a log was rotated, summed up or overwritten
             revision = replace(revision, gone=frozenset())
         intake.revisions[text.resource] = revision
+    if not is_log and at and (left_over := reader.unstated(text.resource, at)):
+        came = [unit for unit in units if unit.hash in open_ and unit.hash not in revision.edited]
+        edited = _pairs(left_over, came, {u.hash for u in left_over}, len(units))
+        revision = replace(revision, edited={**edited, **revision.edited})
     _place(intake, text, reader, units, notes, open_, revision)
 
 

@@ -24,7 +24,6 @@ import msgspec
 from memrepo.actions.run.gather import Answers, Input, Nominee, RunPlan
 from memrepo.actions.run.known import Known, is_listed
 from memrepo.actions.run.settle import (
-    add_hashes,
     end_contradictions,
     find_requests,
     retire,
@@ -152,7 +151,6 @@ def decide(plan: RunPlan, given: Input, answers: Answers, run: str = "") -> Deci
         gone = {name: lost for name, lost in intake.gone.items() if name not in waits}
         is_whole = intake.whole and not waits
         tick_boxes(known, intake, given.texts, given.reader)
-        add_hashes(known, given.reader, touched)
         retire(plan, known, None if is_whole else gone, touched, intake.alarms)
         end_contradictions(known)
         if not waits:

@@ -7,9 +7,8 @@ turns it into `Answers`, `decide` into `Decisions`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from itertools import groupby
 
 import msgspec
@@ -97,8 +96,6 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Problems in the files of the commit."""
     decided: frozenset[str] = frozenset()
     """What a person reverted or discarded (`core.changes.traits`)."""
-    since: Callable[[Collection[str], str], Sequence[str]] = lambda _traits, _resource: ()
-    """Returns the versions of a source since a person decided against some changes."""
     edited: frozenset[str] = frozenset()
     """The active memories that anybody changed since the last run."""
 
@@ -350,22 +347,6 @@ def decided_in(work: Work) -> frozenset[str]:
     return frozenset(found)
 
 
-def versions_since(work: Work, traits: Collection[str], resource: str) -> Sequence[str]:
-    """Return the blobs of a source since the last decision against some changes, oldest first.
-
-    The first is that of the decision. A version without the file is an empty string.
-    """
-    repo, head, layout = work.store.repo, work.tree.commit, work.tree.layout
-    stones = tombstones_in(work.tree.state()).found.values()
-    paths = [path_of(layout, s.key) for s in stones if not {*traits}.isdisjoint(s.changes)]
-    last = next(iter(history.commits_touching(repo, head, paths, "-1")), None) if paths else None
-    if last is None:
-        return ()
-    later = history.commits_touching(repo, f"{last.commit}..{head}", [f":(literal){resource}"])
-    blobs = [file.new for entry in later for file in entry.files]
-    return (work.store.snapshot(last.commit).blobs.get(resource, ""), *reversed(blobs))
-
-
 def edited_since(work: Work, manifests: Sequence[Manifest]) -> frozenset[str]:
     """Return the active memories changed since the last run was computed, or all of them."""
     state, layout, files = work.tree.state(), work.tree.layout, work.tree.files
@@ -395,7 +376,6 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         problems=(*state.problems, *damaged),
         config=work.config,
         decided=decided_in(work),
-        since=partial(versions_since, work),
         edited=edited_since(work, manifests),
     )
 
@@ -442,7 +422,6 @@ def gather(
             plan.now,
             reader,
             decided=plan.decided,
-            since=plan.since,
             whole=whole,
             scope=plan.config.sources.scope or "",
         ),

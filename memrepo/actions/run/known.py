@@ -96,15 +96,14 @@ class Known:
         reader: Reader,
         *,
         decided: Collection[str],
-        since: Callable[[Collection[str], str], Sequence[str]],
         whole: bool,
         scope: str,
     ) -> None:
         """Start without changes.
 
-        `decided` is what was reverted or discarded (`core.changes.traits`), and `since` returns the
-        versions of a source since then. If `whole`, the run also reads corrected statements that
-        are still in their sources. `scope` is that of the workspace.
+        `decided` is what was reverted or discarded (`core.changes.traits`). If `whole`, the run
+        also reads corrected statements that are still in their sources. `scope` is that of the
+        workspace.
         """
         self.state, self.now, self.reader, self.run = state, now, reader, ""
         self.steps: list[Step] = []
@@ -116,7 +115,7 @@ class Known:
         self.barred: list[Problem] = []
         self._reverted: dict[Op, list[str]] = {}
         self._refused: dict[str, str] = {}
-        self._decided, self._since, self._whole = decided, since, whole
+        self._decided, self._whole = decided, whole
         self._scope = scope
         self._changed: dict[str, Memory] = {}
         self._undo: list[tuple[str, Memory | None, Op | None]] = []
@@ -320,9 +319,8 @@ class Known:
             if memory is not None and (stone := self._barring(memory)) is not None:
                 self.barred.append(_why_barred(memory, *stone))
                 return True
-        words, traits = self._reverted_words(changes), traits_of(self.state.memories, changes)
-        is_against = bool(words) or is_decided(traits, self._decided)
-        if is_against and not self._is_decision_over(words | traits, changes):
+        traits = traits_of(self.state.memories, changes)
+        if self._repeats_reverted_words(changes) or is_decided(traits, self._decided):
             ids = Step(op=op, changes=tuple(changes)).memory_ids
             self._reverted.setdefault(op, []).extend(ids)
             stated = filter(None, map(self._stated_by, changes))
@@ -330,37 +328,18 @@ class Known:
             return True
         return False
 
-    def _reverted_words(self, changes: Sequence[Change]) -> frozenset[str]:
-        """Return the reverted wordings that changes repeat, as texts of `traits`.
+    def _repeats_reverted_words(self, changes: Sequence[Change]) -> bool:
+        """Return whether changes repeat a reverted wording.
 
         A new memory can state one again, and a memory that got its former words back has no line.
         """
-        found = set[str]()
-        for one in changes:
-            if isinstance(one, Create):
-                end = f":{digest([one.memory.body])[:12]}"
-                found |= {trait for trait in self._decided if trait.endswith(end)}
-            elif isinstance(one, Update) and one.fields.get("standing") == RETIRED:
-                found |= {trait for trait in self._decided if trait.startswith(f"{one.id}:")}
-        return frozenset(found)
-
-    def _is_decision_over(self, traits: Collection[str], changes: Sequence[Change]) -> bool:
-        """Return whether a decision against changes is over.
-
-        It holds for the state of the sources that it was made on. If a line left since and came
-        back, or came back and left, this is another change.
-        """
-        for change in changes:
-            old = self.state.memories.get(change.id) if isinstance(change, Update) else None
-            sides = (old, self._stated_by(change))
-            for memory in filter(None, sides):
-                for source in memory.sources:
-                    blobs = self._since(traits, source.resource)
-                    for hash_ in memory.wordings(source) if blobs[2:] else ():
-                        there = [hash_ in self.reader.held(source.resource, one) for one in blobs]
-                        if there[0] == there[-1] and len({*there}) > 1:
-                            return True
-        return False
+        new = (one.memory.body for one in changes if isinstance(one, Create))
+        ends = tuple(f":{digest([body])[:12]}" for body in new)
+        marks = (one for one in changes if isinstance(one, Update))
+        ids = tuple(f"{one.id}:" for one in marks if one.fields.get("standing") == RETIRED)
+        return bool(ends or ids) and any(
+            trait.endswith(ends) or trait.startswith(ids) for trait in self._decided
+        )
 
     def _stated_by(self, change: Change) -> Memory | None:
         """Return the memory to which a change gives a new statement, after the change, or None."""

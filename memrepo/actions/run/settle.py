@@ -77,7 +77,6 @@ from memrepo.policies.standing import (
 )
 from memrepo.policies.upkeep import archive, interlock, unarchive
 from memrepo.read.intake import Intake, Reader, SourceText
-from memrepo.text.words import content_words
 
 SURE, UNSURE = 0.95, 0.5
 """Confidence in a change that nobody needs to check, and in one that somebody should."""
@@ -401,7 +400,6 @@ def _record_both_valid(known: Known, case: Correction, sides: Sequence[Memory]) 
 
 DONE = "its box was ticked"
 FOLLOWED_BY_IMPORT = "claude-code"
-FOLLOWED = "the lines of its sources were found, and are followed from now on"
 _Gone = Mapping[str, frozenset[str]]
 """Maps a source's path to the text hashes that were removed from it."""
 
@@ -444,48 +442,6 @@ def _boxes(
             if unit.task == "done" and first <= unit.lines[0] and unit.lines[1] <= last:
                 done.setdefault(unit.text_hash, note.resource)
     return done, opened
-
-
-def add_hashes(known: Known, reader: Reader, spared: Collection[str]) -> None:
-    """Add the hash of its line to each source that has none, so that the loss of it is noticed.
-
-    That is the line with the text of the memory. For a person's own words it can be the line that
-    the source names. `spared` are memories that this run confirmed or reworded.
-    """
-    changes = []
-    for memory in known.state.active:
-        if memory.is_note or memory.id in spared or not known.is_active(memory.id):
-            continue
-        if all(source.text_hash for source in memory.sources):
-            continue
-        sources = tuple(
-            source
-            if source.text_hash
-            else replace(source, text_hash=_hash_of(memory, source, reader))
-            for source in memory.sources
-        )
-        if sources != memory.sources:
-            fields = {"sources": merge_sources(sources, ())}
-            changes.append(Update(id=memory.id, fields=fields))
-    if changes:
-        known.add(Step(op="confirm", reason=FOLLOWED, changes=tuple(changes)))
-
-
-def _hash_of(memory: Memory, source: Source, reader: Reader) -> str:
-    """Return the hash of the one line that a source without a hash can mean, or ""."""
-    units = reader.units(source.resource)
-    found = {unit.text_hash for unit in units} & {memory.own_hash, *memory.former}
-    if not found and memory.origin == "manual":
-        first, last = source.lines
-        words = content_words(memory.body)
-        found = {
-            unit.text_hash
-            for unit in units
-            if unit.lines[0] <= first
-            and last <= unit.lines[1]
-            and len(words & content_words(unit.text)) > 1
-        }
-    return next(iter(found)) if len(found) == 1 else ""
 
 
 def retire(

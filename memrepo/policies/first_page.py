@@ -593,7 +593,8 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
             return "person"
     if _is_of(memory, AGENTS) and is_fact:
         return "agent"
-    passing = section in _PASSED or bool(signs & {"done", "now"})
+    over = {"done"} if _is_state(memory) else {"done", "now"}  # a state is of now
+    passing = section in _PASSED or bool(signs & over)
     match memory.type:
         case _ if memory.is_wanted:
             return "stored"
@@ -726,6 +727,8 @@ def _is_of(memory: Memory, names: Collection[str]) -> bool:
 _FIELD = regex(r"^[\W_]*(?P<key>[^:：\n]{1,40})[:：][\s*_]*(?P<value>.*?)[\s*_.]*$")
 
 
+_TAGS = regex(r"^\s*(?:#[^\s#]+\s*)+$")
+"""A line of tags."""
 _ASIDE = regex(r"^\s*_[^_\n]+_\s*$")
 """A line in italics: a comment on a form, or a motto."""
 
@@ -743,4 +746,5 @@ def has_content(line: str) -> bool:
     field = _FIELD.match(line)
     value = field["value"].strip("()[]_ ").lower() if field else line
     is_unset = value in patterns().unset or PLACEHOLDER.search(line) or _ASIDE.match(line)
+    is_unset = is_unset or _TAGS.match(line)
     return any(map(str.isalnum, value)) and not is_unset and not is_marked(line)

@@ -223,7 +223,7 @@ def _by_path(kind: Kind, folders: Sequence[str], name: str) -> str:
             if _kind_of_last_word(name) in ("", kind.name)
             else ""
         )
-        or (f'"{folders[-1]}" is its folder' if named_kind(folders[-1:]) == kind.name else "")
+        or ("is about people or a project" if named_kind(folders) == kind.name else "")
         or ("is about the owner" if kind.name == "profile" and is_of_owner(name) else "")
     )
 
@@ -434,9 +434,9 @@ _ITALIC = regex(r"^\s*(?:[_*][^_*].*[_*]|[(（][^()（）]*[)）]|\[[^\[\]]*\])\
 _PATH = regex(r"^\W*(?:`[^`]+`|[\w./-]+/[\w./-]+|https?:\S+)\W*(?:[(—–:-].{0,60})?$")
 _TARGET = regex(
     r"^\W*(?:\[[^\]\n]+\]\((?P<link>[^()\n]+\.md)[^()\n]*\)|`(?P<path>[^`\s]+\.md)`"
-    r"|\[[^\]\n]+\]\((?P<page>(?![\w.+-]+:)[^()\s]+)\)\W*$)"
+    r"|\[[^\]\n]+\]\((?P<page>(?![\w.+-]+:)[^()\s]+)\)\W*$|\[\[(?P<note>[^\]\n]+)\]\]\W*$)"
 )
-"""A line that begins with a link or path to the file it describes, or is only a link to a page."""
+"""A line that begins with a link or path to the file it describes, or is only a link."""
 _PROGRESS = regex(
     r"\b\d+\s*/\s*\d+\b|\d+%|\A[^:：\n]{1,40}[:：][\W_]*\d[\d.,+-]*\s*[^\W\d]{2,}\W*\Z"
 )
@@ -469,7 +469,7 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
     lines = [line for line in unit.text[:SIGN_LENGTH].split("\n") if not line.startswith("#")]
     found = 0
     for match in filter(None, map(_TARGET.match, lines)):
-        path = unquote(match["link"] or match["page"] or match["path"])
+        path = unquote(match["link"] or match["page"] or match["note"] or match["path"])
         if not match["path"] and "://" not in path:
             found += 1  # a link points to its file even if that was deleted
             continue

@@ -157,6 +157,9 @@ def shop(tmp_path: Path) -> Path:
         "Leute/Rasmus Holt.md": "# Rasmus Holt\n\n## Preferences\n\n- Prefers short mails.\n",
         "2 Projekte/Kiln.md": KILN.format(status="active"),
         "2 Projekte/Oven.md": "status:: on hold\ndue:: 2026-03-25\n# Oven\n\n- Lit at four.\n",
+        "2 Projekte/Horno/Horno.md": "---\nestado: en curso\n---\n# Horno\n",
+        "Leute/Lea.md": "# Lea\n#familie #freunde\nWohnt in Lom, schreibt lieber Briefe.\n",
+        "Übersicht.md": "# Übersicht\n\n- [[Kiln]]\n- [[Horno|Der neue Ofen]]\n",
         "decisions.md": "# Decisions\n\n- 2026-02-20: We fire with wood only.\n",
         "2026-02-27.md": f"# 2026-02-27\n\n## Glaze mill\n\n- {BELT}\n",
         "Über mich.md": "# Über mich\n\n- Ich mag keine Anrufe vor zehn.\n",
@@ -201,12 +204,18 @@ def test_the_properties_of_a_project_are_one_memory_that_follows_them(shop: Path
     found = page(shop)
     assert found["Kiln: status: active · deadline: 2026-03-20 · owner: [[Vera Lind]]"] == "Projects"
     assert found["Oven: status: on hold · due: 2026-03-25"] == "Projects"
+    assert found["Horno: estado: en curso"] == "Projects"
     (old,) = (m.id for m in memories(shop).values() if m.body.startswith("status: active"))
     note = shop.parent / "vault/2 Projekte/Kiln.md"
     note.write_text(KILN.format(status="done since May"))
     done(shop, "run", now=LATER)
     states = {m.id: m.body for m in memories(shop).values() if "Vera Lind" in m.body}
     assert states == {old: "status: done since May\ndeadline: 2026-03-20\nowner: [[Vera Lind]]"}
+
+
+def test_a_line_of_links_or_of_tags_says_nothing(shop: Path) -> None:
+    assert page(shop)["Lea: Wohnt in Lom, schreibt lieber Briefe."] == "People"
+    assert not [m.body for m in memories(shop).values() if m.body.startswith("[[")]
 
 
 def test_a_dated_decision_is_on_the_page_with_its_day(shop: Path) -> None:

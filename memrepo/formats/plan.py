@@ -43,7 +43,7 @@ from memrepo.core.memory import (
     node_of,
 )
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import without_secrets
+from memrepo.core.secrets import find_secrets, without_secrets
 from memrepo.core.state import Change, Create, State, Update, apply
 from memrepo.core.times import format_time, local_day, parse_time
 from memrepo.formats.readers import (
@@ -541,7 +541,7 @@ class _Import(msgspec.Struct):
         clean, kinds = redact_memory(memory)
         if kinds:
             message = f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder"
-            where = replace(record, key="")
+            where = replace(record, key="", lines=(_line_of_secret(record),) * 2)
             self._warn(where, "import-secret", message, fix="remove the secret there too")
         return clean
 
@@ -788,3 +788,12 @@ def _path_here(layout: Layout, memory: Memory) -> str:
         text=memory.title or memory.body,
         captured=memory.captured,
     )
+
+
+def _line_of_secret(record: ImportRecord) -> int:
+    """Return the line of the first secret in the body or the properties of a record."""
+    if found := find_secrets(record.body):
+        return record.lines[0] + found[0].line - 1
+    rows = (row for row in record.text.split("\n") if ":" in row and find_secrets(row))
+    lines = (record.at.get(row.partition(":")[0]) for row in rows)
+    return next(filter(None, lines), record.lines[0])

@@ -38,7 +38,8 @@ Files = Mapping[str, bytes]
 class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A memory read from another program's files.
 
-    `path` and `lines` are its place in the imported files. `key` is its id there, and `names` are
+    `path` and `lines` are its place in the imported files, and `body` the lines as written, if the
+    text differs from them. `key` is its id there, and `names` are
     other names that links use. `captured` is an ISO date. `written` is the value that the program
     stores for when the text was written. `fields` has
     values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links`
@@ -53,6 +54,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     key: str = ""
     names: tuple[str, ...] = ()
     lines: tuple[int, int] = (0, 0)
+    body: str = ""
     layer: str = ""
     captured: str = ""
     captured_from: str = ""
@@ -775,7 +777,8 @@ def _note(page: Page) -> ImportRecord:
     written = next((key for key in DATE_KEYS if page.values.get(key)), "")
     return ImportRecord(
         path=page.path,
-        text="\n\n".join(filter(None, (_plain(page.body), page.properties(_KNOWN)))),
+        text="\n\n".join(filter(None, (page.properties(_KNOWN), _plain(page.body)))),
+        body=page.body,
         type="note" if is_date_heading(page.stem) else type_,
         key=page.path.removesuffix(".md"),
         names=(*page.names(), *page.texts("aliases")),

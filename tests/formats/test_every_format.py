@@ -158,7 +158,7 @@ def test_what_a_person_confirmed_or_reworded_here_does_not_follow(format_: str, 
 def test_properties_of_a_vault_that_are_no_fields_are_kept_as_words() -> None:
     files = {"Hoe.md": b"---\ntags: [tool]\nprice: 12\nbought at: the mill\n---\nA hoe.\n"}
     (memory,) = imported("obsidian", files).memories.values()
-    assert memory.body == "A hoe.\n\nprice: 12\nbought at: the mill"
+    assert memory.body == "price: 12\nbought at: the mill\n\nA hoe."
 
 
 def test_a_time_that_is_none_is_named_at_its_line() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, LONG, NEXT_DAY, Done, done, git, memrepo
 
-from memrepo.core import codec, corrections
+from memrepo.core import codec
 from memrepo.core.errors import Exit, Problem
 from memrepo.core.manifest import read_manifest
 from memrepo.merge.tombstones import read_tombstone
@@ -68,7 +68,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"# Memory\n\n{lines}- The editor is helix.\n", encoding="utf-8"
     )
     memrepo(repo, "run", now=NEXT_DAY)
-    for dispute in done(repo, "resolve", "--list", now=NEXT_DAY).get("disputes", ()):
+    for dispute in done(repo, "resolve", now=NEXT_DAY)["contradictions"]:
         memrepo(repo, "resolve", dispute["id"], "--both", now=NEXT_DAY)
     done(repo, "search", "editor", now=NEXT_DAY)
     done(repo, "session", "end", now=NEXT_DAY)
@@ -95,7 +95,7 @@ READS = (
     ["log"],
     ["topics"],
     ["log", "--runs"],
-    ["resolve", "--list"],
+    ["resolve"],
     ["add", "The anvil is older than the loom."],
 )
 
@@ -117,7 +117,6 @@ AREAS = {
     "memory": "memories/",
     "manifest": "runs/",
     "tombstone": "tombstones/",
-    "correction": "corrections/",
     "configuration": "memrepo.toml",
 }
 
@@ -130,8 +129,6 @@ def is_readable(kind: str, path: str, data: bytes) -> bool:
             return not isinstance(read_manifest(path, data), Problem)
         case "tombstone":
             return not isinstance(read_tombstone(path, data), Problem)
-        case "correction":
-            return isinstance(corrections.decode(path, data), corrections.Correction)
         case _:
             return True
 

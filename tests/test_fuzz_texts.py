@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memrepo.actions.import_ import FORMATS
 from memrepo.checks import find_problems
 from memrepo.checks.rules import Scene
-from memrepo.core import codec, corrections, secret_kinds
+from memrepo.core import codec, secret_kinds
 from memrepo.core.codec import split_header
 from memrepo.core.secrets import redact
 from memrepo.merge.tombstones import leave_out, plain, read_tombstone, statements
@@ -73,7 +73,6 @@ def test_readers_of_own_files_return_values_or_problems(data: bytes) -> None:
     assert memory is not None or severities & {p.severity for p in problems}
     assert all(p.message for p in split_header(data, path).problems)
     assert read_tombstone("tombstones/x.md", data) is not None
-    assert corrections.decode("corrections/x.md", data)
     scene = Scene(files={path: data, "MEMORY.md": data, "views/LTMEMORY.md": data})
     for problem in find_problems(scene):
         assert "could not be checked" not in problem.message

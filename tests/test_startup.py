@@ -18,7 +18,7 @@ HEAVY = {
 }
 ELSEWHERE = {
     *("memrepo.actions.run.judge", "memrepo.actions.past", "memrepo.core.state"),
-    *("memrepo.core.corrections", "memrepo.core.judge", "memrepo.merge.tombstones"),
+    *("memrepo.core.judge", "memrepo.merge.tombstones"),
     *("memrepo.merge.versions", "memrepo.policies.gists", "memrepo.policies.upkeep"),
     *("memrepo.policies.links", "memrepo.policies.hotcache", "memrepo.policies.importance"),
     *("memrepo.actions.recall.around", "memrepo.store.settings", "memrepo.store.history"),

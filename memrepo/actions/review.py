@@ -10,9 +10,8 @@ them, `discard` confirms them, so that no later run marks them for the same reas
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -26,7 +25,6 @@ from memrepo.actions.landing import (
     listed_steps,
     prepare,
     refuse_taking,
-    unchanged,
     write,
 )
 from memrepo.actions.past import NoSuchRun, landing_of
@@ -45,11 +43,9 @@ from memrepo.actions.pending import (
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.run.decide import first_page_steps
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
-from memrepo.core import corrections
-from memrepo.core.corrections import Correction, CorrectionVerdict, Side, corrections_of
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import Memory, Stamp, differing
-from memrepo.core.messages import Context, counted, message
+from memrepo.core.messages import PREFIX, REASON_LENGTH, Context, counted, fold, message
 from memrepo.core.state import (
     EMPTY,
     Change,
@@ -64,16 +60,21 @@ from memrepo.core.state import (
     play,
     traits,
 )
-from memrepo.core.times import format_time
 from memrepo.merge import states
 from memrepo.merge.states import MergeResult, merge_states
-from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.tombstones import (
+    path_of,
+    tombstone_bytes,
+    tombstone_of_changes,
+    tombstones_in,
+)
 from memrepo.merge.versions import MergeConflict
 from memrepo.policies.standing import (
-    STATUSES,
-    Conflict,
-    conflicts,
+    Contradiction,
+    as_settled,
+    open_contradictions,
     reconciled,
+    replaced,
     superseded,
     uncontested,
 )
@@ -495,19 +496,7 @@ def _keeping(work: Work, memory: Memory) -> Update:
 
 
 HOW = "--keep MEMORY or --both"
-
-
-class DecidedBefore(MemrepoError):
-    """Raised when a contradiction is already decided and the losing memory is no longer active."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, conflict: Conflict) -> None:
-        super().__init__(
-            f"{conflict.id} is {conflict.status}: {conflict.first.id} is"
-            f" {conflict.first.status}, {conflict.second.id} {conflict.second.status}",
-            fix="`memrepo log` shows the commit of that decision, `memrepo revert` undoes it",
-        )
+Fields: TypeAlias = dict[str, object]
 
 
 class ResolveRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -515,102 +504,88 @@ class ResolveRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     id: Annotated[
         str,
-        option(
-            "the contradiction, or a memory that is in one; default: all open ones",
-            metavar="ID",
-        ),
+        option("the contradiction, or a memory that is in one; default: all", metavar="ID"),
     ] = ""
     keep: Annotated[
         str | None,
         option("this one is true, and replaces the other", "--keep", metavar="MEMORY", group="how"),
     ] = None
     both: Annotated[bool, option("no contradiction: both remain", "--both", group="how")] = False
-    list: Annotated[
-        bool, option("list all contradictions and other corrections, open ones first", "--list")
-    ] = False
     dry_run: DryRun = False
     reason: Reason = ""
 
 
-class Party(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One of two contradicting memories. Of one that is gone, only the text is known."""
+class Party(msgspec.Struct, frozen=True, kw_only=True):
+    """One of two contradicting memories, with its evidence."""
 
     id: str
     text: str
-    path: str = ""
-    status: str = ""
-    standing: str = ""
+    path: str
+    status: str
+    standing: str
     evidence: tuple[Quote, ...] = ()
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
-    """A contradiction with both texts and, if there is one, the decision."""
+    """A contradiction with both texts, the newer one first, and why a run found it."""
 
     id: str
-    status: str
     memories: tuple[Party, ...]
-    verdict: str = "flagged"
-    kept: str = ""
-    confidence: float | None = None
     reason: str = ""
-    by: str = ""
-    at: str = ""
-    decided: str = ""
-    run: str = ""
-    path: str = ""
-    """The correction file that records the decision."""
 
 
 class Disputes(VerbResult, frozen=True, kw_only=True):
-    """The contradictions and other corrections that were asked for, open ones first."""
+    """The contradictions that were asked for."""
 
-    corrections: tuple[Dispute, ...]
+    contradictions: tuple[Dispute, ...]
 
 
 def resolve(work: Work, request: ResolveRequest) -> Disputes | Written | Unchanged:
-    """List, show or decide contradictions. Exit with status 3 after showing an open one."""
-    if request.id and request.list:
-        raise UsageError(
-            f"resolve: --list names all cases, and {request.id} was given too",
-            fix=f"leave out one of them; `memrepo resolve {request.id}` shows that case",
-        )
+    """List, show or decide contradictions. Exit with status 3 after showing one."""
     state = work.tree.state()
     if not request.id:
         if request.keep or request.both:
             raise UsageError("no contradiction was given", fix="`memrepo resolve` lists them")
-        return _listed(work, only_open=not request.list)
-    conflict = the_dispute(state, request.id)
+        found = open_contradictions(state)
+        return Disputes(contradictions=tuple(_dispute(work, one) for one in found))
     if not (request.keep or request.both):
-        shown = _dispute(work, conflict)
-        exit_ = Exit.DECIDE if shown.status == "open" else Exit.DONE
-        return Disputes(corrections=(shown,), exit=exit_)
-    actor = work.actor
+        shown = _dispute(work, the_contradiction(state, request.id))
+        return Disputes(contradictions=(shown,), exit=Exit.DECIDE)
 
-    def draft(state: State) -> Step | Unchanged:
-        return _Decider(
-            state=state,
-            conflict=the_dispute(state, request.id),
-            actor=actor,
-            now=work.call.now,
-            reason=request.reason,
-        ).step(request.keep)
+    def draft(state: State) -> Step:
+        found = the_contradiction(state, request.id)
+        if request.keep:
+            return _settled(work, state, request, _keep_one(work, found, request.keep))
+        return _settled(work, state, request, _keep_both(state, found))
 
     return write(work, request, draft)
 
 
-def the_dispute(state: State, word: str) -> Conflict:
+def _settled(work: Work, state: State, request: ResolveRequest, step: Step) -> Step:
+    """Return a step with its record, so that no run asks again until one memory is reworded."""
+    one, other = (state.memories[id_] for id_ in step.memories)
+    stone = tombstone_of_changes(
+        f"Settled: {one.id} and {other.id}",
+        (as_settled(one, other),),
+        (one, other),
+        reason=fold(request.reason, REASON_LENGTH) or step.reason,
+        by=work.actor,
+        at=work.call.now,
+    )
+    record = Write(path=path_of(state.layout, stone.key), data=tombstone_bytes(stone))
+    return replace(step, changes=(*step.changes, record))
+
+
+def the_contradiction(state: State, word: str) -> Contradiction:
     """Return the contradiction that a word identifies: its own id or one of its memories."""
-    found = conflicts(state, corrections_of(state))
+    found = open_contradictions(state)
     digits = word.removeprefix("con-")
-    fits = [c for c in found if digits and c.id.startswith(f"con-{digits}")]
-    if not fits:
-        start = word.removeprefix("mem-")
-        names = [c for c in found if start and any(_is_named(m, start, word) for m in c.sides)]
-        fits = [c for c in names if c.status == "open"] or names
+    fits = [one for one in found if digits and one.id.startswith(f"con-{digits}")]
+    fits = fits or [one for one in found if any(_is_named(m, word) for m in one.sides)]
     if not fits:
         raise UsageError(
-            f"no contradiction is called {word!r}",
-            fix="`memrepo resolve --list` lists them",
+            f"no open contradiction is called {word!r}",
+            fix="`memrepo resolve` lists them, `memrepo log --op resolve` what was decided",
         )
     if len(fits) > 1:
         more = f" and {len(fits) - 5} more" if len(fits) > 5 else ""
@@ -622,12 +597,14 @@ def the_dispute(state: State, word: str) -> Conflict:
     return fits[0]
 
 
-def _is_named(memory: Memory, start: str, word: str) -> bool:
-    return memory.id.startswith(f"mem-{start}") or word in (*memory.names, memory.path)
+def _is_named(memory: Memory, word: str) -> bool:
+    start = word.removeprefix("mem-")
+    is_start = bool(start) and memory.id.startswith(f"mem-{start}")
+    return is_start or word in (*memory.names, memory.path)
 
 
-def _dispute(work: Work, conflict: Conflict) -> Dispute:
-    """Return a contradiction with both texts, their evidence and the recorded decision."""
+def _dispute(work: Work, found: Contradiction) -> Dispute:
+    """Return a contradiction with both texts, their evidence and the reason of a run."""
     parties = tuple(
         Party(
             id=m.id,
@@ -637,168 +614,63 @@ def _dispute(work: Work, conflict: Conflict) -> Dispute:
             text=m.body,
             evidence=evidence(work, m),
         )
-        for m in conflict.sides
+        for m in found.sides
     )
-    return _decided(
-        work,
-        Dispute(id=conflict.id, status=conflict.status, memories=parties),
-        conflict.case,
-    )
+    named = (word for m in found.sides for word in ("--grep", f"^{PREFIX}Memory: {m.id}$"))
+    words = ("-1", "--all-match", "--grep", f"^{PREFIX}Op: flag$", *named)
+    flags = history.entries(work.store.repo, *words, work.tree.commit)
+    reason = next((entry.trailer("Reason") for entry in flags), "")
+    return Dispute(id=found.id, memories=parties, reason=reason)
 
 
-def _decided(work: Work, found: Dispute, case: Correction | None) -> Dispute:
-    """Return a dispute completed with the decision that a correction records."""
-    if case is None:
-        return found
-    return replace(
-        found,
-        verdict=case.verdict,
-        kept=case.kept,
-        confidence=case.confidence,
-        reason=case.reason,
-        by=case.by,
-        at=format_time(case.at) if case.at else "",
-        decided=format_time(case.decided) if case.decided else "",
-        run=case.run,
-        path=corrections_of(work.tree.state()).paths.get(case.id, ""),
-    )
-
-
-def _listed(work: Work, *, only_open: bool) -> Disputes:
-    """List contradictions, and cases of which a memory is gone, open ones first."""
-    state = work.tree.state()
-    cases = corrections_of(state)
-    found = conflicts(state, cases)
-    rows = [_dispute(work, c) for c in found if c.status == "open" or not only_open]
-    known = {conflict.id for conflict in found}
-    for id_, case in sorted(cases.cases.items(), key=lambda item: item[1].id):
-        if id_ not in known and not only_open:  # a memory is missing
-            one = Dispute(
-                id=case.id,
-                status="moot" if case.status == "open" else "resolved",
-                memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
-            )
-            rows.append(_decided(work, one, case))
-    rows.sort(key=lambda row: STATUSES.index(row.status))
-    return Disputes(corrections=tuple(rows), notices=cases.problems)
-
-
-_VERDICTS: Mapping[CorrectionVerdict, str] = {
-    "superseded": "one of the two is true",
-    "both": "they do not contradict each other",
-}
-"""The reason for the commit, by verdict."""
-Fields: TypeAlias = dict[str, object]
-
-
-class _Decider(msgspec.Struct, frozen=True, kw_only=True):
-    """Computes the step that decides one contradiction."""
-
-    state: State
-    conflict: Conflict
-    actor: str
-    now: datetime
-    reason: str
-
-    def step(self, keep: str | None) -> Step | Unchanged:
-        """Return the step that decides the contradiction, or Unchanged if nothing changes."""
-        conflict, case = self.conflict, self.conflict.case
-        first, second = conflict.sides
-        winner = self._winner(keep) if keep else None
-        verdict: CorrectionVerdict = "superseded" if winner else "both"
-        decision = verdict, winner.id if winner else ""
-        is_resolved = conflict.status == "resolved"
-        if is_resolved and case is not None and (case.verdict, case.kept) == decision:
-            return unchanged(winner or conflict.first, f"has this decision already ({conflict.id})")
-        if is_resolved and any(m.status != "active" for m in conflict.sides):
-            raise DecidedBefore(conflict)
-        if winner is not None:
-            updates = self._replacement(winner, second if winner is first else first)
-        else:
-            updates = {m.id: self._independent(m, o) for m, o in self._pairs()}
-        changes: list[Change] = [Update(id=i, fields=f) for i, f in updates.items() if f]
-        changes.append(self._correction(*decision))
-        return Step(
-            op="resolve",
-            reason=_VERDICTS[verdict],
-            changes=tuple(changes),
-            memories=(first.id, second.id),
+def _keep_one(work: Work, found: Contradiction, word: str) -> Step:
+    """Return the step after which one memory of a contradiction supersedes the other."""
+    first, second = found.sides
+    fits = [pair for pair in ((first, second), (second, first)) if _is_named(pair[0], word)]
+    if len(fits) != 1:
+        raise UsageError(
+            f"{word!r} is neither {first.id} nor {second.id}",
+            fix="name one of the two, or another contradiction",
         )
-
-    def _pairs(self) -> tuple[tuple[Memory, Memory], tuple[Memory, Memory]]:
-        first, second = self.conflict.sides
-        return (first, second), (second, first)
-
-    def _winner(self, word: str) -> Memory:
-        first, second = self.conflict.first, self.conflict.second
-        start = word.removeprefix("mem-")
-        fits = [m for m in (first, second) if _is_named(m, start, word)]
-        if len(fits) != 1:
-            raise UsageError(
-                f"{word!r} is neither {first.id} nor {second.id}",
-                fix="name one of the two, or another contradiction",
-            )
-        return fits[0]
-
-    def _replacement(self, winner: Memory, lost: Memory) -> dict[str, Fields]:
-        """Return the updates after one memory supersedes the other, undoing the opposite."""
-        fields = {winner.id: uncontested(winner, lost.id, self._is_active)}
-        if lost.status == "superseded" and winner.id in lost.superseded_by:
-            return {**fields, lost.id: uncontested(lost, winner.id, self._is_active)}
-        if lost.status != "active" and winner.status == "active":
-            return fields
-        fields[winner.id] |= self._revived(winner, lost)
-        fields[winner.id]["supersedes"] = tuple(dict.fromkeys((*winner.supersedes, lost.id)))
-        fields[lost.id] = {
-            **uncontested(lost, winner.id, self._is_active),
-            **superseded(lost, winner.id, self.now),
-        }
-        if winner.id in lost.supersedes:
-            fields[lost.id]["supersedes"] = _without(lost.supersedes, winner.id)
-        return fields
-
-    def _independent(self, memory: Memory, other: Memory) -> Fields:
-        """Return the fields of a memory that does not contradict the other."""
-        fields = {**reconciled(memory, other.id, self._is_active), **self._revived(memory, other)}
-        if other.id in memory.supersedes:
-            fields["supersedes"] = _without(memory.supersedes, other.id)
-        return fields
-
-    def _is_active(self, id_: str) -> bool:
-        known = self.state.memories.get(id_)
-        return known is not None and known.status == "active"
-
-    def _revived(self, memory: Memory, other: Memory) -> Fields:
-        """Return the fields that reactivate a memory after the other memory had superseded it."""
-        if memory.status == "active":
-            return {}
-        if memory.superseded_by != (other.id,):
-            raise DecidedBefore(self.conflict)
-        return {
-            "status": None,
-            "superseded_by": None,
-            "superseded_at": None,
-        }
-
-    def _correction(self, verdict: CorrectionVerdict, winner: str) -> Write:
-        conflict, before = self.conflict, self.conflict.case
-        case = Correction(
-            id=conflict.id,
-            verdict=verdict,
-            kept=winner,
-            sides=(
-                Side(memory=conflict.first.id, text=conflict.first.body),
-                Side(memory=conflict.second.id, text=conflict.second.body),
-            ),
-            confidence=before.confidence if before else None,
-            reason=self.reason or (before.reason if before else ""),
-            by=self.actor,
-            at=(before.at if before else None) or self.now,
-            decided=self.now,
-            run=before.run if before else "",
-        )
-        return corrections.record(self.state, case)
+    (pair,) = fits
+    winner, lost = pair
+    is_active = _active_in(work.tree.state())
+    free, ended = (uncontested(one, rival.id, is_active) for one, rival in (pair, pair[::-1]))
+    supersedes = tuple(dict.fromkeys((*winner.supersedes, lost.id)))
+    if not replaced(lost, winner):  # or it was made again
+        ended |= {**_without(lost, winner), **superseded(lost, winner.id, work.call.now)}
+    fields = {**free, **_without(winner, lost), "supersedes": supersedes}
+    return _decided(found, {winner.id: fields, lost.id: ended}, "one of the two is true")
 
 
-def _without(ids: tuple[str, ...], id_: str) -> tuple[str, ...] | None:
-    return tuple(i for i in ids if i != id_) or None
+def _keep_both(state: State, found: Contradiction) -> Step:
+    """Return the step after which both memories of a contradiction are valid."""
+    one, other = found.sides
+    fields = {
+        m.id: {**reconciled(m, rival.id, _active_in(state)), **_without(m, rival)}
+        for m, rival in ((one, other), (other, one))
+    }
+    return _decided(found, fields, "they do not contradict each other")
+
+
+def _decided(found: Contradiction, fields: Mapping[str, Fields], reason: str) -> Step:
+    changes = tuple(Update(id=id_, fields=one) for id_, one in fields.items() if one)
+    ids = tuple(m.id for m in found.sides)
+    return Step(op="resolve", reason=reason, changes=changes, memories=ids)
+
+
+def _active_in(state: State) -> Callable[[str], bool]:
+    return lambda id_: id_ in state.memories and state.memories[id_].status == "active"
+
+
+def _without(memory: Memory, other: Memory) -> Fields:
+    """Return the fields of a memory that neither supersedes another one nor is superseded by it."""
+    fields: Fields = {}
+    if other.id in memory.supersedes:
+        fields["supersedes"] = tuple(i for i in memory.supersedes if i != other.id) or None
+    if other.id in memory.superseded_by:
+        heirs = tuple(i for i in memory.superseded_by if i != other.id)
+        fields["superseded_by"] = heirs or None
+        if not heirs:
+            fields |= {"status": None, "superseded_at": None}
+    return fields

@@ -199,15 +199,13 @@ def _counts(words: Iterable[str]) -> dict[str, int]:
 def _survey(work: Work) -> Survey:
     # An answer is stored, so that most calls do without these.
     from memrepo.actions.run.known import kept_unstated
-    from memrepo.core.corrections import corrections_of
     from memrepo.merge import states
     from memrepo.policies.hotcache import hot_of
     from memrepo.policies.latest import latest
-    from memrepo.policies.standing import conflicts, counted_as
+    from memrepo.policies.standing import counted_as, open_contradictions
     from memrepo.views.hot import of_projects
 
     state = work.tree.state()
-    cases = corrections_of(state)
     broken = (p for p in states.closure(state) if p.rule != "memory-same-id")
     sources, unread, reader = _sources(work, work.tree.manifests[0])
     hot = [memory for memory in state.active if hot_of(memory) is not None]
@@ -221,11 +219,10 @@ def _survey(work: Work) -> Survey:
         hot=len(hot) + len(latest(state, logs, hot, rules.budget - len(hot))),
         apart=len(of_projects(hot)),
         marked=tuple(memory.id for memory in marked_memories(state)),
-        contradictions=sum(case.status == "open" for case in conflicts(state, cases)),
+        contradictions=len(open_contradictions(state)),
         problems=(
             *state.problems,
             *tombstones_in(state).problems,
-            *cases.problems,
             *(replace(p, severity="warning") for p in broken),
             *kept_unstated(read, tombstones_in(state).changes, reader),
         ),

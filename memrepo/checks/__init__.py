@@ -221,25 +221,11 @@ def find_in_manifests(scene: Scene) -> Iterator[Problem]:
             )
 
 
-def find_in_corrections(scene: Scene) -> Iterator[Problem]:
-    """Check each correction file."""
-    files = {p: d for p, d in scene.in_area("corrections").items() if p.endswith(".md")}
-    if not files:
-        return
-    from memrepo.core.corrections import Correction, decode
-
-    for path, data in files.items():
-        found = decode(path, data)
-        if not isinstance(found, Correction):
-            yield from found
-
-
 FINDERS = (
     rules.find_unreadable,
     rules.find,
     rules.find_unknown_tags,
     rules.find_by_hand,
-    find_in_corrections,
     find_broken_references,
     find_secret_or_rejected,
     find_deceptive_text,

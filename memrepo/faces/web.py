@@ -92,7 +92,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     memories = work.tree.state().memories
     last = last_record(work).last
     marked = [memories[id_] for id_ in found.marked]
-    disputes = _ask(work, "resolve", review.ResolveRequest()).corrections
+    disputes = _ask(work, "resolve", review.ResolveRequest()).contradictions
     problems, todo = last.warnings if last else (), list(_todo(found))
     unexpected = [one for one in problems if one.rule not in (REDACTED, *LEFT_OUT)]
     return {

@@ -27,7 +27,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.corrections import contradiction_id
 from memrepo.core.errors import UsageError
 from memrepo.core.ids import SLUG_LENGTH, text_hash
 from memrepo.core.layout import Layout, PageKind, stamped, standing_of
@@ -316,10 +315,9 @@ _ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
 _OBJECT = regex(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
 _SHORT = regex(r"(?<![0-9a-zA-Z-])[0-9a-f]{7,39}(?![0-9a-zA-Z-])")
 _HASHED = regex(r"(?<![0-9a-zA-Z])[0-9a-f]{12,64}(?![0-9a-zA-Z])|-[0-9a-f]{6}(?=\.md)")
-_TRAIT = regex(r"(mem-[0-9a-f]{16})(:| sources )([0-9a-f]{12})(?![0-9a-f])")
+_TRAIT = regex(r"(mem-[0-9a-f]{16})(:| sources | )([0-9a-f]{12})(?![0-9a-f])")
 _NAMED = regex(r"(.*)-([0-9a-f]{6})\.md")
 _DIGITS = regex(r"-([0-9a-f]{2})(?:[0-9a-f]{4}|[0-9a-f]{14})(?:\.md)?$")
-_CASE = regex(r"(?m)^memories: \[(mem-[0-9a-f]{16}), (mem-[0-9a-f]{16})\]$")
 _WAS = regex(r"\(was: ([^\n]*?)…?(?: and \d+ more)?[)…](?=\n|$)")
 """The old text in the subject of a supersession commit (`core.messages`)."""
 _FIELD = regex(
@@ -644,7 +642,7 @@ class _Found:
         self.memories = set[str]()
         self.tables = set[str]()
         self._ids: dict[str, str] = {}
-        self._cases = set[tuple[str, str]]()
+        self._cases = set[tuple[str, frozenset[str]]]()
 
     def look(self, file: File) -> None:
         """Collect what one version of a file may have of the value."""
@@ -661,7 +659,7 @@ class _Found:
         if area == "sources" and (self.edit.holds(file.data) or self.edit.path(name) != name):
             self._source(file)
         elif area == "corrections":
-            self._cases.update(_CASE.findall(_text(file.data)))
+            self._cases.add((name[-23:-3], frozenset(_ID.findall(_text(file.data)))))
         elif area == "tombstones" and self.edit.holds(file.data):
             found = [id_ for id_ in _ID.findall(_text(file.data)) if id_.startswith("ts-")]
             self._ids.update((id_, self.edit.another(id_)) for id_ in found)
@@ -669,10 +667,9 @@ class _Found:
     def settled(self) -> dict[str, str]:
         """Return {old id: new id} of all ids and hashes made from the value."""
         ids = self._ids
-        for one, other in self._cases:
-            if one in ids or other in ids:
-                new = contradiction_id(ids.get(one, one), ids.get(other, other))
-                ids[contradiction_id(one, other)] = new
+        for case, memories in self._cases:
+            if not memories.isdisjoint(ids):
+                ids[case] = self.edit.another(case)
         return ids
 
     def _memory(self, file: File) -> None:

@@ -8,7 +8,7 @@ side moved its file. Other files are merged by content:
 | views, first page | ours: they are rendered again after the merge |
 | sources, configuration | by line; a conflict if lines overlap |
 | tombstones | the later decision wins; evidence is combined |
-| corrections | a decision wins over an open case; two different decisions are a conflict |
+| corrections | the longer version is used |
 | run manifests, threads | a conflict; the longer version is used |
 
 If one side removed a file and the other changed it, the file remains.
@@ -33,7 +33,6 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.codec import split_header
-from memrepo.core.corrections import Correction, correction_paths, decode, weight
 from memrepo.core.errors import Problem
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, REFERENCES, Memory, cut_ids, references
@@ -233,8 +232,8 @@ def join_file(
     older, newer = sorted((ours, theirs), key=lambda data: (len(data), data))
     if is_tombstone(layout, path):
         return _join_tombstone(path, older, newer)
-    if correction_paths([path], layout):
-        return _join_correction(path, older, newer)
+    if path.startswith(layout.area("corrections")):
+        return JoinedFile(newer)
     if path == layout.config or path.startswith(layout.area("sources")):
         return _by_line(base or b"", older, newer, is_toml=path == layout.config)
     return JoinedFile(newer, is_lost=True)
@@ -249,18 +248,6 @@ def _join_tombstone(path: str, older: bytes, newer: bytes) -> JoinedFile:
     if isinstance(one, Problem):
         return JoinedFile(newer)
     return JoinedFile(tombstone_bytes(join_tombstones(one, other)))
-
-
-def _join_correction(path: str, older: bytes, newer: bytes) -> JoinedFile:
-    """Merge two versions of a correction. A readable version wins over an unreadable one."""
-    found = [(decode(path, data), data) for data in (older, newer)]
-    read = [(c, data) for c, data in found if isinstance(c, Correction)]
-    if len(read) < 2:
-        return JoinedFile(read[0][1] if read else newer, is_lost=True)
-    (less, _), (more, data) = sorted(read, key=lambda pair: weight(pair[0]))
-    decided = less.status == more.status == "resolved"
-    differ = decided and (less.verdict, less.kept) != (more.verdict, more.kept)
-    return JoinedFile(data, differ)
 
 
 def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> JoinedFile:
@@ -461,22 +448,16 @@ def _files(
         for path in sorted({*paths} - owned)
         if head.layout.owns(path)
         and not is_derived(head.layout, path)
-        and (not only or _is_about(before, after, path, only))
+        and (not only or _is_rejection_of(only, path, before, after))
         and head.files.get(path) == after.files.get(path)
     }
 
 
-def _is_about(before: State, after: State, path: str, only: Collection[str]) -> bool:
-    """Return whether a file is a decision that concerns only the selected memories."""
-    if is_tombstone(after.layout, path):
-        key = path.rpartition("/")[2][:-3]
-        stones = (tombstones_in(s).found.get(key) for s in (before, after))
-        return any(stone is not None and stone.memory in only for stone in stones)
-    if not correction_paths([path], after.layout):
-        return False
-    files = before.files if path in before.files else after.files
-    case = decode(path, files[path])
-    return isinstance(case, Correction) and {*only}.issuperset(case.memories)
+def _is_rejection_of(only: Collection[str], path: str, *states: State) -> bool:
+    """Return whether a file is the rejection of one of some memories."""
+    key = path.rpartition("/")[2][:-3]
+    stones = (tombstones_in(s).found.get(key) for s in states if is_tombstone(s.layout, path))
+    return any(stone is not None and stone.memory in only for stone in stones)
 
 
 def _superseded_again(draft: State, head: State, joined: Collection[str]) -> Iterator[Update]:

@@ -30,7 +30,7 @@ from memrepo.policies.phrases import (
     read,
     stem,
 )
-from memrepo.policies.standing import Newer, contradicts, is_dated, newer_of, same_place
+from memrepo.policies.standing import Newer, contradicts, is_dated, is_settled, newer_of, same_place
 from memrepo.text.words import content_words, patterns
 
 if TYPE_CHECKING:
@@ -273,12 +273,9 @@ def _is_undecided(state: State, one: Memory, other: Memory) -> bool:
 
     Statements of different users or projects cannot conflict.
     """
-    from memrepo.core.corrections import corrections_of  # a search needs none
-
     if one.scope != other.scope or contradicts(one, other) or contradicts(other, one):
         return False
-    case = corrections_of(state).between(one.id, other.id)
-    return case is None or not case.about({one.id: one.body, other.id: other.body})
+    return not is_settled(state, one, other)
 
 
 def changed_pairs(

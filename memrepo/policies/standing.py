@@ -1,8 +1,8 @@
 """Determine the trust, doubts, validity, succession and contradictions of memories.
 
 All of it is computed on reading. A period of validity is half open: it includes `since` and
-excludes `until`. None means unbounded (docs/recall.md). A contradiction is a case under
-`corrections/`, or a `contradicts` link without a case. Its id is a hash of both memories.
+excludes `until`. None means unbounded (docs/recall.md). A contradiction is a `contradicts` link
+between two memories. Its id is a hash of both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.ids import visible
+from memrepo.core.ids import digest, visible
 from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
@@ -23,7 +23,6 @@ from memrepo.core.times import EARLIEST, extent, format_time
 from memrepo.policies.claims import is_by_person
 
 if TYPE_CHECKING:
-    from memrepo.core.corrections import Correction, Corrections
     from memrepo.core.state import State
 
 
@@ -272,57 +271,33 @@ def _line(memory: Memory, memories: Mapping[str, Memory], key: str) -> tuple[Mem
     return tuple(found)
 
 
-ConflictStatus = Literal["open", "resolved", "moot"]
-STATUSES: tuple[ConflictStatus, ...] = ("open", "resolved", "moot")
-"""Statuses in list order. Moot means that one of the two memories left recall for another reason.
-"""
-
-
-class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """Two memories that contradict each other, with the recorded case, or None if there is none."""
+class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
+    """Two memories that contradict each other, the newer one first, until a person decides."""
 
     id: str
-    status: ConflictStatus
-    first: Memory
-    second: Memory
-    case: Correction | None = None
-
-    @property
-    def sides(self) -> tuple[Memory, Memory]:
-        """Return both memories. If the case states which one is newer, the newer comes first."""
-        return self.first, self.second
+    sides: tuple[Memory, Memory]
 
 
-def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
-    """Return all contradictions between existing memories, sorted by status (open first) and id."""
-    from memrepo.core.corrections import contradiction_id
-
+def open_contradictions(state: State) -> tuple[Contradiction, ...]:
+    """Return the contradictions between memories that a person has to decide, sorted by id."""
     linked = (
         (id_, link.target)
-        for id_, memory in sorted(state.memories.items())
+        for id_, memory in state.memories.items()
         for link in memory.links
         if link.type == "contradicts" and link.target != id_
     )
-    pairs = {tuple(sorted(pair)): pair for pair in (*linked, *_rivals(state))}
-    for case in corrections.cases.values():
-        pair = (case.sides[0].memory, case.sides[1].memory)
-        pairs[tuple(sorted(pair))] = pair
     found = []
-    for one, other in pairs.values():
-        first, second = state.memories.get(one), state.memories.get(other)
-        if first is not None and second is not None:
-            case_ = corrections.between(one, other)
-            if status := _status(first, second, case_):
-                found.append(
-                    Conflict(
-                        id=contradiction_id(one, other),
-                        status=status,
-                        first=first,
-                        second=second,
-                        case=case_,
-                    )
-                )
-    return tuple(sorted(found, key=lambda c: (STATUSES.index(c.status), c.id)))
+    for pair in sorted({tuple(sorted(pair)) for pair in (*linked, *_rivals(state))}):
+        sides = [memory for id_ in pair if (memory := state.memories.get(id_)) is not None]
+        if len(sides) == 2 and _is_open(state, *sides):
+            old, new = sorted(sides, key=lambda memory: memory.created or EARLIEST)
+            found.append(Contradiction(id=contradiction_id(*pair), sides=(new, old)))
+    return tuple(sorted(found, key=lambda one: one.id))
+
+
+def contradiction_id(one: str, other: str) -> str:
+    """Return the id of a contradiction between two memories, which may be given in either order."""
+    return f"con-{digest(['contradiction', *sorted((one, other))])[:16]}"
 
 
 def _rivals(state: State) -> Iterator[tuple[str, str]]:
@@ -334,25 +309,27 @@ def _rivals(state: State) -> Iterator[tuple[str, str]]:
             yield from combinations(own, 2)
 
 
-def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictStatus | None:
-    """Return the status of a contradiction, or None if it has no case and a memory left recall."""
-    if first.status == second.status == "active":
-        linked = contradicts(first, second) or contradicts(second, first)
-        if case is None or case.status == "open":
-            return "open"
-        return "open" if linked and not resolved(case, first, second) else "resolved"
-    if case is None:
-        return None
-    if case.status == "resolved":
-        return "resolved"
-    # The replaced statement was stated again, so a person must decide.
-    return "open" if replaced(first, second) or replaced(second, first) else "moot"
+def _is_open(state: State, one: Memory, other: Memory) -> bool:
+    """Return whether a contradiction is undecided, also if a replaced statement was made again."""
+    if is_settled(state, one, other):
+        return False
+    if one.status == other.status == "active":
+        return True
+    is_contested = one.standing == other.standing == "contested"
+    return is_contested and (replaced(one, other) or replaced(other, one))
 
 
-def resolved(case: Correction, first: Memory, second: Memory) -> bool:
-    """Return whether a case decides that both memories, as currently worded, are true."""
-    texts = {memory.id: memory.body for memory in (first, second)}
-    return case.verdict == "both" and case.about(texts)
+def is_settled(state: State, one: Memory, other: Memory) -> bool:
+    """Return whether somebody decided between two memories as they are worded now."""
+    from memrepo.merge.tombstones import tombstones_in  # a search needs none
+
+    return as_settled(one, other) in tombstones_in(state).changes
+
+
+def as_settled(one: Memory, other: Memory) -> str:
+    """Return the decision between two memories as a text, like those of `traits`."""
+    sides = sorted((memory.id, digest([memory.body])[:12]) for memory in (one, other))
+    return " and ".join(f"{id_} {hash_}" for id_, hash_ in sides)
 
 
 def replaced(old: Memory, new: Memory) -> bool:

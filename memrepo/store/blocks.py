@@ -580,9 +580,9 @@ def _may_reject(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
 
     Those of active memories that replace nothing, and were never reworded, do not.
     """
-    areas = tuple(map(tree.layout.area, ("tombstones", "corrections")))
+    area = tree.layout.area("tombstones")
     changed = {path: sides for path, sides in differ.items() if tree.layout.is_memory(path)}
-    if len(changed) > _FEW or any(path.startswith(areas) for path in differ):
+    if len(changed) > _FEW or any(path.startswith(area) for path in differ):
         return True
     files = [(path, blob) for path, sides in changed.items() for blob in sides if blob]
     for (path, _), data in zip(files, tree.files.each(files), strict=True):

@@ -17,8 +17,6 @@ KNOWLEDGE = "memories/knowledge/2026-01"
 A, B, C = (f"mem-{digit * 16}" for digit in "abc")
 NAME = f"{KNOWLEDGE}/shed-aaaaaa.md"
 OTHER = f"{KNOWLEDGE}/gate-bbbbbb.md"
-CASE = "con-0123456789abcdef"
-CORRECTION = f"corrections/2026-01-02-{CASE}.md"
 MADE = "created: 2026-01-01T00:00:00Z"
 RUN = "20260101T000000Z-0123abcd"
 MANIFEST = f"runs/2026-01/{RUN}.json"
@@ -75,21 +73,6 @@ def scene(example: Example, files: Mapping[str, str | bytes]) -> Scene:
 def raw(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     """Return contents as bytes."""
     return {p: d if isinstance(d, bytes) else d.encode() for p, d in files.items()}
-
-
-def correction(*, verdict: str = "both", texts: str = "", id_: str = CASE) -> str:
-    """Spell a correction file about two memories."""
-    head = [
-        "type: correction",
-        f"id: {id_}",
-        "status: resolved",
-        f"verdict: {verdict}",
-        f"memories: [{A}, {B}]",
-        "by: memrepo/1",
-        "at: 2026-01-02T00:00:00Z",
-    ]
-    body = texts or f"## {A}\n\n> One.\n\n## {B}\n\n> Two."
-    return "\n".join(["---", *head, "---", "", body, ""])
 
 
 TOMB = "\n".join(
@@ -150,9 +133,6 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "path-collision": Example(
         bad=one(), around={NAME.replace("shed", "Shed"): "x"}, good=one(path=OTHER, id_=B)
-    ),
-    "correction-unreadable": Example(
-        bad={CORRECTION: correction(texts="Nothing quoted.")}, good={CORRECTION: correction()}
     ),
     "tag-unknown": Example(
         bad=one("tags: [Kitchen, kitschen]", "created: 2026-01-01T00:00:00Z"),

@@ -26,4 +26,4 @@ def test_what_was_taken_back_is_not_flagged_again(small_repo: Path) -> None:
     done(small_repo, "revert", flag, now=NEXT_DAY)
     done(small_repo, "run", now=THIRD_DAY)
     assert flags(small_repo) == 1
-    assert done(small_repo, "resolve", "--list")["corrections"] == []
+    assert done(small_repo, "resolve")["contradictions"] == []

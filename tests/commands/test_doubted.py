@@ -92,13 +92,11 @@ def test_an_edited_line_that_no_longer_contradicts_ends_the_doubt(
     write(repo, LOVES, CRANE, BARN)
     assert done(repo, "run", now=THIRD)["counts"]["memories_reworded"] == 1
     assert [memories(repo)[i].standing for i in (old, new)] == ["resolved", "resolved"]
-    assert done(repo, "resolve", now=THIRD)["corrections"] == []
-    (case,) = done(repo, "resolve", "--list", now=THIRD)["corrections"]
-    assert (case["status"], case["verdict"]) == ("resolved", "both")
+    assert done(repo, "resolve", now=THIRD)["contradictions"] == []
     assert done(repo, "check", now=THIRD)["problems"] == []
     done(repo, "revert", now=THIRD)
     assert [memories(repo)[i].standing for i in (old, new)] == ["contested", "contested"]
-    assert len(done(repo, "resolve", now=THIRD)["corrections"]) == 1
+    assert len(done(repo, "resolve", now=THIRD)["contradictions"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 from driving import NEXT_DAY, assert_sound, begin, done, git, memories, memrepo, standing
 
-from memrepo.core import corrections
-from memrepo.core.layout import Layout
-
 LOVES, HATES = (
     "- Theme of editors: the dark one",
     "- Theme of editors: the light one",
@@ -40,55 +37,49 @@ def pair(repo: Path) -> tuple[str, str]:
     return loves, hates
 
 
-def cases(repo: Path) -> dict[str, corrections.Correction]:
-    paths = sorted((repo / "corrections").glob("*.md"))
-    files = {p.relative_to(repo).as_posix(): p.read_bytes() for p in paths}
-    found = corrections.read_corrections(files, Layout())
-    assert not found.problems
-    return dict(found.cases)
+def logged(repo: Path) -> list[str]:
+    return [p.read_text("utf-8") for p in sorted((repo / "corrections").glob("*.md"))]
 
 
-def the_case(repo: Path) -> corrections.Correction:
-    (case,) = cases(repo).values()
-    return case
+def open_cases(repo: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ask(repo)["contradictions"]
+    return found
 
 
 def ask(repo: Path, *argv: str) -> dict[str, Any]:
     return done(repo, "resolve", *argv, now=MUCH_LATER)
 
 
-def test_a_flag_and_its_correction_are_one_commit(repo: Path) -> None:
+def test_a_flag_and_what_people_read_of_it_are_one_commit(repo: Path) -> None:
     loves, hates = pair(repo)
-    case = the_case(repo)
-    assert (case.status, case.verdict, case.confidence) == ("open", "flagged", 0.5)
-    assert {s.memory: s.text for s in case.sides} == {
-        i: m.body for i, m in memories(repo).items() if i in (loves, hates)
-    }
+    (text,) = logged(repo)
+    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    assert text.startswith("# Contested\n")
+    assert all(word in text for word in (loves, hates, LOVES[2:], HATES[2:], run, "0.50"))
     (flag,) = git(repo, "log", "--grep=^Memrepo-Op: flag", "--format=%H").split()
     shown = git(repo, "show", "--name-only", "--format=", flag).split()
     assert len([p for p in shown if p.startswith("memories/")]) == 2
     assert [p for p in shown if p.startswith("corrections/")] == [
-        f"corrections/2026-03-02-{case.id}.md"
+        f"corrections/2026-03-02-{open_cases(repo)[0]['id']}.md"
     ]
-    run = done(repo, "log", "--runs")["runs"][0]["run"]
-    assert case.run == run
     assert done(repo, "status")["contradictions"] == 1
     assert memrepo(repo, "check", "--all").exit == 0
     assert_sound(repo)
 
 
 def test_it_is_listed_shown_from_both_sides_and_asks_for_a_decision(repo: Path) -> None:
-    (row,) = ask(repo)["corrections"]
-    assert row["id"] == the_case(repo).id
+    (row,) = open_cases(repo)
     before = standing(repo)
     for word in (row["id"], row["id"][:8], *pair(repo), pair(repo)[0][:8]):
         answer = memrepo(repo, "resolve", word)
-        (shown,) = answer.data["corrections"]
-        assert (answer.exit, shown["id"], shown["status"]) == (3, row["id"], "open")
+        (shown,) = answer.data["contradictions"]
+        assert (answer.exit, shown["id"]) == (3, row["id"])
         texts = {m["text"]: m["evidence"][0]["quote"] for m in shown["memories"]}
         assert texts == {LOVES[2:]: LOVES, HATES[2:]: HATES}
     text = memrepo(repo, "resolve", row["id"], as_json=False).out
     assert LOVES in text
+    assert f"why: {shown['reason']}" in text
+    assert shown["reason"] in logged(repo)[0]
     assert "--keep MEMORY or --both" in text
     assert standing(repo) == before
 
@@ -104,16 +95,27 @@ def test_the_kept_memory_replaces_the_other_in_one_commit(repo: Path) -> None:
     assert found[loves].superseded_by == (hates,)
     assert found[hates].supersedes == (loves,)
     assert found[hates].standing == "resolved"
-    case = the_case(repo)
-    assert (case.verdict, case.kept, case.reason) == ("superseded", hates, "she said so today")
-    assert case.by == "human:person@example.org"
-    touched = set(git(repo, "show", "--name-only", "--format=", data["commit"]).split())
-    assert len(touched - {"MEMORY.md"}) == 3
-    assert ask(repo)["corrections"] == []
-    assert "unchanged" in ask(repo, case.id, "--keep", hates)
-    assert memrepo(repo, "resolve", case.id, "--both").exit == 3
-    assert memrepo(repo, "resolve", case.id).exit == 0
+    commit = git(repo, "show", "--format=%B", "--name-only", data["commit"])
+    assert "Memrepo-Reason: she said so today" in commit
+    assert len([line for line in commit.splitlines() if line.startswith("memories/")]) == 2
+    assert open_cases(repo) == []
+    answer = memrepo(repo, "resolve", hates, "--both")
+    assert (answer.exit, answer.error["fix"].count("memrepo log --op resolve")) == (2, 1)
+    assert done(repo, "log", "--op", "resolve")["entries"][0]["commit"] == data["commit"]
     assert_sound(repo)
+
+
+def test_what_a_person_decided_against_may_be_stated_again_and_is_not_asked_again(
+    repo: Path,
+) -> None:
+    loves, hates = pair(repo)
+    ask(repo, loves, "--keep", hates)
+    office = "- The office is in the old mill by the river."
+    for day, lines in ((4, (office, HATES)), (5, (LOVES, office, HATES))):
+        write(repo.parent / "workspace", *lines)
+        done(repo, "run", now=f"2026-03-0{day}T09:00:00Z")
+        assert open_cases(repo) == []
+        assert [memories(repo)[i].status for i in (loves, hates)] == ["superseded", "active"]
 
 
 def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: Path) -> None:
@@ -123,14 +125,14 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
     for id_ in (loves, hates):
         assert (found[id_].status, found[id_].standing) == ("active", "resolved")
         assert not found[id_].fields.get("links")
-    assert done(repo, "resolve", "--list")["corrections"][0]["verdict"] == "both"
-    assert done(repo, "resolve")["corrections"] == []
-    before = cases(repo)
+    (record,) = done(repo, "reject", "--list")["rejected"]
+    assert (record["reason"], record["statement"].count("mem-")) == ("on two machines", 4)
+    assert open_cases(repo) == []
     for day in (4, 5):
         answer = memrepo(repo, "run", "--mode", "reconciliation", now=f"2026-03-0{day}T09:00:00Z")
         assert answer.exit == 0
     assert answer.data["status"] == "skipped"
-    assert cases(repo) == before
+    assert open_cases(repo) == []
     write(
         repo.parent / "workspace",
         LOVES,
@@ -142,21 +144,30 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
     assert_sound(repo)
 
 
+def test_a_decision_that_both_are_true_can_be_lifted(repo: Path) -> None:
+    ask(repo, pair(repo)[0], "--both")
+    (record,) = done(repo, "reject", "--list")["rejected"]
+    done(repo, "reject", record["key"], "--undo", now=MUCH_LATER)
+    assert memrepo(repo, "run", "--mode", "reconciliation", now=MUCH_LATER).data["pending"] == 1
+    done(repo, "accept", now=MUCH_LATER)
+    assert len(open_cases(repo)) == 1
+
+
 def test_a_revert_opens_the_case_again_and_of_the_run_takes_it_away(repo: Path) -> None:
-    commit = ask(repo, the_case(repo).id, "--keep", pair(repo)[0])["commit"]
+    commit = ask(repo, pair(repo)[0], "--keep", pair(repo)[0])["commit"]
     done(repo, "revert", commit, now="2026-03-04T09:00:00Z")
-    assert the_case(repo).status == "open"
+    assert len(open_cases(repo)) == 1
     assert {memories(repo)[i].standing for i in pair(repo)} == {"contested"}
     run = done(repo, "log", "--runs")["runs"][0]["run"]
     done(repo, "revert", run, now="2026-03-05T09:00:00Z")
-    assert not list((repo / "corrections").glob("*.md"))
+    assert logged(repo) == []
     assert_sound(repo)
 
 
 @pytest.mark.parametrize(
     ("argv", "exit_", "said"),
     [
-        (("con-ffff", "--both"), 2, "no contradiction is called"),
+        (("con-ffff", "--both"), 2, "no open contradiction is called"),
         (("--both",), 2, "no contradiction was given"),
         (("con-", "--both", "--keep", "mem-1"), 2, "not allowed with"),
     ],
@@ -165,19 +176,3 @@ def test_what_cannot_be_resolved(repo: Path, argv: tuple[str, ...], exit_: int, 
     answer = memrepo(repo, "resolve", *argv)
     assert answer.exit == exit_
     assert said in answer.error["message"]
-
-
-def test_a_damaged_correction_is_named_by_check(repo: Path) -> None:
-    path = next((repo / "corrections").glob("*.md"))
-    path.write_text(path.read_text().replace("verdict: flagged", "verdict: shut"))
-    name = path.relative_to(repo).as_posix()
-    answer = memrepo(repo, "check", name)
-    assert answer.exit == 1
-    (problem,) = answer.data["problems"]
-    assert (problem["rule"], problem["key"], problem["line"]) == (
-        "correction-unreadable",
-        "verdict",
-        5,
-    )
-    git(repo, "add", "-A")
-    assert memrepo(repo, "check", "--staged").exit == 1

@@ -151,7 +151,7 @@ def test_two_people_who_replaced_one_memory_contradict_each_other(
         if turn == 2:  # a run that touches one of them does not end what two people stated
             write(desk, "sources/MEMORY.md", f"# Home\n\n- {ola}\n")
         done(desk, "run", now=LATER)
-        (case,) = done(desk, "resolve", now=LATER)["corrections"]
+        (case,) = done(desk, "resolve", now=LATER)["contradictions"]
         assert case["reason"] == f"both were written to replace {id_}"
         assert {m.standing for m in memories(desk).values() if m.status == "active"} == {
             "contested"
@@ -159,7 +159,7 @@ def test_two_people_who_replaced_one_memory_contradict_each_other(
     assert any(m.sources for m in memories(desk).values() if m.body == ola)
     done(desk, "resolve", case["id"], "--both", now=LATER)
     done(desk, "run", now=LATER)
-    assert done(desk, "resolve", now=LATER)["corrections"] == []
+    assert done(desk, "resolve", now=LATER)["contradictions"] == []
 
 
 @pytest.mark.parametrize("forgotten_first", [True, False])

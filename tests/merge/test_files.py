@@ -53,6 +53,10 @@ def test_the_longer_version_stands(prefix: str, path: str) -> None:
     assert join(path, None, b"1", b"2", prefix) == (b"2", True)
 
 
+def test_of_two_files_for_people_about_one_case_the_longer_stands_and_nothing_is_lost() -> None:
+    assert join("corrections/a.md", None, b"theirs", b"ours") == (b"theirs", False)
+
+
 @pytest.mark.parametrize("path", ["sources/a.md", "memrepo.toml"])
 @pytest.mark.parametrize("prefix", ["", "memrepo/"])
 def test_sources_and_the_configuration_are_joined_by_line(path: str, prefix: str) -> None:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from strategies import IDS, cases
 
 from memrepo.core import codec
-from memrepo.core.corrections import Correction, Side, contradiction_id, encode, path_of
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, Link, Memory, references
 from memrepo.core.state import State, read_state
@@ -208,31 +207,6 @@ def test_only_files_of_ours_that_are_not_rendered_go_back() -> None:
     assert found.effect == {"sources/a.md": b"0"}
     assert back(state(), state(**then)).effect == {"sources/a.md": None}
     assert back(state(**then), state()).effect == {"sources/a.md": b"1"}
-
-
-def case(one: str, other: str) -> dict[str, bytes]:
-    made = Correction(
-        id=contradiction_id(one, other),
-        verdict="flagged",
-        sides=(Side(memory=one, text="x"), Side(memory=other, text="y")),
-        by="process:run",
-        at=NOW,
-    )
-    path = path_of(Layout(), made)
-    return {path: encode(made)}
-
-
-def test_of_a_part_only_corrections_about_no_other_memory_go_along() -> None:
-    ours, others = case(A, B), case(A, C)
-    memories = [fact(i) for i in (A, B, C)]
-    before = state(*memories)
-    after = state(*memories, **ours, **others, **{"sources/a.md": b"1"})
-    found = back(before, after, only=frozenset({A, B}))
-    assert found.effect == dict.fromkeys(ours)
-    broken = state(*memories, **dict.fromkeys(ours, b"no case"))
-    assert back(before, broken, only=frozenset({A, B})).effect == {}
-    again = back(after, before, only=frozenset({A, B}))
-    assert again.effect == ours
 
 
 def test_a_replacement_that_stays_is_contested_with_what_returns() -> None:

@@ -367,8 +367,7 @@ def test_a_row_undated_waits(repo: Path) -> None:
     ids = {added(repo, HATES), added(repo, LOVES, now=LATER)}
     done(repo, "run", now=NEXT_DAY)
     assert {memories(repo)[id_].standing for id_ in ids} == {"contested"}
-    (case,) = done(repo, "resolve", "--list")["corrections"]
-    assert case["status"] == "open"
+    assert len(done(repo, "resolve")["contradictions"]) == 1
 
 
 @row("A contradiction of confidence 0.9 or less is flagged and not resolved", "classic")
@@ -409,9 +408,9 @@ def test_a_row_superseded(tmp_path: Path) -> None:
 )
 def test_a_row_compared_by_runs(repo: Path) -> None:
     ids = {added(repo, HATES), added(repo, LOVES)}
-    assert done(repo, "resolve", "--list")["corrections"] == []
+    assert done(repo, "resolve")["contradictions"] == []
     done(repo, "run", now=NEXT_DAY)
-    (case,) = done(repo, "resolve", "--list")["corrections"]
+    (case,) = done(repo, "resolve")["contradictions"]
     assert {m["id"] for m in case["memories"]} == ids
 
 

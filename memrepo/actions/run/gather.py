@@ -21,7 +21,6 @@ from memrepo.actions.work import Work
 from memrepo.config import Config, parse_config
 from memrepo.core import codec
 from memrepo.core.codec import changed_keys
-from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import Problem
 from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.judge import Statement
@@ -352,15 +351,12 @@ def edited_since(work: Work, manifests: Sequence[Manifest]) -> frozenset[str]:
     state, layout, files = work.tree.state(), work.tree.layout, work.tree.files
     bases = [m.base for m in manifests if m.base and m.logic == LOGIC_VERSION]
     written = files.changed_since(bases[-1]) if bases else None
-    records = (layout.area("corrections"), layout.area("runs"))
+    records = (layout.area("tombstones"), layout.area("runs"))
     if written is None or layout.config in written:
         return frozenset(m.id for m in state.active)
     if any(not blob and path.startswith(records) for path, blob in written.items()):
         return frozenset(m.id for m in state.active)  # a decision about some pair was deleted
-    cases = corrections_of(state)
-    doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
-    changed = frozenset(memory.id for memory in state.active if memory.path in written)
-    return changed.union(*(case.memories for case in doubted))
+    return frozenset(memory.id for memory in state.active if memory.path in written)
 
 
 # -- the input ---------------------------------------------------------------------------------

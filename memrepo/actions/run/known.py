@@ -19,7 +19,6 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from memrepo.core.codec import changed_keys
-from memrepo.core.corrections import corrections_of
 from memrepo.core.errors import MemrepoError, Problem
 from memrepo.core.ids import digest
 from memrepo.core.memory import (
@@ -52,7 +51,7 @@ from memrepo.policies.claims import (
     texts_of,
 )
 from memrepo.policies.phrases import are_apart
-from memrepo.policies.standing import RETIRED
+from memrepo.policies.standing import RETIRED, is_settled
 from memrepo.read.intake import Reader
 
 _Value = TypeVar("_Value")
@@ -203,14 +202,8 @@ class Known:
 
     def is_decided_by_person(self, memory: Memory) -> bool:
         """Return whether a person wrote the replacement of a memory, or decided on replacing it."""
-        for id_ in memory.superseded_by:
-            successor = self.state.memories.get(id_)
-            case = corrections_of(self.state).between(id_, memory.id)
-            if successor is not None and is_by_person(successor):
-                return True
-            if case is not None and case.by.startswith("human:"):
-                return True
-        return False
+        heirs = filter(None, map(self.state.memories.get, memory.superseded_by))
+        return any(is_by_person(heir) or is_settled(self.state, heir, memory) for heir in heirs)
 
     # -- changing ----------------------------------------------------------------------------
 

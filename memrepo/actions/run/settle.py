@@ -2,7 +2,7 @@
 
 Replacements come from edited lines, from operations of a judge, and from what rules find about
 changed statements (`overtake`). Between two that no rule can order, a person chooses: both are
-contested, and a case in `corrections/` says why.
+contested. A file in `corrections/`, which no program reads, says why.
 
 A memory without any remaining evidence is retired: archived until a source states it again.
 Lineage: memory-purifier, stale sweep. Deliberate differences: a deleted paragraph counts like a
@@ -20,7 +20,7 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 import msgspec
@@ -29,14 +29,6 @@ from msgspec.structs import replace
 from memrepo.actions.pending import REQUEST
 from memrepo.actions.run.gather import Input, RunPlan
 from memrepo.actions.run.known import Known
-from memrepo.core import corrections
-from memrepo.core.corrections import (
-    Correction,
-    CorrectionVerdict,
-    Side,
-    contradiction_id,
-    corrections_of,
-)
 from memrepo.core.errors import Problem
 from memrepo.core.ids import visible
 from memrepo.core.judge import Statement
@@ -49,8 +41,8 @@ from memrepo.core.memory import (
     Stamp,
     listed_places,
 )
-from memrepo.core.messages import cut
-from memrepo.core.state import Change, Step, Update, Write
+from memrepo.core.messages import cut, fold
+from memrepo.core.state import Step, Update, Write
 from memrepo.policies.change import (
     StatementChange,
     changed_pairs,
@@ -69,7 +61,10 @@ from memrepo.policies.hotcache import place_of
 from memrepo.policies.links import find_directives
 from memrepo.policies.standing import (
     RETIRED,
+    contesting,
+    contradiction_id,
     contradicts,
+    is_settled,
     newer_of,
     reconciled,
     superseded,
@@ -78,6 +73,8 @@ from memrepo.policies.standing import (
 from memrepo.policies.upkeep import archive, interlock, unarchive
 from memrepo.read.intake import Intake, Reader, SourceText
 
+MAX_REASON = 500
+"""Maximum characters of a reason in a file of `corrections/`."""
 SURE, UNSURE = 0.95, 0.5
 """Confidence in a change that nobody needs to check, and in one that somebody should."""
 
@@ -277,7 +274,7 @@ def supersede(known: Known, new: str, old: str, reason: str, sure: float | None 
             changes=(
                 Update(id=old, fields=superseded(before, new, known.now)),
                 Update(id=new, fields=gains),
-                _case_of(known, new, old, "superseded", reason, sure),
+                _log(known, new, old, "Superseded", reason, sure),
             ),
         )
     )
@@ -299,81 +296,51 @@ def _flag(known: Known, doubt: _Doubt) -> None:
         fields = {"standing": "contested", "links": (*links, *edge)}
         changes.append(Update(id=id_, fields=fields))
     if changes:
-        case = _case_of(known, new, old, "flagged", doubt.why, doubt.sure)
+        case = _log(known, new, old, "Contested", doubt.why, doubt.sure)
         both = (new, old)
         known.add(Step(op="flag", reason=doubt.why, changes=(*changes, case), memories=both))
 
 
-def _case_of(
-    known: Known,
-    new: str,
-    old: str,
-    verdict: CorrectionVerdict,
-    reason: str,
-    sure: float | None,
-) -> Write:
-    """Return the write that records a correction about two memories.
-
-    An earlier correction about the pair is overwritten, and its date remains.
-    """
-    before = corrections_of(known.state).between(new, old)
-    return corrections.record(
-        known.state,
-        Correction(
-            id=contradiction_id(new, old),
-            verdict=verdict,
-            kept=new if verdict == "superseded" else "",
-            sides=(
-                Side(memory=new, text=known.current(new).body),
-                Side(memory=old, text=known.current(old).body),
-            ),
-            confidence=sure,
-            reason=reason,
-            by=OWN_ACTOR,
-            run=known.run,
-            at=(before.at if before else None) or known.now,
-            decided=known.now if verdict != "flagged" else None,
-        ),
-    )
+def _log(known: Known, new: str, old: str, what: str, reason: str, sure: float | None) -> Write:
+    """Return the write of a file for people that says what became of two memories, and why."""
+    day = known.now.astimezone(UTC).date().isoformat()
+    path = f"{known.state.layout.area('corrections')}{day}-{contradiction_id(new, old)}.md"
+    why = fold(reason, MAX_REASON) + (f" (confidence {sure:.2f})" if sure is not None else "")
+    lines = [f"# {what}", "", f"{why}. Decided on {day} by {known.run}."]
+    for id_ in (new, old):
+        quoted = (f"> {line}".rstrip() for line in known.current(id_).body.split("\n"))
+        lines += ["", f"## {id_}", "", *quoted]
+    return Write(path=path, data="\n".join([*lines, ""]).encode("utf-8", "replace"))
 
 
 def _is_resolved(known: Known, new: str, old: str) -> bool:
-    """Return whether a decision on two memories is still valid for their current texts.
-
-    A person's decision is valid until one of the texts changes. A run's decision is valid until the
-    superseded memory is stated again.
-    """
-    case = corrections_of(known.state).between(new, old)
-    texts = {id_: known.current(id_).body for id_ in (new, old)}
-    if case is None or case.status == "open" or not case.about(texts):
-        return False
-    return case.by.startswith(("human:", "process:")) or new not in known.ops
+    """Return whether somebody decided between two memories as they are worded now."""
+    return is_settled(known.state, known.current(new), known.current(old))
 
 
 # -- what ends by itself ---------------------------------------------------------------------------
 
 
 def end_contradictions(known: Known) -> None:
-    """End contradictions that rules raised and that a run's steps resolved.
+    """End contradictions that a run's steps resolved.
 
-    An edited line may no longer contradict the other, or one memory may have left recall. A
-    contradiction remains if a person examined it or if another memory still contradicts it.
+    An edited line may no longer contradict the other, or one memory may have left recall. A memory
+    remains contested if another one still contradicts it.
     """
     flagged = {frozenset(step.memories) for step in known.steps if step.op == "flag"}
-    cases = [
-        case
-        for _, case in sorted(corrections_of(known.state).cases.items() if known.changed else ())
-        if (case.verdict, case.by) == ("flagged", OWN_ACTOR)
-        if not known.changed.keys().isdisjoint(case.memories)
-        if frozenset(case.memories) not in flagged
-    ]
-    for case in cases:
-        sides = [m for id_ in case.memories if (m := known.memory(id_)) is not None]
+    before = known.state.memories
+    changed = (m for id_ in known.changed for m in (before.get(id_), known.memory(id_)) if m)
+    pairs = {
+        frozenset((memory.id, other)) for memory in changed for other in contesting(memory)
+    } - flagged
+    for pair in sorted(map(sorted, pairs)):
+        sides = [m for id_ in pair if (m := known.memory(id_)) is not None]
         active = [memory for memory in sides if memory.status == "active"]
-        rivals = {doubt.old for id_ in case.memories for doubt in _find_rivals(known, id_)}
-        is_rivalry = not rivals.isdisjoint(case.memories)  # only a person can end it
-        if len(active) == len(case.sides) and not is_rivalry and find_change(*active) is None:
-            _record_both_valid(known, case, active)
+        rivals = {doubt.old for id_ in pair for doubt in _find_rivals(known, id_)}
+        is_rivalry = not rivals.isdisjoint(pair)  # only a person can end it
+        if len(active) == 2 and not is_rivalry and find_change(*active) is None:
+            if any(m.id in before and before[m.id].body != m.body for m in active):
+                _record_both_valid(known, active)
         elif len(active) == 1:
             (left,) = active
             if uncontested(left, "", known.is_active):
@@ -385,17 +352,14 @@ def _end(known: Known, id_: str, reason: str) -> None:
     known.add(Step(op="resolve", reason=reason, changes=(change,)))
 
 
-def _record_both_valid(known: Known, case: Correction, sides: Sequence[Memory]) -> None:
+def _record_both_valid(known: Known, sides: Sequence[Memory]) -> None:
     """Record both memories of a contradiction as valid."""
     reason = "the two no longer contradict each other"
-    updates: Iterator[Change] = (
+    changes = tuple(
         Update(id=memory.id, fields=reconciled(memory, other.id, known.is_active))
         for memory, other in (sides, sides[::-1])
     )
-    first, second = (memory.id for memory in sides)
-    decided = _case_of(known, first, second, "both", reason, case.confidence)
-    changes = (*updates, decided)
-    known.add(Step(op="resolve", reason=reason, changes=changes, memories=(first, second)))
+    known.add(Step(op="resolve", reason=reason, changes=changes))
 
 
 DONE = "its box was ticked"

@@ -570,45 +570,24 @@ def resolve(
 
     if not isinstance(result, Disputes):
         return written(request, result, colour=colour)
+    found = result.contradictions
     if request.id:
-        (one,) = result.corrections
-        ask = [f"decide it: `memrepo resolve {one.id}` with {HOW}"]
-        return "\n".join([*_shown(one), *ask * (one.status == "open")])
-    found = result.corrections
-    are_open = not request.list
-    lines = [counted(len(found), "correction", "corrections")]
-    if are_open:
-        lines = [f"{counted(len(found), 'contradiction is', 'contradictions are')} open"]
+        return "\n".join(
+            [*_shown(found[0]), f"decide it: `memrepo resolve {found[0].id}` with {HOW}"]
+        )
+    lines = [f"{counted(len(found), 'contradiction is', 'contradictions are')} open"]
     for row in found:
-        verdict = f", {_verdict(row)}" if row.status == "resolved" else ""
-        lines.append(f"\n{row.id}" + ("" if are_open else f"  {row.status}{verdict}"))
-        lines += [f"  {m.id}  {cut(m.text, _WIDTH)}" for m in row.memories]
-    if found and are_open:
+        lines += [f"\n{row.id}", *(f"  {m.id}  {cut(m.text, _WIDTH)}" for m in row.memories)]
+    if found:
         lines.append(f"\n`memrepo resolve ID` shows one; {HOW} decides it")
     return "\n".join(lines)
 
 
 def _shown(shown: Dispute) -> list[str]:
-    """Return the lines that describe a contradiction: status, texts, evidence and reason."""
-    lines = [f"{shown.id}  {shown.status}"]
+    """Return the lines that describe a contradiction: texts, evidence and reason."""
+    lines = [shown.id]
     for memory in shown.memories:
         lines += ["", f"{memory.id}  {memory.status}, {memory.standing}"]
         lines += [f"  {visible(line)}" for line in memory.text.split("\n")]
         lines += evidence_lines(memory.evidence)
-    lines.append("")
-    if shown.reason:
-        sure = f" (confidence {shown.confidence:.2f})" if shown.confidence is not None else ""
-        lines.append(f"why: {visible(shown.reason)}{sure}")
-    if shown.status == "resolved":
-        lines.append(f"{_verdict(shown)}, decided by {shown.by}")
-    return lines
-
-
-def _verdict(shown: Dispute) -> str:
-    match shown.verdict:
-        case "superseded":
-            return f"{shown.kept} was kept"
-        case "both":
-            return "both remain"
-        case _:
-            return "not decided"
+    return [*lines, "", *[f"why: {visible(shown.reason)}"] * bool(shown.reason)]

@@ -146,12 +146,15 @@ def test_what_was_hashed_from_the_value_is_hashed_anew() -> None:
         (path, memory(text, old)),
         ("memories/knowledge/undated/aa/ida.md", memory("The boat is called Ida", other)),
         ("runs/2026-03/20260301T090000Z-00000000.json", manifest),
+        (f"corrections/2026-03-01-con-{'a' * 16}.md", f"## {old}\n\n## {other}\n".encode()),
+        (f"corrections/2026-03-01-con-{'b' * 16}.md", f"## {other}\n".encode()),
     )
     edit = prepare(Edit(needles=NEEDLES, seed="s"), rows, Layout(), frozenset())
     new = edit.ids[old]
     assert new == Edit(needles=(), seed="s").another(old)
     assert edit.ids[text_hash(text)] == text_hash(new_text)
     assert other not in edit.ids
+    assert [one for one in edit.ids if one.startswith("con-")] == [f"con-{'a' * 16}"]
     moved = f"memories/knowledge/undated/{new[4:6]}/purged-likes-tea-{new[4:10]}.md"
     assert edit.path(path) == moved
     assert edited(memory(text, old).decode(), edit) == memory(new_text, new).decode()

@@ -29,6 +29,7 @@ from memrepo.read.kinds import (
     PLACEHOLDER,
     is_below,
     is_marked,
+    is_of_owner,
     is_profile,
     kinds,
     named_kind,
@@ -154,7 +155,8 @@ class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
     def file(self) -> str:
         """Return the file of the statement if its lines on the page are limited, or nothing."""
         file = self.place[0]
-        return "" if file.rpartition("/")[2] in HOME_FILES - _READ_AT_START else file
+        is_home = file.rpartition("/")[2] in HOME_FILES - _READ_AT_START
+        return "" if is_home or is_of_owner(file) else file
 
     @property
     def day(self) -> str:
@@ -383,7 +385,7 @@ def order_of(memory: Memory) -> tuple[object, ...]:
 
 def is_about_person(memory: Memory) -> bool:
     """Return whether a memory comes from a file about the person."""
-    return _is_of(memory, PERSONS)
+    return _is_of(memory, PERSONS) or any(map(is_of_owner, memory.files))
 
 
 def is_of_contact(memory: Memory) -> bool:
@@ -448,7 +450,7 @@ def _traits_of(memory: Memory) -> _Traits:
     if part == "project" and kind == "project" and not _is_of_project(unit):
         part = "fact"
     if part in ("person", "agent"):
-        sure = BEST if _is_of(memory, (*PERSONS, *AGENTS)) else GOOD
+        sure = BEST if is_about_person(memory) or _is_of(memory, AGENTS) else GOOD
     else:
         sure = GOOD if kind in _PAGES or not memory.sources else LOW
         if _is_stated(part, kind, section, signs):
@@ -586,7 +588,7 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
     is_fact = memory.type in ("identity", "relationship", "fact") or gives_name(memory)
     if is_of_contact(memory) and not memory.is_wanted:
         return "contact"
-    if _is_of(memory, PERSONS) and (is_fact or memory.type == "constraint"):
+    if is_about_person(memory) and (is_fact or memory.type == "constraint"):
         if section == "preference":
             return "preference"
         if is_fact:
@@ -689,7 +691,7 @@ class _House(msgspec.Struct, frozen=True, kw_only=True):
         if not resource or folder.removesuffix("/memory") in self.own or folder in self.own:
             if name in _CURATED or not resource:
                 return 1.5
-            return 1.0 if name in HOME_FILES else 0.5
+            return 1.0 if name in HOME_FILES or is_of_owner(name) else 0.5
         return None if is_below(resource, self.others) else 0.0
 
 

@@ -163,7 +163,7 @@ def shop(tmp_path: Path) -> Path:
         "Übersicht.md": "# Übersicht\n\n- [[Kiln]]\n- [[Horno|Der neue Ofen]]\n",
         "decisions.md": "# Decisions\n\n- 2026-02-20: We fire with wood only.\n",
         "2026-02-27.md": f"# 2026-02-27\n\n## Glaze mill\n\n- {BELT}\n",
-        "Über mich.md": f"# Über mich\n\n- Ich mag keine Anrufe vor zehn.\n{ME}\n",
+        "Über mich.md": "# Über mich\n\n- Ich mag keine Anrufe vor zehn.\n",
         "Notes/Holt.md": "---\ntype: contact\n---\n## Daten\n\n- Prefers rye from the mill.\n",
     }
     vault = tmp_path / "vault"
@@ -198,6 +198,9 @@ def test_what_a_note_says_of_a_person_is_never_the_owners(shop: Path) -> None:
 
 
 def test_the_note_that_is_named_for_the_owner_is_the_owners(shop: Path) -> None:
+    note = shop.parent / "vault/Über mich.md"
+    note.write_text(f"{note.read_text()}{ME}\n")
+    done(shop, "run", now=LATER)
     found = page(shop)
     assert found["Ich mag keine Anrufe vor zehn."] == "Preferences"
     assert [found[line[2:]] for line in ME.split("\n")] == ["User"] * 3

@@ -420,7 +420,7 @@ def needs_second_question(
     """Return whether a model is asked again whether the lines state what an operation states.
 
     Only whole lines in their own words need no second question, unless later lines of the question
-    are about the same, or a line is a task, which may be told as a fact.
+    are about the same, or a line is a task, which may be worded as a fact.
     """
     if op.op in ("replace", "close"):
         return True

@@ -42,7 +42,7 @@ from memrepo.judge.checks import (
     with_near_lines,
 )
 from memrepo.judge.documents import DAY, OPEN_TYPES, Batch, Vocabulary, day_of, is_heading, related
-from memrepo.judge.interface import Assessment, Change, Fault, Operation, Question
+from memrepo.judge.interface import Assessment, Fault, Operation, Question
 from memrepo.policies.change import begin_apart
 from memrepo.text.words import content_words
 
@@ -193,7 +193,6 @@ def shelf_question(
     new: frozenset[str],
     names: Sequence[str],
     today: str,
-    refused: Sequence[tuple[Change, Sequence[str]]] = (),
     *,
     alike: Sequence[tuple[str, str]] = (),
     page: Sequence[str] = (),
@@ -202,13 +201,8 @@ def shelf_question(
 
     `today` is an ISO date. Listed by their ids are memories that end soon, those from files that
     each session loads, open ends, what reports a day, the pairs `alike`, and the `page` that
-    earlier questions chose. `refused` are changes of the first answer that are asked for once more,
-    with the reasons.
+    earlier questions chose.
     """
-    again: list[str] = []
-    for change, reasons in refused:
-        given = json.dumps(msgspec.to_builtins(change), ensure_ascii=False)
-        again += [f"refused: {given}", f"reason: {'; '.join(reasons)}"]
     rows = (f"{'+ ' if id_ in new else ''}{memory_row(id_, m)}" for id_, m in memories.items())
     due = sorted((m.valid_until, id_) for id_, m in memories.items() if is_due(m, today))
     open_ends = sorted(
@@ -228,10 +222,9 @@ def shelf_question(
         "alike": [" ".join(pair) for pair in alike],
         "page so far": page,
     }
-    listed = {name: ids for name, ids in listed.items() if any(ids)} if not refused else {}
-    lists = (f"{name}: {', '.join(ids)}" for name, ids in listed.items())
-    data = fence("\n".join((*_named(names), f"today: {today}", *lists, *again, *rows)))
-    return Question(kind="shelf", data=data, items=len(refused) or len(memories) // 2)
+    lists = (f"{name}: {', '.join(ids)}" for name, ids in listed.items() if any(ids))
+    data = fence("\n".join((*_named(names), f"today: {today}", *lists, *rows)))
+    return Question(kind="shelf", data=data, items=len(memories) // 2)
 
 
 def is_due(memory: Memory, today: str) -> bool:

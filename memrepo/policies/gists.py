@@ -28,7 +28,7 @@ from memrepo.core.state import Create, State, Step, Update
 from memrepo.policies.hotcache import is_archive_exempt
 from memrepo.policies.links import mentions
 from memrepo.policies.rules import CompressionRules
-from memrepo.text.words import content_words, entries, stop_words
+from memrepo.text.words import content_words, entries
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
 """Limits of a gist: sentences and characters of the summary, tags, and characters of the title."""
@@ -112,7 +112,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     entities: tuple[str, ...] = ()
 
 
-def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
+def summary_of(memories: Sequence[Memory]) -> Summary:
     """Summarise memories by selecting their most important sentences."""
     texts = list(dict.fromkeys(s for m in memories for s in sentences(without_secrets(m.body))))
     counts = word_counts(texts)
@@ -121,7 +121,7 @@ def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
     names = Counter(name for m in memories for name in mentions(m.body)[0])
     common = sorted(counts, key=lambda word: (-counts[word], word))[:_WORDS]
     return Summary(
-        title=clipped(" ".join((topic or ", ".join(common) or memories[0].slug).split()), TITLE),
+        title=clipped(" ".join((", ".join(common) or memories[0].slug).split()), TITLE),
         text=" ".join(text),
         facts=tuple(telling(rest, counts, FACTS, FACTS * FACT)),
         entities=tuple(sorted(names, key=lambda name: (-names[name], name))[:ENTITIES]),
@@ -151,16 +151,6 @@ MIN_CANDIDATES = 10
 """Compress only if there are at least this many candidates."""
 SMALLEST, LARGEST = 3, 20
 """The minimum and maximum number of memories per summary."""
-_COMMON = 0.5
-"""A word in more than this share of the candidates is too common to be a topic."""
-
-
-class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """A group of memories with a common topic, oldest first."""
-
-    topic: str
-    memories: tuple[Memory, ...]
-
 
 Score = Callable[[Memory], float]
 
@@ -207,59 +197,26 @@ def _is_protected(memory: Memory, words: Collection[str]) -> bool:
     )
 
 
-def groups(found: Sequence[Memory]) -> list[Group]:
-    """Split candidates for compression by scope and layer, then by topic, then by time."""
+def groups(found: Sequence[Memory]) -> list[tuple[Memory, ...]]:
+    """Split candidates for compression by scope and layer, then by time, oldest group first."""
     parts: dict[tuple[str, str], list[Memory]] = {}
     for memory in found:
         parts.setdefault((memory.scope, memory.layer), []).append(memory)
-    made = [group for part in parts.values() for group in _grouped(part)]
-    return sorted(made, key=lambda group: (_age(group.memories[0]), group.topic))
+    return sorted((cut for part in parts.values() for cut in _cuts(part)), key=lambda g: _age(g[0]))
 
 
-def _grouped(part: Sequence[Memory]) -> Iterator[Group]:
-    """Yield a group for each topic, most frequent first, then groups of the rest by time.
-
-    The topic of several memories is a subject, name, tag or word that they share.
-    """
-    holding: dict[str, list[Memory]] = {}
-    spelled: dict[str, str] = {}
-    for memory in part:
-        for key, word in {normalise(word): word for word in _features(memory)}.items():
-            holding.setdefault(key, []).append(memory)
-            spelled.setdefault(key, word)
-    most = max(LARGEST, int(len(part) * _COMMON))
-    shared = [key for key, those in holding.items() if SMALLEST <= len(those) <= most]
-    rest = {memory.id: memory for memory in part}
-    for key in (*sorted(shared, key=lambda key: (-len(holding[key]), key)), ""):
-        those = holding[key] if key else part
-        for cut in _cuts([memory for memory in those if memory.id in rest]):
-            yield Group(topic=spelled.get(key, ""), memories=tuple(cut))
-            for memory in cut:
-                del rest[memory.id]
-
-
-def _features(memory: Memory) -> Iterator[str]:
-    """Yield what may be a topic of a memory: its subject, the names in it, its tags and words."""
-    if memory.subject:
-        yield memory.subject
-    yield from mentions(memory.body)[0]
-    yield from memory.tags
-    words = sorted(content_words(memory.body) - stop_words())
-    yield from (word for word in words if len(word) > 3 or not word.isascii())
-
-
-def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:
+def _cuts(memories: Sequence[Memory]) -> Iterator[tuple[Memory, ...]]:
     """Sort memories by day and split them into groups of SMALLEST to LARGEST memories."""
     ordered = sorted(memories, key=lambda m: (day_of(m), m.id))
     count = -(-len(ordered) // LARGEST)
     for turn in range(count):
         cut = ordered[turn * len(ordered) // count : (turn + 1) * len(ordered) // count]
         if len(cut) >= SMALLEST:
-            yield cut
+            yield tuple(cut)
 
 
 def compressed(
-    group: Group, words: Summary, layout: Layout, now: datetime, *, by: str, why: str
+    group: Sequence[Memory], words: Summary, layout: Layout, now: datetime, *, by: str, why: str
 ) -> Step:
     """Return a step that adds a summary of a group and archives the memories of the group."""
     summary = _summary(group, words, layout, now, by)
@@ -271,25 +228,27 @@ def compressed(
     return Step(
         op="compress",
         reason=why,
-        changes=(Create(memory=summary), *(Update(id=m.id, fields=rests) for m in group.memories)),
+        changes=(Create(memory=summary), *(Update(id=m.id, fields=rests) for m in group)),
     )
 
 
-def summary_id(group: Group) -> str:
+def summary_id(group: Sequence[Memory]) -> str:
     """Compute the id of a group's summary from the scope and the ids of the group's memories."""
-    ids = " ".join(sorted(m.id for m in group.memories))
-    scope = group.memories[0].scope
+    ids = " ".join(sorted(m.id for m in group))
+    scope = group[0].scope
     return claim_id(scope=scope, subject="summary", predicate="", object_="", text=ids)
 
 
-def _summary(group: Group, words: Summary, layout: Layout, now: datetime, by: str) -> Memory:
-    first, id_ = group.memories[0], summary_id(group)
+def _summary(
+    group: Sequence[Memory], words: Summary, layout: Layout, now: datetime, by: str
+) -> Memory:
+    first, id_ = group[0], summary_id(group)
     path = layout.memory(
         id_=id_,
         type_="summary",
         text=words.title,
         layer=first.layer,
-        captured=max(map(day_of, group.memories)),
+        captured=max(map(day_of, group)),
     )
     fields: dict[str, object] = {
         "id": id_,
@@ -298,8 +257,8 @@ def _summary(group: Group, words: Summary, layout: Layout, now: datetime, by: st
         "created": now,
         "generated": Stamp(by=by, at=now),
         "origin": "compression",
-        "links": tuple(Link(target=m.id, type="references") for m in group.memories),
+        "links": tuple(Link(target=m.id, type="references") for m in group),
     }
     if scope := first.scope:
         fields["scope"] = scope
-    return Memory.of(path, fields, body=body_of(words, group.memories))
+    return Memory.of(path, fields, body=body_of(words, group))

@@ -13,7 +13,15 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Create, Files, State, apply
 from memrepo.merge import states
-from memrepo.policies.gists import LARGEST, SMALLEST, candidates, compressed, groups, summary_of
+from memrepo.policies.gists import (
+    LARGEST,
+    SMALLEST,
+    candidates,
+    compressed,
+    day_of,
+    groups,
+    summary_of,
+)
 from memrepo.policies.importance import importance_of, lexicon
 from memrepo.policies.rules import CompressionRules
 
@@ -31,21 +39,21 @@ def state(memories: list[Memory]) -> State:
     return apply(start, [Create(memory=m) for m in memories])
 
 
-def test_scopes_and_layers_are_never_mixed_and_topics_come_before_time() -> None:
+def test_scopes_and_layers_are_never_mixed_and_groups_are_near_in_time() -> None:
     memories = hoard(80)
     for n, m in enumerate(memories):
         fields = {"scope": "user:vera"} if n % 3 else {}
         memories[n] = memory(n, m.body, type="identity" if n % 4 else "fact", **fields)
     made = groups(memories)
-    ids = [m.id for group in made for m in group.memories]
+    ids = [m.id for group in made for m in group]
     assert len(ids) == len(set(ids))
     for group in made:
-        assert len({(m.scope, m.layer) for m in group.memories}) == 1
-        assert SMALLEST <= len(group.memories) <= LARGEST
-    assert sum(bool(group.topic) for group in made) > len(made) // 2
-    subjects = [memory(n, f"word{n}", subject="Crane") for n in range(4)]
-    loose = [memory(n, f"other{n}") for n in range(4, 8)]
-    assert [g.topic for g in groups([*subjects, *loose])] == ["Crane", ""]
+        assert len({(m.scope, m.layer) for m in group}) == 1
+        assert SMALLEST <= len(group) <= LARGEST
+        kind = {(m.scope, m.layer) for m in group}
+        days = [day_of(m) for m in memories if (m.scope, m.layer) in kind]
+        own = sorted(map(day_of, group))
+        assert sum(own[0] < day < own[-1] for day in days) <= len(group)
 
 
 @settings(max_examples=25)
@@ -56,7 +64,7 @@ def test_every_source_leads_to_its_summary_and_back(count: int, keep: int, skip:
     at = state(memories)
     found = candidates(at, rules, score)
     for group in groups(found):
-        said = summary_of(group.topic, group.memories)
+        said = summary_of(group)
         step = compressed(group, said, at.layout, NOW, by="memrepo/1", why="many")
         at = apply(at, step.changes)
     summaries = {m.id: m for m in at.memories.values() if m.type == "summary"}

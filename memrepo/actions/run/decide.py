@@ -68,7 +68,6 @@ from memrepo.policies.claims import (
     words_of,
 )
 from memrepo.policies.gists import (
-    Group,
     candidates,
     compressed,
     groups,
@@ -662,22 +661,21 @@ def _summaries(room: int, work: Work, plan: RunPlan, state: State) -> tuple[Step
     for group in groups(candidates(state, rules, lambda m: score_of(m, lexicon), spared)):
         if summary_id(group) in state.memories:
             continue
-        room -= len(group.memories)
+        room -= len(group)
         if room < 0:
             break
-        summary = summary_of(group.topic, group.memories)
+        summary = summary_of(group)
         why = _why_compressed(rules, group)
         step = compressed(group, summary, state.layout, plan.now, by=OWN_ACTOR, why=why)
         steps.append(step)
     return tuple(steps)
 
 
-def _why_compressed(rules: CompressionRules, group: Group) -> str:
-    """Return why a group is compressed, without the topic, because that is memory text."""
+def _why_compressed(rules: CompressionRules, group: Sequence[Memory]) -> str:
+    """Return why a group is compressed."""
     return (
-        f"more than {rules.trigger - 1} memories are active; {len(group.memories)} of importance"
-        f" below {rules.below:g}, older than the {rules.keep} newest, "
-        + ("share a topic" if group.topic else "are near in time")
+        f"more than {rules.trigger - 1} memories are active; {len(group)} of importance"
+        f" below {rules.below:g}, older than the {rules.keep} newest, are near in time"
     )
 
 

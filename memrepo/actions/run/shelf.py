@@ -75,7 +75,8 @@ def arrange(plan: RunPlan, known: Known, answers: Answers) -> Receipt:
     room = max(plan.config.judge.context, MIN_ROOM)
     try:
         items, chosen = _ask(desk, shown, fresh, answers.names, today, room)
-        given, proposed = _propose(known, desk, items, shown, answers, today)
+        given = [one for one in items if isinstance(one, Change)]
+        proposed = _propose(known, desk, given, shown)
         confirmed = _confirm(proposed, shown, desk)
     except BadReply:
         return replace(receipt, arranged=True)  # the memories stay as they were worded
@@ -160,36 +161,18 @@ def _members(change: Change, shown: Mapping[str, Memory]) -> list[Memory]:
 
 
 def _propose(
-    known: Known,
-    desk: Desk,
-    items: Sequence[object],
-    shown: Mapping[str, Memory],
-    answers: Answers,
-    today: str,
-) -> tuple[list[Change], dict[int, Proposed]]:
-    """Return the changes of an answer, and as operations those that a second question confirms.
+    known: Known, desk: Desk, given: Sequence[Change], shown: Mapping[str, Memory]
+) -> dict[int, Proposed]:
+    """Return the changes that a second question confirms, as operations by their number.
 
-    Refused joins are asked for once more, with the reasons.
+    Joins with faults are left out, and named to the judge.
     """
-    given = [one for one in items if isinstance(one, Change)]
     proposed, refused = _find_proposals(given, shown)
-    if not refused:
-        return given, proposed
-    some = {id_: shown[id_] for n in refused for id_ in given[n].ids if id_ in shown}
-    asked = [(given[n], why) for n, why in refused.items()]
-    kept = [one for n, one in enumerate(given) if n not in refused]
-    try:
-        answer = desk.ask(shelf_question(some, frozenset(), answers.names, today, asked))
-        kept += (a for a in answer.items if isinstance(a, Change) and a.change == "join")
-    except BadReply as error:
-        kept = given
-        desk.refusals.append(f"shelf: {error.message}")
-    proposed, again = _find_proposals(kept, shown)
-    for number, why in again.items():
-        name = f"shelf: join {' '.join(kept[number].ids)}"
+    for number, why in refused.items():
+        name = f"shelf: join {' '.join(given[number].ids)}"
         known.faults[name] = "; ".join(why)
-        desk.refusals.append(f"{name}: left out: {known.faults[name]} (text: {kept[number].text})")
-    return kept, proposed
+        desk.refusals.append(f"{name}: left out: {known.faults[name]} (text: {given[number].text})")
+    return proposed
 
 
 def _find_proposals(

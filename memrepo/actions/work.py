@@ -226,7 +226,6 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     read: Callable[[], str] = str
     """Returns input in addition to the request: standard input, or a tool's text."""
     tick: Callable[[str], None] = nothing
-    edit: Callable[[str], str | None] = nothing
     clock: Callable[[], datetime] | None = None
     """Returns the current time, for verbs that run for long."""
     expect: str = ""

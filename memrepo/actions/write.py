@@ -314,19 +314,14 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def edit(work: Work, request: EditRequest) -> Written | Unchanged:
-    """Set the given text and fields. Without --text and --set, open an editor for the text."""
+    """Set the given text and fields."""
     fields = dict(_field(pair) for pair in request.fields)
     refuse_tags(work, cast("tuple[str, ...]", fields.get("tags") or ()))
     text = None if request.text is None else clean_text(request.text, "--text")
     if text is None and not fields:
-        edited = work.call.edit(find(work.tree.state(), request.id).body + "\n")
-        if edited is None:
-            raise UsageError(
-                "no change was given, and there is no terminal to open your editor in",
-                fix="use --text TEXT, --text - or --set KEY=VALUE",
-            )
-        text = clean_text(edited, "the edited text")
-
+        path = visible(find(work.tree.state(), request.id).path)
+        fix = f"use --text TEXT, --text - or --set KEY=VALUE, or edit {path} and commit it"
+        raise UsageError("no change was given", fix=fix)
     gone: list[str] = []
 
     def decide(_: State, memory: Memory) -> Step | str:
@@ -337,7 +332,7 @@ def edit(work: Work, request: EditRequest) -> Written | Unchanged:
             return "is like this already"
         changes["generated"] = Stamp(by=work.actor, at=work.call.now)
         op: Op = "reword" if reworded else "edit"
-        if text is not None and request.text is not None:
+        if text is not None:
             gone[:] = [one for one in memory.body.splitlines() if one.strip() and one not in text]
         return _update(memory, op, "edited by hand", changes, text if reworded else None)
 

@@ -443,7 +443,6 @@ def _call(options: argparse.Namespace, name: str) -> Call:
         say=_nothing if options.json or options.quiet else _say,
         read=_read,
         tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
-        edit=_edit,
     )
 
 
@@ -515,29 +514,6 @@ def _read() -> str:
     if sys.stdin.isatty():
         print("reading from standard input; Ctrl-D ends it", file=sys.stderr)
     return sys.stdin.read()
-
-
-def _edit(text: str) -> str | None:
-    """Let the user edit a text in an editor. Return the new text, or None without a terminal."""
-    import shlex
-    import subprocess
-    import tempfile
-    from pathlib import Path
-
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "memory.md"
-        path.write_text(text, encoding="utf-8")
-        try:
-            subprocess.run([*shlex.split(editor), str(path)], check=True)
-            return path.read_text(encoding="utf-8")
-        except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            raise UsageError(
-                f"memrepo: the editor {editor!r} returned no text: {error}; nothing was changed",
-                fix="set VISUAL or EDITOR to an editor that exits with status 0",
-            ) from error
 
 
 def _say(line: str) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import LATER, begin, memories
+from driving import LATER, begin, memories, memrepo
 
 
 @pytest.fixture
@@ -43,19 +42,7 @@ def test_a_missing_git_is_named(repo: Path, tmp_path: Path, command: str) -> Non
     assert b"a bug" not in answer.stderr
 
 
-@pytest.mark.parametrize("editor", ["no-such-editor", "false"])
-def test_an_editor_that_gives_no_text_back_is_no_bug(repo: Path, editor: str) -> None:
-    id_ = min(memories(repo))
-    ours, theirs = pty.openpty()
-    answer = subprocess.run(
-        [sys.executable, "-m", "memrepo", "-C", str(repo), "edit", id_],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        check=False,
-        env={**os.environ, "EDITOR": editor, "VISUAL": ""},
-    )
-    os.close(ours)
-    os.close(theirs)
-    assert answer.returncode == 2, answer.stderr
-    assert f"the editor '{editor}' returned no text".encode() in answer.stderr
+def test_an_edit_without_a_change_names_the_file_to_edit(repo: Path) -> None:
+    (path,) = {m.path for m in memories(repo).values() if m.id == min(memories(repo))}
+    answer = memrepo(repo, "edit", min(memories(repo)))
+    assert (answer.exit, f"or edit {path} and commit it" in answer.error["fix"]) == (2, True)

@@ -94,7 +94,7 @@ def kinds() -> Kinds:
 
 
 _WORDS = regex(r"[^\W_]+")
-_NAMELESS = ("stanzas", "talk", "journal")
+_NAMELESS = ("stanzas", "talk")
 """Shapes that decide only on files whose path implies no kind."""
 OTHER_AGENT = "other agent"
 """The kind of files of another agent than the owner's."""
@@ -303,10 +303,6 @@ def _has_shape(
             again = sum(n for n in alike.values() if n >= 3)
             fields = sum(n for n in keys.values() if n >= 4) - 0.15 * len(lines)
             return len(lines) > 25 and max(again, fields) > 0.45 * len(lines)
-        case "journal":
-            heads = [line for line in lines if line.startswith("#")]
-            dated = sum(map(bool, map(find_date, heads)))
-            return dated >= 5 and 4 * dated >= len(heads)
         case "talk":
             turns = Counter(match[1].lower() for match in map(TURN.match, lines) if match)
             is_log = min(turns["user"], turns["assistant"]) >= 2
@@ -329,11 +325,6 @@ def _has_shape(
         case "rows and links":
             rows_share = share(lambda line: line.lstrip().startswith("|"), lines)
             return len(lines) > 15 and max(rows_share, share(_POINTS.match, texts)) > 0.5
-        case "rules":
-            table = [patterns().sentences[row] for row in ("rule", "ban", "preference")]
-            rows = [row for text in texts for row in text.split("\n")]
-            ruled = share(lambda text: any(row.search(text) for row in table), rows)
-            return ruled > 0.45 and len(units) >= 4 and length < LONG_FILE
         case "long":
             code = sum(u.lines[1] - u.lines[0] for u in units if u.kind == "code")
             return length > LONG_FILE or code > 0.4 * len(lines)

@@ -32,7 +32,6 @@ FILES = [
         "# Session\n\nuser: dry?\nassistant: yes.\n\nuser: so?\nassistant: no.\n",
         "transcript",
     ),
-    ("mill-updates.md", "".join(f"## 2026-01-0{n}\n\nIt ran.\n\n" for n in range(1, 7)), "day log"),
     (
         "form.md",
         "# Ann\n\n- [项目类型]\n- [公司名称]\n- {{day}}\n" + "- It runs well.\n" * 9,
@@ -59,7 +58,6 @@ FILES = [
     ("brand-identity.md", PLAIN, "page"),
     ("decisions.md", PLAIN, "decisions"),
     ("house-rules.md", PLAIN, "rules"),
-    ("mill.md", "".join(f"- Never do {n} at night.\n\n" for n in range(6)), "rules"),
     ("todo.md", PLAIN, "plan"),
     ("mill.md", "- [ ] sweep\n- [x] oil\n", "plan"),
     ("index.md", PLAIN, "catalogue"),

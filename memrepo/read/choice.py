@@ -158,13 +158,14 @@ def choose(
 
     So is what is due next from `today` on, unless a log says it: the page shows it from there.
     `existing` is the number of claims the repository already has. Later runs may always add a tenth
-    of the shelf's size, except when they read the same statements `again`.
+    of the shelf's size. Those that read the same statements `again` add none of this, and count
+    what earlier runs chose of each file.
     """
     order = sorted(candidates, key=lambda c: (-c.rank, c.candidate_id))
     same, like = _same(order)
     room = max(size - existing, 0 if again else size / 10)
     due = sorted((day, c.candidate_id) for c in candidates if (day := _due(c)) >= (today or "z"))
-    waiting = {id_ for _, id_ in due[:MAX_DUE]}
+    waiting = {id_ for _, id_ in due[: 0 if again else MAX_DUE]}
     shelf = {c.candidate_id for c in candidates if c.candidate_id in {*always, *waiting}}
     newest = max((c.captured for c in candidates if _DAY_LOG in c.signs), default="")
     since = str(date.fromisoformat(newest[:10]) - timedelta(days=NEWS_DAYS)) if newest else ""
@@ -176,7 +177,7 @@ def choose(
             weights[id_] = max(weight, weights.get(id_, weight))
     own = sorted(order, key=lambda c: (-weights[c.candidate_id], c.candidate_id in same))
     taken = 0
-    counts: Counter[str] = Counter()
+    counts = Counter(_shared_place(c) for c in candidates if again and c.candidate_id in shelf)
     for fits, shares, is_other in _PASSES:
         for one in own:
             if is_other and not (_is_own(one) or shelf.isdisjoint(like[one.candidate_id])):

@@ -223,6 +223,22 @@ def test_reading_the_same_sources_again_adds_nothing(tmp_path: Path) -> None:
         assert set(memories(repo)) == kept
 
 
+def test_reading_again_makes_no_memory_of_what_another_one_states(tmp_path: Path) -> None:
+    said = "Rosa buys all rye flour from the Hollow Mill in Basel"
+    files = {
+        "USER.md": f"# USER.md\n\n- **Name:** Rosa\n\n## Goals\n\n**Long-term goal**: {said}\n",
+        "memory/flour/goals.md": f"# Flour - goals\n\n## Long-term goal\n\n- {said}.\n",
+    }
+    repo, _ = bakery(tmp_path, **files)
+    done(repo, "run")
+    (stated,) = [memory for memory in memories(repo).values() if said in memory.body]
+    assert len(stated.sources) == 2
+    kept = set(memories(repo))
+    memrepo(repo, "run", "--mode", "reconciliation", now="2026-03-15T23:00:00Z")
+    assert git(repo, "branch", "--list", "run/*").strip() == "", "nothing waits"
+    assert set(memories(repo)) == kept
+
+
 def test_a_line_of_a_projects_file_is_a_project_only_if_it_is_about_it(tmp_path: Path) -> None:
     bike = HOUSE["memory/projects/cargo-bike.md"]
     bike += "\n## Tyres\n\nTyres are pumped with the red pump from the cellar.\n"

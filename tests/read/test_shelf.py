@@ -371,6 +371,20 @@ def test_a_handbook_in_a_folder_of_its_own_has_the_places_of_one_file() -> None:
             for n, c in enumerate(some(*[3.0] * 30))
         ]
         assert chosen(found, size=60.0) == count
+        shelf = choose(found, size=60.0, existing=0).shelf
+        again = choose(found, size=60.0, existing=20, always=shelf, again=True).shelf
+        assert again == shelf, "what is read again has the places that it had"
+
+
+def test_what_is_due_later_is_not_chosen_when_the_same_is_read_again() -> None:
+    found = [
+        replace(one, text=f"Pay the mill of {one.text} by 2026-03-{n + 10}.")
+        for n, one in enumerate(some(*[-2.0] * 9, fits=""))
+    ]
+    shelf = choose(found, size=10, existing=0, today="2026-03-01").shelf
+    assert len(shelf) == choice.MAX_DUE
+    again = choose(found, size=10, existing=5, always=shelf, again=True, today="2026-03-14")
+    assert again.shelf == shelf
 
 
 @pytest.mark.parametrize(("times", "fits"), [(20, True), (40, False)])

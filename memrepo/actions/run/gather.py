@@ -7,7 +7,7 @@ turns it into `Answers`, `decide` into `Decisions`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 
@@ -446,8 +446,9 @@ def _choose(plan: RunPlan, given: Input, candidates: Sequence[Candidate]) -> She
         c.candidate_id
         for c in candidates
         if any(p.retrieved or p.changes for p in c.placed)
-        or given.known.find_text(
-            unit.text_hash for p in c.placed for unit in (p.unit, p.former) if unit
+        or _states_memory(
+            given.known,
+            {unit.text_hash for p in c.placed for unit in (p.unit, p.former) if unit},
         )
     }
     return choose(
@@ -458,6 +459,12 @@ def _choose(plan: RunPlan, given: Input, candidates: Sequence[Candidate]) -> She
         again=plan.mode == "reconciliation",
         today=f"{plan.now:%Y-%m-%d}",
     )
+
+
+def _states_memory(known: Known, hashes: Collection[str]) -> bool:
+    """Return whether a memory has one of these texts, and not only as a duplicate of its own."""
+    found = (memory.sources for memory in known.find_text(hashes))
+    return any({s.kind for s in each if s.text_hash in hashes} != {"merged"} for each in found)
 
 
 def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:

@@ -25,7 +25,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.manifest import Manifest
 from memrepo.core.memory import BY_NAME, FIELDS, Memory, having
-from memrepo.core.messages import PREFIX, fold
+from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import OPS, State
@@ -316,7 +316,6 @@ def changing(versions: Sequence[MemoryVersion]) -> list[tuple[MemoryVersion, lis
     return found
 
 
-MAX_TITLE = 100
 Show = Literal["evidence", "history"]
 
 
@@ -356,13 +355,6 @@ class Relation(msgspec.Struct, frozen=True, kw_only=True, rename={"is_": "is"}):
     superseded_at: str | None = None
 
 
-class CorrectionFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file under corrections/ that mentions the memory, with the file's first words."""
-
-    path: str
-    title: str
-
-
 class WhyResult(VerbResult, frozen=True, kw_only=True):
     """The evidence, decisions and relations of one memory."""
 
@@ -383,7 +375,6 @@ class WhyResult(VerbResult, frozen=True, kw_only=True):
     later: Later | None
     """The latest statement about the same that is newer, as search shows it."""
     retired: tuple[Mapping[str, Any], ...]
-    corrections: tuple[CorrectionFile, ...]
     heading: tuple[str, ...]
     """The time of the answer, if it is not the current time."""
 
@@ -442,7 +433,6 @@ def why(work: Work, request: WhyRequest) -> WhyResult | History:
         relations=tuple(_relations(state, memory)),
         later=Recall(there, work.call.now, index).later_than(memory),
         retired=tuple(field_as_json("retired", memory) or ()),
-        corrections=tuple(_corrections(there, memory)),
         heading=tuple(heading(there, request.at)),
         notices=tuple(problems),
     )
@@ -500,18 +490,6 @@ def _relation(is_: Any, other: Memory) -> Relation:
         text=other.body,
         superseded_at=field_as_json("superseded_at", other),
     )
-
-
-def _corrections(work: Work, memory: Memory) -> Iterator[CorrectionFile]:
-    """Yield the files under corrections/ that mention a memory, whatever their format."""
-    area = work.tree.layout.area("corrections")
-    for path in sorted(p for p in work.tree.blobs if p.startswith(area)):
-        data = work.tree.files[path]
-        if memory.id.encode() in data:
-            from memrepo.read.markdown import parse_document
-
-            words = (block.text for block in parse_document(path, data).blocks if block.text)
-            yield CorrectionFile(path=path, title=fold(next(words, ""), MAX_TITLE))
 
 
 # -- history -------------------------------------------------------------------------------------

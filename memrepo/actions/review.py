@@ -10,7 +10,7 @@ them, `discard` confirms them, so that no later run marks them for the same reas
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
@@ -546,11 +546,10 @@ def resolve(work: Work, request: ResolveRequest) -> Disputes | Written | Unchang
     if not request.id:
         if request.keep or request.both:
             raise UsageError("no contradiction was given", fix="`memrepo resolve` lists them")
-        found = open_contradictions(state)
-        return Disputes(contradictions=tuple(_dispute(work, one) for one in found))
+        return Disputes(contradictions=_disputes(work, open_contradictions(state)))
     if not (request.keep or request.both):
-        shown = _dispute(work, the_contradiction(state, request.id))
-        return Disputes(contradictions=(shown,), exit=Exit.DECIDE)
+        shown = _disputes(work, [the_contradiction(state, request.id)])
+        return Disputes(contradictions=shown, exit=Exit.DECIDE)
 
     def draft(state: State) -> Step:
         found = the_contradiction(state, request.id)
@@ -603,24 +602,31 @@ def _is_named(memory: Memory, word: str) -> bool:
     return is_start or word in (*memory.names, memory.path)
 
 
-def _dispute(work: Work, found: Contradiction) -> Dispute:
-    """Return a contradiction with both texts, their evidence and the reason of a run."""
-    parties = tuple(
-        Party(
-            id=m.id,
-            path=m.path,
-            status=m.status,
-            standing=m.standing,
-            text=m.body,
-            evidence=evidence(work, m),
+def _disputes(work: Work, found: Sequence[Contradiction]) -> tuple[Dispute, ...]:
+    """Return contradictions with both texts, their evidence and the reason of the last run."""
+    why: dict[frozenset[str], str] = {}
+    words = ("--no-merges", "--grep", f"^{PREFIX}Op: flag$", work.tree.commit)
+    for entry in history.entries(work.store.repo, *words) if found else ():
+        why.setdefault(frozenset(entry.trailers.get("Memory", ())), entry.trailer("Reason"))
+    return tuple(
+        Dispute(
+            id=one.id,
+            memories=tuple(_party(work, memory) for memory in one.sides),
+            reason=why.get(frozenset(memory.id for memory in one.sides), ""),
         )
-        for m in found.sides
+        for one in found
     )
-    named = (word for m in found.sides for word in ("--grep", f"^{PREFIX}Memory: {m.id}$"))
-    words = ("-1", "--all-match", "--grep", f"^{PREFIX}Op: flag$", *named)
-    flags = history.entries(work.store.repo, *words, work.tree.commit)
-    reason = next((entry.trailer("Reason") for entry in flags), "")
-    return Dispute(id=found.id, memories=parties, reason=reason)
+
+
+def _party(work: Work, memory: Memory) -> Party:
+    return Party(
+        id=memory.id,
+        path=memory.path,
+        status=memory.status,
+        standing=memory.standing,
+        text=memory.body,
+        evidence=evidence(work, memory),
+    )
 
 
 def _keep_one(work: Work, found: Contradiction, word: str) -> Step:

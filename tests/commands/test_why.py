@@ -152,24 +152,15 @@ def test_why_of_a_memory_that_left_the_tree_says_where_it_still_is(small_repo: P
     assert git(small_repo, "merge-base", "--is-ancestor", flag.split()[1], before) == ""
 
 
-def test_why_names_duplicates_contradictions_and_corrections(small_repo: Path) -> None:
+def test_why_names_duplicates_and_contradictions(small_repo: Path) -> None:
     one, other = by_text(small_repo, "raised beds"), by_text(small_repo, "heirloom")
     done(small_repo, "link", one.id, "contradicts", other.id)
     path = small_repo / by_text(small_repo, "rotary hoe").path
     path.write_text(path.read_text().replace("created:", f"duplicate_of: {one.id}\ncreated:", 1))
-    note = small_repo / "corrections" / "2026-03-02-gave-way-0123456789ab.md"
-    note.parent.mkdir()
-    note.write_text(
-        f"---\ntype: note\n---\n\n# Beds, \u202ehigh or low\n\n{one.id} is contested.\n"
-    )
     git(small_repo, "add", "-A")
     git(small_repo, "commit", "-q", "--no-verify", "-m", "by hand")
     assert [m["id"] for m in related(small_repo, other.id, "contradicts")] == [one.id]
-    found = done(small_repo, "why", one.id)
     assert [m["id"] for m in related(small_repo, one.id, "contradicts")] == [other.id]
     twin = by_text(small_repo, "rotary hoe").id
     assert [m["id"] for m in related(small_repo, one.id, "repeated by")] == [twin]
     assert [m["id"] for m in related(small_repo, twin, "repeats")] == [one.id]
-    assert found["corrections"] == [
-        {"path": "corrections/2026-03-02-gave-way-0123456789ab.md", "title": "Beds, high or low"}
-    ]

@@ -362,7 +362,6 @@ def _evidence(result: past.WhyResult) -> str:
         ("retired", f"{visible(in_words(gone['reason']))} (run {visible(gone['run'])})")
         for gone in result.retired
     ]
-    pairs += [("correction", f"{visible(f.path)}  {f.title}") for f in result.corrections]
     return "\n".join([*lines, *rows(pairs)])
 
 

@@ -390,8 +390,13 @@ def is_about_person(memory: Memory) -> bool:
 
 def is_of_contact(memory: Memory) -> bool:
     """Return whether a memory is about somebody who has a note, and not about the owner."""
-    is_note = memory.subject and not is_profile(memory.first[0])
-    return bool(is_note) and _kind_of(memory, in_workspace(memory.first[0])) == "profile"
+    return is_of_note(memory) and _kind_of(memory, in_workspace(memory.first[0])) == "profile"
+
+
+def is_of_note(memory: Memory) -> bool:
+    """Return whether the subject of a memory is that of its note, and not of a section."""
+    own, name = ({*_WORD.findall(t.lower())} for t in (memory.subject, title_of(memory.first[0])))
+    return bool(own) and not is_profile(memory.first[0]) and (own <= name or name <= own)
 
 
 def owner_of(memory: Memory) -> str:
@@ -457,7 +462,7 @@ def _traits_of(memory: Memory) -> _Traits:
             sure = BEST if sure == GOOD else LOW
         elif sure == LOW:
             sure = UNSURE
-        if part == "project" and (due or _is_state(memory)):
+        if part == "project" and (due or _state_of_note(memory)):
             sure = BEST
     if part == "rule" and sure == GOOD and any(map(find_date, headings)):
         part = ""  # what a report or a proposal of a day says rules nothing
@@ -478,28 +483,26 @@ def _traits_of(memory: Memory) -> _Traits:
 def _may_be_due(memory: Memory, kind: str, signs: frozenset[str]) -> bool:
     """Return whether the page may say of a memory that something is due."""
     is_out = kind in _NEVER or len(memory.body) > WHOLE_LENGTH or memory.is_note
+    is_out = is_out or _is_done(_state_of_note(memory))
     return not is_out and not _EMPTY & signs and _can_stand(memory, is_state=False)
 
 
-def _is_state(memory: Memory) -> bool:
-    """Return whether a memory has the properties of a note, and one is the state of its project."""
-    keys = [field_of(line)[0] for line in memory.body.split("\n")]
-    return _has_only_fields(memory) and any(
-        section_kind([key]) in ("status", "plan") for key in keys
-    )
+def _state_of_note(memory: Memory) -> str:
+    """Return the state of a project that the properties of its note name, or nothing."""
+    rows = map(field_of, memory.body.split("\n")) if has_only_fields(memory) else ()
+    return next((value for key, value in rows if section_kind([key]) in ("status", "plan")), "")
 
 
-def _has_only_fields(memory: Memory) -> bool:
+def has_only_fields(memory: Memory) -> bool:
     """Return whether a memory has the properties of a note about its subject."""
-    is_of_note = bool(memory.subject) and memory.context.startswith(memory.subject)
-    return is_of_note and all(field_of(line)[0] for line in memory.body.split("\n"))
+    return is_of_note(memory) and all(field_of(line)[0] for line in memory.body.split("\n"))
 
 
 def is_head(memory: Memory) -> bool:
     """Return whether a memory is the description at the head of a file for one memory."""
     file, line = memory.first
     is_first = line == 1 and file.rpartition("/")[2] not in HOME_FILES
-    return is_first and not _has_only_fields(memory)
+    return is_first and not has_only_fields(memory)
 
 
 def _kind_of(memory: Memory, path: str) -> str:
@@ -595,8 +598,9 @@ def _part(memory: Memory, kind: str, section: str, thing: str, signs: frozenset[
             return "person"
     if _is_of(memory, AGENTS) and is_fact:
         return "agent"
-    over = {"done"} if _is_state(memory) else {"done", "now"}  # a state is of now
-    passing = section in _PASSED or bool(signs & over)
+    state = _state_of_note(memory)
+    over = _is_done(state) if state else bool(signs & {"done", "now"})  # a state is of now
+    passing = section in _PASSED or over
     match memory.type:
         case _ if memory.is_wanted:
             return "stored"

@@ -31,9 +31,11 @@ from memrepo.policies.first_page import (
     due_of,
     gives_name,
     has_content,
+    has_only_fields,
     is_about_person,
     is_head,
     is_of_contact,
+    is_of_note,
     order_of,
     owner_of,
     part_of,
@@ -292,7 +294,7 @@ def condensed(memory: Memory) -> str:
     text = visible(f"{about}: {text}" if about else text)
     text = _NAMED.sub(r"\1", " ".join(text.replace("↑", "^").replace("←", "<-").split()))
     # On one line and escaped, harmless text may look like a secret.
-    is_whole = memory.type == "constraint" or len(lines) > 1
+    is_whole = memory.type == "constraint" or (len(lines) > 1 and not has_only_fields(memory))
     text = _cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)
     is_of_log = memory.is_note or date_of_path(memory.first[0])
     is_dated = is_of_log or memory.type == "decision"
@@ -367,6 +369,8 @@ def _about(memory: Memory, text: str) -> str:
         return ""
     if memory.subject and memory.own_hash not in {s.text_hash for s in memory.sources}:
         return ""  # a judge worded it, to be understood alone
+    if has_only_fields(memory):
+        return _label(memory.subject)  # a path in a field does not name the note
     parts = context.split(SEPARATOR)
     last = parts[-1].rstrip(":：* ")
     first = _FIRST.match(text)
@@ -384,7 +388,7 @@ def _about(memory: Memory, text: str) -> str:
     names = _names(memory, headings, name, owner)
     if is_of_contact(memory):
         names = [memory.subject]  # whatever the headings of the note are
-    elif memory.subject and memory.subject in (title, parts[0]):
+    elif is_of_note(memory):
         names = [] if _says(text, memory.subject) else [memory.subject, *names]
     elif is_of_owner(memory.first[0]):
         names = []

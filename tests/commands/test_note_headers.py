@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from driving import LATER, begin, done, git, memories, memrepo
 
+from memrepo.core.memory import Memory, Source
+from memrepo.policies.first_page import is_of_contact
+
 NOTE = """---
 type: person
 phone: 0555-010-377
@@ -169,7 +172,7 @@ def shop(tmp_path: Path) -> Path:
     vault = tmp_path / "vault"
     (vault / ".obsidian").mkdir(parents=True)
     for name, text in notes.items():
-        (vault / name).parent.mkdir(exist_ok=True)
+        (vault / name).parent.mkdir(parents=True, exist_ok=True)
         (vault / name).write_text(text)
     return begin(tmp_path, vault)
 
@@ -197,6 +200,23 @@ def test_what_a_note_says_of_a_person_is_never_the_owners(shop: Path) -> None:
     assert subjects["The kiln is lined with bricks from Lom."] == "Kiln"
 
 
+@pytest.mark.parametrize(
+    ("subject", "file", "is_note"),
+    [
+        ("Vera Lind", "people/vera-lind.md", True),
+        ("Ines at the door", "people/office.md", False),
+        ("Coordination", "shared/TEAM.md", False),
+    ],
+)
+def test_a_section_of_a_file_about_several_people_is_no_note(
+    subject: str, file: str, is_note: bool
+) -> None:
+    sources = (Source(resource=f"sources/{file}", lines=(4, 4)),)
+    fields = {"type": "fact", "subject": subject, "context": subject, "sources": sources}
+    memory = Memory.of("memories/knowledge/x.md", fields, body="Never opens before ten.")
+    assert is_of_contact(memory) == is_note
+
+
 def test_the_note_that_is_named_for_the_owner_is_the_owners(shop: Path) -> None:
     note = shop.parent / "vault/Über mich.md"
     note.write_text(f"{note.read_text()}{ME}\n")
@@ -213,10 +233,11 @@ def test_the_properties_of_a_project_are_one_memory_that_follows_them(shop: Path
     assert found["Horno: estado: en curso"] == "Projects"
     (old,) = (m.id for m in memories(shop).values() if m.body.startswith("status: active"))
     note = shop.parent / "vault/2 Projekte/Kiln.md"
-    note.write_text(KILN.format(status="done since May"))
+    note.write_text(KILN.format(status="done"))
     done(shop, "run", now=LATER)
     states = {m.id: m.body for m in memories(shop).values() if "Vera Lind" in m.body}
-    assert states == {old: "status: done since May\ndeadline: 2026-03-20\nowner: [[Vera Lind]]"}
+    assert states == {old: "status: done\ndeadline: 2026-03-20\nowner: [[Vera Lind]]"}
+    assert not [line for line in page(shop) if "status: done" in line]
 
 
 def test_a_line_of_links_or_of_tags_says_nothing(shop: Path) -> None:

@@ -18,6 +18,7 @@ from memrepo.core.messages import SUBJECT_LENGTH, cut, words_of
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
+from memrepo.policies.first_page import is_of_note
 from memrepo.policies.later import Text, later_line, newer_first, replaces
 from memrepo.policies.ranking import (
     KINDS,
@@ -499,12 +500,11 @@ class Recall:
         """
         imported, undone = self.index.wanted.imported, self.work.tree.stones.undone
         hit = _text_of(block)
-        is_of_note = memory and memory.subject and memory.context.startswith(memory.subject)
         hit = replace(
             hit,
             text=memory.body if memory else hit.text,
             day=hit.day or imported(),
-            subject=memory.subject if memory and is_of_note else "",
+            subject=memory.subject if memory and is_of_note(memory) else "",
         )
         texts = {
             _text_of(one) if one.id else _in_effect(_text_of(one), undone): one

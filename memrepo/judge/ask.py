@@ -6,7 +6,7 @@ exceed it. If a service reports no usage, the text itself is charged. A usable a
 before it is used, under the hash of the model and of the whole question.
 
 In an answer, every object from a brace on is tried, whether it is the whole text, in a fence or in
-prose. The last attempt reads the complete elements of a truncated list. Nothing here raises on a
+prose. If its list begins and no object is whole, the answer was cut off. Nothing here raises on a
 model's text: a malformed element becomes a `Fault`.
 """
 
@@ -240,7 +240,7 @@ class Desk:
         """Parse a reply and store it. Raise BadReply if it holds no whole answer."""
         raw = reply.raw or reply.text
         found = read_answer(reply.text, question.kind)
-        is_cut = reply.cut or (isinstance(found, Answer) and not found.whole)
+        is_cut = reply.cut or (isinstance(found, UnreadableReply) and found.is_cut)
         usable = isinstance(found, Answer) and not (reply.refusal or is_cut)
         if self.stored is not None and reply.usage.calls:
             self.stored.keep(key, reply.text if usable else None, reply.usage)
@@ -344,28 +344,26 @@ def key_of(name: str, question: str) -> str:
 # -- the text of an answer -------------------------------------------------------------------------
 
 _TRIES = 400  # limits the cost of a hostile answer with a million braces
-_STARTS = 20
 _FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
-_BETWEEN = regex(r"[\s,]*")
 _KINDS = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The elements of an answer: records, or faults. `page` is that of a shelf.
-
-    `whole` is false if the answer ends before its list does.
-    """
+    """The elements of an answer: records, or faults. `page` is that of a shelf."""
 
     items: tuple[Any, ...]
     page: tuple[str, ...] = ()
-    whole: bool = True
 
 
 class UnreadableReply(msgspec.Struct, frozen=True):
-    """The reason why a text has no answer, with the failure of each attempt to parse it."""
+    """The reason why a text has no answer, with the failure of each attempt to parse it.
+
+    `is_cut` is whether its list begins, so that it may have ended too early.
+    """
 
     reason: str
     tried: tuple[str, ...] = ()
+    is_cut: bool = False
 
 
 def read_answer(text: str, kind: Kind) -> Answer | UnreadableReply:
@@ -373,17 +371,12 @@ def read_answer(text: str, kind: Kind) -> Answer | UnreadableReply:
     key, record = ANSWERS[kind]
     element = get_args(get_type_hints(record)[key])[0]
     holding = [o for o in _braced(_bare(text)) if isinstance(o.get(key), list)]
-    found: dict[str, Any] | None = holding[-1] if holding else None
-    whole = True
-    if found is None:
-        elements, whole = _cut_off(text, key)
-        found = {key: elements} if elements else None
-    if found is None:
+    if not holding:
         return _unreadable(text, key)
-    rows = found[key]
-    page = found.get("page") if kind == "shelf" else ()
+    rows = holding[-1][key]
+    page = holding[-1].get("page") if kind == "shelf" else ()
     ids = tuple(id_ for id_ in page if isinstance(id_, str)) if isinstance(page, list) else ()
-    return Answer(items=tuple(_build(element, row) for row in rows), page=ids, whole=whole)
+    return Answer(items=tuple(_build(element, row) for row in rows), page=ids)
 
 
 def _build(record: Any, element: object) -> Any:
@@ -438,15 +431,14 @@ def _unreadable(text: str, key: str) -> UnreadableReply:
             kind = _KINDS.get(type(found), "number")
             reason = f"the top level is {kind}, expected an object with the key {key}"
         direct = reason
-    return UnreadableReply(
-        reason,
-        (
-            f"direct: {direct}",
-            f"fence: {len(_FENCE.findall(text))} fenced blocks, none with {key}",
-            f"scan: {sum(1 for _ in _braced(text))} objects from a brace on, none with {key}",
-            f"cut: no complete element of {key}",
-        ),
+    is_cut = re.search(rf'"{key}"\s*:\s*\[', text) is not None
+    tried = (
+        f"direct: {direct}",
+        f"fence: {len(_FENCE.findall(text))} fenced blocks, none with {key}",
+        f"scan: {sum(1 for _ in _braced(text))} objects from a brace on, none with {key}",
+        f"cut: the list {key} {'does not end' if is_cut else 'does not begin'}",
     )
+    return UnreadableReply(reason, tried, is_cut)
 
 
 def _bare(text: str) -> str:
@@ -470,27 +462,3 @@ def _braced(text: str) -> Iterator[dict[str, Any]]:
         else:
             yield found
         at = text.find("{", end)
-
-
-def _cut_off(text: str, key: str) -> tuple[list[object], bool]:
-    """Return the complete elements of the last list under a key, and whether the list ends.
-
-    Reading ends at the first element that cannot be parsed. An extra comma is ignored.
-    """
-    decoder = json.JSONDecoder()
-    for match in list(re.finditer(rf'"{key}"\s*:\s*\[', text))[: -_STARTS - 1 : -1]:
-        found: list[object] = []
-        at = match.end()
-        while True:
-            blank = _BETWEEN.match(text, at)
-            at = blank.end() if blank else at
-            if text[at : at + 1] == "]":
-                return found, True
-            try:
-                element, at = decoder.raw_decode(text, at)
-            except (ValueError, RecursionError):
-                break
-            found.append(element)
-        if found:
-            return found, False
-    return [], True

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, done, memories, memrepo
+from driving import LATER, done, git, memories, memrepo
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -150,6 +150,27 @@ def test_a_source_is_read_on_from_where_an_unbroken_chain_of_runs_ends(
     entries = [Consumed(resource="s", from_=a, to=b) for a, b in (s.split("-") for s in spans)]
     runs = [Manifest(run=str(number), consumed=(one,)) for number, one in enumerate(entries)]
     assert cursors(runs).get("s", "") == expected
+
+
+def test_what_a_later_run_read_is_read_again_after_a_revert_and_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "workspace" / LOG
+    log.parent.mkdir(parents=True)
+    texts = ("## 09:00\n\n- Ana calls.\n", "## 10:00\n\n- Bea bakes rye.\n", "- Ben came late.\n")
+    log.write_text(texts[0])
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo, days = tmp_path / "repo", [f"2026-03-0{n}T09:00:00Z" for n in range(1, 6)]
+    done(repo, "run", now=days[0])
+    log.write_text(f"{texts[0]}\n{texts[1]}")
+    second = done(repo, "run", now=days[1])["run"]
+    log.write_text(f"{texts[0]}\n{texts[1]}{texts[2]}\n## 11:00\n\n- Cleo sings.\n")
+    done(repo, "run", now=days[2])
+    done(repo, "revert", second, now=days[3])
+    before = {id_: memory.body for id_, memory in memories(repo).items() if memory.is_note}
+    done(repo, "run", now=days[4])
+    assert before == {id_: m.body for id_, m in memories(repo).items() if m.is_note}
+    assert git(repo, "log", "--format=%s").count("Extend note") == 1
 
 
 # -- lines at one place: an edit, or an end and a beginning ----------------------------------------

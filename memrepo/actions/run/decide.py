@@ -497,6 +497,8 @@ def take_notes(known: Known, placed: Sequence[PlacedNote]) -> None:
             continue
         with known.attempt(one.hash):
             old = _note_to_extend(known, one)
+            if old is not None and old.own_hash == unit.text_hash:
+                continue  # a run that was not reverted extended it before
             if old is not None:
                 former = tuple(dict.fromkeys((*old.former, old.sources[-1].text_hash)))
                 fields = {

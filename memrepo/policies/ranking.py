@@ -725,6 +725,14 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         most = max(MAX_HOLDERS, self.size // MAX_SHARE)
         return {term for term in self._asked_in(text) if self._count(term) <= most}
 
+    def rarest_missing(self, text: Collection[str]) -> frozenset[str]:
+        """Return the forms of words asked for that a text lacks, as rare as the rarest it has."""
+        held, forms = self._asked_in(text), self.question.terms
+        asked = {t: self._weights[t] for t in self.question.phrasings[0] if t in self._weights}
+        least = _RARE * max((asked[term] for term in held & asked.keys()), default=0.0)
+        missing = [t for t, weight in asked.items() if weight >= least and t not in held]
+        return frozenset(form for term in missing for form in (term, *forms[term]))
+
     def _asked_in(self, text: Collection[str]) -> set[str]:
         """Return the words asked for that a text has, by its terms."""
         asked = self.question.terms.items()

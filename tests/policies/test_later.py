@@ -38,7 +38,7 @@ def text(words: str, day: str, context: str = "memory", path: str = "log.md") ->
     return Text(text=words, context=context, day=day, path=path)
 
 
-def shown(hit: Text, question: str, *newer: Text, usual: tuple[str, ...] = ()) -> str:
+def shown(hit: Text, question: str, *newer: Text, usual: tuple[str, ...] = ("run",)) -> str:
     asked = question_of(question, languages=("english",))
     forms = {form for term, own in asked.terms.items() for form in (term, *own)}
     holders = {term: 90 if term in usual else 2 for term in forms}
@@ -159,3 +159,32 @@ def test_a_line_about_another_person_than_that_of_the_note_is_not_shown(
     hit = msgspec.structs.replace(hit, subject="Rasmus Holt")
     found = shown(hit, "what mails does Rasmus prefer", text(line, "2026-05-02", context))
     assert found == (line if is_shown else "")
+
+
+@pytest.mark.parametrize(
+    ("old", "question", "line"),
+    [
+        ("Ines mends the barn's roof.", "who mends the barn", "Olaf mends the mill's roof."),
+        ("The red kiln fires at 9.", "when does the red kiln fire", "The blue kiln fires at 7."),
+        ("Ruth's tutor is Mr Holt.", "who is Ruth's tutor", "Olaf has a new tutor, Mr Berg."),
+        ("El horno de Ana abre a las 6.", "cuando abre el horno", "La tienda de Ana abre a las 8."),
+    ],
+)
+def test_a_line_that_says_the_same_of_another_thing_is_not_later(
+    old: str, question: str, line: str
+) -> None:
+    assert not shown(text(old, "2026-05-01"), question, text(line, "2026-05-02"))
+
+
+@pytest.mark.parametrize(
+    ("old", "question", "line"),
+    [
+        ("Parcels go out on Mondays.", "when are parcels or letters out", "Mondays fail: letters."),
+        ("Mops: cellar.", "where are mops and brooms stored", "Brooms are stored upstairs."),
+        ("Oak is 9.", "what does oak cost", "Finished tonight: oak costs 12 from now on."),
+    ],
+)
+def test_news_that_name_what_a_question_or_the_hit_names_are_later(
+    old: str, question: str, line: str
+) -> None:
+    assert shown(text(old, "2026-05-01"), question, text(line, "2026-05-02")) == line

@@ -300,14 +300,12 @@ class _Page(msgspec.Struct):
 
 
 def _are_of_two_pages(one: _Candidate, other: _Candidate) -> bool:
-    """Return whether two lines are of two pages of one folder, each about its own person or thing.
+    """Return whether two lines are of two notes, each about its own person or project.
 
     What is equal there is still said of two: `Allergic to peanuts.` of Ana and of Ines.
     """
-    names = {c.line.memory.subject for c in (one, other)}
-    files = {c.line.memory.first[0] for c in (one, other)}
-    folders = {in_workspace(file).rpartition("/")[0] for file in files}
-    return len(names) == len(files) == 2 and "" not in names and len(folders) == 1 and all(folders)
+    found = [c.line.memory for c in (one, other)]
+    return all(map(is_of_note, found)) and found[0].subject != found[1].subject
 
 
 def _are_of_two_homes(

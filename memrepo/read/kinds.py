@@ -365,11 +365,14 @@ def subject_of(path: str, header: NoteHeader, headings: Sequence[str]) -> str:
     folders = [one for one in in_workspace(path).split("/")[:-1] if one != name]
     above = [named_kind([folder]) for folder in folders]
     is_one = "profile" in above or "project" in above[-1:] or named_kind(header.tags)
-    if not is_one or date_of_path(path) or heading_kind(name) or _kind_of_last_word(f"{name}.md"):
+    last = (_WORDS.findall(name) or [""])[-1]  # it says what the file is
+    if not is_one or date_of_path(path) or heading_kind(last) or _kind_of_last_word(f"{name}.md"):
         return ""
     title = headings[0] if headings else ""
     own, shown = ({*_WORDS.findall(text.lower())} for text in (name, title))
-    return title if shown and (own <= shown or shown <= own) else name
+    if shown and (own <= shown or shown <= own):
+        return title
+    return name if name != name.lower() else re.sub("[-_]+", " ", name).title()
 
 
 def section_kind(headings: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ and is fenced as data.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
@@ -367,7 +366,8 @@ def _about(memory: Memory, text: str) -> str:
     context = memory.context
     if not context or not memory.sources or gives_name(memory):
         return ""
-    if memory.subject and memory.own_hash not in {s.text_hash for s in memory.sources}:
+    is_worded = memory.own_hash not in {s.text_hash for s in memory.sources}
+    if memory.subject and is_worded and not is_of_note(memory):
         return ""  # a judge worded it, to be understood alone
     if has_only_fields(memory):
         return _label(memory.subject)  # a path in a field does not name the note
@@ -392,7 +392,7 @@ def _about(memory: Memory, text: str) -> str:
         names = [] if _says(text, memory.subject) else [memory.subject, *names]
     elif is_of_owner(memory.first[0]):
         names = []
-    if title != name and above == title and not owner:
+    elif title != name and above == title and not owner:
         names.insert(0, title)
     labels = [label for label in dict.fromkeys(map(_label, names)) if not _says(text, label)]
     if labels and not owner:
@@ -427,12 +427,6 @@ def _names(memory: Memory, headings: Sequence[str], name: str, owner: str) -> li
         is_bare = not owner and len(_WORD.findall(last)) < MIN_NAME_WORDS
         near = headings[-2:] if is_bare else headings[-1:]  # above a mere `Rules`
         return [one for one in found[-1:] if one in near]
-    is_of_one = kind == "profile" and not headings
-    if kind in ("profile", "project") and not is_own:
-        is_of_one |= len(_WORD.findall(name)) > 1 or not section_kind([name])
-    if is_of_one and not found:
-        spelled = re.sub("[-_]+", " ", name)
-        return [spelled if spelled != spelled.lower() else spelled.title()]
     return found
 
 

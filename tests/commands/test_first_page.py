@@ -426,7 +426,7 @@ def test_a_callout_and_a_folder_are_named_before_their_text(tmp_path: Path) -> N
     done(tmp_path, "init", str(repo), "--from", str(workspace))
     done(repo, "run")
     assert "- Folded: The spare key is with Frau Ott." in page(repo)
-    assert "- alder: Never ship on a Friday." in page(repo)
+    assert "- Alder: Never ship on a Friday." in page(repo)
 
 
 def test_the_newest_state_is_on_the_page_and_an_older_one_leaves_it(tmp_path: Path) -> None:

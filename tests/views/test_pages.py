@@ -13,6 +13,8 @@ from memrepo.core.ids import text_hash
 from memrepo.core.memory import Hot, Memory, Source
 from memrepo.core.state import Delete, Files, State, Write
 from memrepo.policies.rules import HotRules
+from memrepo.read.documents import NoteHeader
+from memrepo.read.kinds import subject_of
 from memrepo.views import pages
 from memrepo.views.hot import condensed, hot_page
 from memrepo.views.report import shown
@@ -172,7 +174,9 @@ def test_a_line_below_a_common_heading_begins_with_the_one_thing_of_its_page(
     file: str, context: str, label: str
 ) -> None:
     place = Source(resource=f"sources/{file}", lines=(5, 5))
-    said = condensed(memory("Hulls dry for a week.", context=context, sources=(place,)))
+    found = subject_of(file, NoteHeader(), ("Decisions",))
+    more = {"subject": found} if found else {}
+    said = condensed(memory("Hulls dry for a week.", context=context, sources=(place,), **more))
     assert said.partition("Hulls")[0] == label
 
 

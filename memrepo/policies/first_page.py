@@ -71,9 +71,9 @@ ROOM: Mapping[Part, int] = {
     "person": 5,
     "agent": 2,
     "project": 4,
-    "contact": 4,
     "preference": 4,
     "decision": 3,
+    "contact": 4,
     "fact": 6,
 }
 """The parts of the page in order, with the lines of each that are chosen before any rest."""

@@ -260,7 +260,7 @@ def _lines_of(resource: str, day: str, title: str, body: str) -> Iterator[Entry]
         for line in unit.text.split("\n"):
             if (due := due_day(line, day)) and not _ASKS.search(line):
                 about = _name(unit.headings[-1])
-                about = about if _is_name(about, is_dated=False) else ""
+                about = about if len(content_words(about)) > 1 + bool(section_kind([about])) else ""
                 yield Entry(about, line.strip(), 0.0, place, unit.text_hash, due=due)
     for subject, last in places.items():
         yield Entry(subject, "", 0.0, last, "")  # it ends what earlier sections say of the subject

@@ -390,7 +390,7 @@ def _about(memory: Memory, text: str) -> str:
         names = [memory.subject]  # whatever the headings of the note are
     elif is_of_note(memory):
         names = [] if _says(text, memory.subject) else [memory.subject, *names]
-    elif is_of_owner(memory.first[0]):
+    elif is_of_owner(memory.first[0]) and not owner:
         names = []
     elif title != name and above == title and not owner:
         names.insert(0, title)

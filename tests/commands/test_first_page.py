@@ -20,6 +20,7 @@ from driving import (
 )
 
 from memrepo.core.memory import CLAIM_TYPES
+from memrepo.policies.first_page import ROOM
 
 BULLET = re.compile(r"^- .*←mem.*", re.MULTILINE)
 
@@ -221,6 +222,23 @@ def test_reading_the_same_sources_again_adds_nothing(tmp_path: Path) -> None:
         memrepo(repo, "run", "--mode", "reconciliation", now=f"2026-03-{day:02}T23:00:00Z")
         assert git(repo, "branch", "--list", "run/*").strip() == "", "nothing waits"
         assert set(memories(repo)) == kept
+
+
+def test_lines_of_the_owners_file_and_dues_of_a_log_name_their_thing(tmp_path: Path) -> None:
+    user = "# USER.md - Rosa Lind\n\n- **Name:** Rosa Lind\n\n## Hollow Mill\n\n"
+    user += "- A mill for rye and spelt with its own shop in the old town.\n"
+    log = "# 2026-02-28\n\n## Pending - mill insurance claim\n\n"
+    log += "- Deadline to dispute: March 20, 2026\n"
+    repo, _ = bakery(tmp_path, **{"USER.md": user, "memory/2026-02-28.md": log})
+    done(repo, "run")
+    found = lines(repo)
+    assert any(text.startswith("Hollow Mill: A mill for rye and spelt") for text in found)
+    assert any("mill insurance claim: Deadline to dispute" in text for text in found)
+
+
+def test_the_owners_preferences_have_their_places_before_contacts() -> None:
+    order = list(ROOM)
+    assert max(map(order.index, ("preference", "decision"))) < order.index("contact")
 
 
 def test_reading_again_makes_no_memory_of_what_another_one_states(tmp_path: Path) -> None:

@@ -698,7 +698,8 @@ def _relocated(memory: Memory, former: Mapping[str, str]) -> dict[str, object]:
     sources = [replace(s, resource=former.get(s.resource, s.resource)) for s in memory.sources]
     named = {title_of(s.resource): title_of(former.get(s.resource, "")) for s in memory.sources}
     parts = [named.get(part) or part for part in memory.context.split(_BETWEEN)]
-    return {"sources": tuple(sources), "context": _BETWEEN.join(parts) or None}
+    subject = named.get(memory.subject) or memory.subject or None
+    return {"sources": tuple(sources), "context": _BETWEEN.join(parts) or None, "subject": subject}
 
 
 _BETWEEN = " › "

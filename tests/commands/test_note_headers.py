@@ -253,3 +253,11 @@ def test_status_counts_the_lines_that_the_page_has(shop: Path) -> None:
     found = page(shop)
     assert "Lately" in found.values()
     assert done(shop, "status")["budgets"]["bullets"] == len(found)
+
+
+def test_a_renamed_note_gives_its_memories_the_new_name(shop: Path) -> None:
+    people = shop.parent / "vault/Leute"
+    (people / "Vera Lind.md").rename(people / "Vera Holt.md")
+    done(shop, "run", now=LATER)
+    (found,) = (m for m in memories(shop).values() if m.body.startswith("Telefon"))
+    assert (found.subject, found.context) == ("Vera Holt", "Vera Holt › Fakten")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -60,6 +61,7 @@ from memrepo.core.state import (
     play,
     traits,
 )
+from memrepo.core.times import EARLIEST
 from memrepo.merge import states
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import (
@@ -69,9 +71,11 @@ from memrepo.merge.tombstones import (
     tombstones_in,
 )
 from memrepo.merge.versions import MergeConflict
+from memrepo.policies.hotcache import back_on_page
 from memrepo.policies.standing import (
     Contradiction,
     as_settled,
+    changed_at,
     open_contradictions,
     reconciled,
     replaced,
@@ -490,9 +494,12 @@ def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> De
 
 
 def _keeping(work: Work, memory: Memory) -> Update:
+    """Return the change that keeps a marked memory: a person confirms it, as it was before."""
     stamp = Stamp(by=work.actor, at=work.call.now)
-    verified = (*memory.verified, stamp)
-    return Update(id=memory.id, fields={"standing": None, "verified": verified})
+    fields = {"standing": None, "verified": (*memory.verified, stamp)}
+    run = memory.retired[-1].run if memory.retired else ""
+    marked = datetime.strptime(run[:8], "%Y%m%d").replace(tzinfo=UTC) if run else EARLIEST
+    return Update(id=memory.id, fields={**fields, **back_on_page(memory, marked, work.call.now)})
 
 
 HOW = "--keep MEMORY or --both"
@@ -555,7 +562,7 @@ def resolve(work: Work, request: ResolveRequest) -> Disputes | Written | Unchang
         found = the_contradiction(state, request.id)
         if request.keep:
             return _settled(work, state, request, _keep_one(work, found, request.keep))
-        return _settled(work, state, request, _keep_both(state, found))
+        return _settled(work, state, request, _keep_both(work, state, found))
 
     return write(work, request, draft)
 
@@ -645,18 +652,28 @@ def _keep_one(work: Work, found: Contradiction, word: str) -> Step:
     supersedes = tuple(dict.fromkeys((*winner.supersedes, lost.id)))
     if not replaced(lost, winner):  # or it was made again
         ended |= {**_without(lost, winner), **superseded(lost, winner.id, work.call.now)}
-    fields = {**free, **_without(winner, lost), "supersedes": supersedes}
+    fields = {**free, **_without(winner, lost), **_back(work, found, winner)}
+    fields["supersedes"] = supersedes
     return _decided(found, {winner.id: fields, lost.id: ended}, "one of the two is true")
 
 
-def _keep_both(state: State, found: Contradiction) -> Step:
+def _keep_both(work: Work, state: State, found: Contradiction) -> Step:
     """Return the step after which both memories of a contradiction are valid."""
     one, other = found.sides
     fields = {
-        m.id: {**reconciled(m, rival.id, _active_in(state)), **_without(m, rival)}
+        m.id: {
+            **reconciled(m, rival.id, _active_in(state)),
+            **_without(m, rival),
+            **_back(work, found, m),
+        }
         for m, rival in ((one, other), (other, one))
     }
     return _decided(found, fields, "they do not contradict each other")
+
+
+def _back(work: Work, found: Contradiction, memory: Memory) -> Fields:
+    """Return the fields that put a side back on the page which it left for the contradiction."""
+    return {**back_on_page(memory, max(map(changed_at, found.sides)), work.call.now)}
 
 
 def _decided(found: Contradiction, fields: Mapping[str, Fields], reason: str) -> Step:

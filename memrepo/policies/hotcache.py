@@ -24,6 +24,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import Step, Update
 from memrepo.core.times import end_of, format_time
 from memrepo.policies.ageing import class_of, decays, is_over, never_ends, retention_of
+from memrepo.policies.claims import is_by_person
 from memrepo.policies.rules import DecayRules, HotRules
 from memrepo.policies.standing import changed_at, contesting
 
@@ -132,13 +133,15 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
 
 
 def _is_overtaken(memory: Memory, memories: Mapping[str, Memory]) -> bool:
-    """Return whether a memory is contested by a newer one of those that may be on the page.
+    """Return whether a memory is contested by one of those that may be on the page before it.
 
-    Of equally new ones, that with the later source counts as newer, and one always stays.
+    The wording of a person comes first, then the newer one. Of equally new ones, that with the
+    later source counts as newer, and one always stays.
     """
 
-    def age(one: Memory) -> tuple[datetime, str, str]:
-        return changed_at(one), max((s.captured for s in one.sources), default=""), one.id
+    def age(one: Memory) -> tuple[bool, datetime, str, str]:
+        last = max((s.captured for s in one.sources), default="")
+        return is_by_person(one), changed_at(one), last, one.id
 
     rivals = filter(None, map(memories.get, contesting(memory)))
     return any(age(rival) > age(memory) for rival in rivals)
@@ -294,6 +297,14 @@ def _by_use(
     steps += [promote(e.memory, now, e.reason) for e in kept if e.new]
     shown = tuple(entry.memory for entry in kept)
     return HotPage(memories=shown, steps=tuple(steps), problems=tuple(problems))
+
+
+def back_on_page(memory: Memory, since: datetime, now: datetime) -> dict[str, Hot]:
+    """Return the fields that put a memory back on the page, if a doubt since a time took it off."""
+    hot = memory.hot
+    if hot is None or hot.until is None or hot.until < since or was_removed(memory):
+        return {}
+    return {"hot": Hot(since=now, reason=SYNC)}
 
 
 def session_page(

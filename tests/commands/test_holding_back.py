@@ -120,6 +120,22 @@ def test_one_command_decides_all_of_them(repo: Path, verb: str) -> None:
     assert memrepo(repo, "accept", "removals").exit == 2
 
 
+def page(repo: Path) -> set[str]:
+    lines = (repo / "MEMORY.md").read_text("utf-8").splitlines()
+    return {line[2:].partition(" ←")[0] for line in lines if line.startswith("- ")}
+
+
+def test_what_is_kept_is_on_the_first_page_again_at_once(repo: Path) -> None:
+    before = page(repo)
+    write(repo, LINES[:20])
+    night(repo, 2)
+    left = before & said(LINES[20:])
+    assert left
+    assert not left & page(repo)
+    done(repo, "discard", "removals", now="2026-03-02T09:00:00Z")
+    assert left <= page(repo)
+
+
 def test_a_line_that_returns_takes_its_mark_away(repo: Path) -> None:
     write(repo, LINES[:20])
     night(repo, 2)

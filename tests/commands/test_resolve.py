@@ -144,6 +144,27 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
     assert_sound(repo)
 
 
+@pytest.mark.parametrize("how", ["keep", "both"])
+def test_what_is_decided_is_on_the_first_page_at_once(repo: Path, how: str) -> None:
+    loves, hates = pair(repo)
+
+    def page() -> str:
+        return (repo / "MEMORY.md").read_text("utf-8")
+
+    assert (loves in page(), hates in page()) == (False, True), "the newer line until it is decided"
+    ask(repo, loves, *(("--both",) if how == "both" else ("--keep", loves)))
+    assert (loves in page(), hates in page()) == (True, how == "both")
+
+
+def test_the_wording_of_a_person_is_on_the_page_before_a_newer_line(repo: Path) -> None:
+    loves, hates = pair(repo)
+    done(repo, "confirm", loves, now=NEXT_DAY)
+    write(repo.parent / "workspace", LOVES, HATES, "- The kiln in the yard burns gas.")
+    done(repo, "run", now=MUCH_LATER)
+    page = (repo / "MEMORY.md").read_text("utf-8")
+    assert (loves in page, hates in page) == (True, False)
+
+
 def test_a_decision_that_both_are_true_can_be_lifted(repo: Path) -> None:
     ask(repo, pair(repo)[0], "--both")
     (record,) = done(repo, "reject", "--list")["rejected"]

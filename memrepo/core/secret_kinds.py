@@ -321,8 +321,10 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
             is_code, sort = sort == "code", sort.replace("code", "pin")
             if not sort:
                 continue
-            if sort in ("token", "secret", "weak", "pin", "login") and _pattern("harmless").search(
-                folded, max(start, label.start() - 24), label.start()
+            before = max(start, label.start() - 24), label.start()
+            harmless = "once" if sort == "secret" else "harmless"
+            if sort in ("token", "secret", "weak", "pin", "login") and _pattern(harmless).search(
+                folded, *before
             ):
                 continue
             if sort in _SPOKEN and _pattern("misnamed").match(folded, label.end(), end):

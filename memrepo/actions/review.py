@@ -578,6 +578,7 @@ def _settled(work: Work, state: State, request: ResolveRequest, step: Step) -> S
         by=work.actor,
         at=work.call.now,
     )
+    stone = replace(stone, statement=f"{stone.statement}\n\n{step.reason}")
     record = Write(path=path_of(state.layout, stone.key), data=tombstone_bytes(stone))
     return replace(step, changes=(*step.changes, record))
 
@@ -654,7 +655,7 @@ def _keep_one(work: Work, found: Contradiction, word: str) -> Step:
         ended |= {**_without(lost, winner), **superseded(lost, winner.id, work.call.now)}
     fields = {**free, **_without(winner, lost), **_back(work, found, winner)}
     fields["supersedes"] = supersedes
-    return _decided(found, {winner.id: fields, lost.id: ended}, "one of the two is true")
+    return _decided(found, {winner.id: fields, lost.id: ended}, f"{winner.id} is true")
 
 
 def _keep_both(work: Work, state: State, found: Contradiction) -> Step:

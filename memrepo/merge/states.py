@@ -7,7 +7,7 @@ side moved its file. Other files are merged by content:
 |---|---|
 | views, first page | ours: they are rendered again after the merge |
 | sources, configuration | by line; a conflict if lines overlap |
-| tombstones | the later decision wins; evidence is combined |
+| tombstones | the later decision wins; evidence is combined; two different decisions conflict |
 | corrections | the longer version is used |
 | run manifests, threads | a conflict; the longer version is used |
 
@@ -247,7 +247,8 @@ def _join_tombstone(path: str, older: bytes, newer: bytes) -> JoinedFile:
         return JoinedFile(newer if whole else older, whole)
     if isinstance(one, Problem):
         return JoinedFile(newer)
-    return JoinedFile(tombstone_bytes(join_tombstones(one, other)))
+    differ = bool(one.changes) and one.changes == other.changes and one.statement != other.statement
+    return JoinedFile(tombstone_bytes(join_tombstones(one, other)), is_lost=differ)
 
 
 def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> JoinedFile:

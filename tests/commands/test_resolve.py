@@ -197,3 +197,16 @@ def test_what_cannot_be_resolved(repo: Path, argv: tuple[str, ...], exit_: int, 
     answer = memrepo(repo, "resolve", *argv)
     assert answer.exit == exit_
     assert said in answer.error["message"]
+
+
+def test_a_contradiction_stated_by_a_person_stays_when_a_contested_memory_is_reworded(
+    repo: Path,
+) -> None:
+    loves, hates = pair(repo)
+    office = next(i for i, m in memories(repo).items() if "office" in m.body)
+    done(repo, "link", loves, "contradicts", office, now=NEXT_DAY)
+    where = "- The office is in the old mill by the river."
+    write(repo.parent / "workspace", LOVES.replace("dark", "darker"), where, HATES)
+    assert done(repo, "run", now=MUCH_LATER)["counts"]["memories_reworded"] == 1
+    pairs = {frozenset(m["id"] for m in one["memories"]) for one in open_cases(repo)}
+    assert pairs == {frozenset((loves, hates)), frozenset((loves, office))}

@@ -162,6 +162,25 @@ def test_two_people_who_replaced_one_memory_contradict_each_other(
     assert done(desk, "resolve", now=LATER)["contradictions"] == []
 
 
+@pytest.mark.parametrize("other", ["--both", "--keep"])
+def test_two_decisions_about_one_contradiction_are_named_if_they_differ(
+    machines: tuple[Path, Path], other: str
+) -> None:
+    laptop, desk = machines
+    one, two = (
+        done(laptop, "add", f"The cellar key hangs by the {door}.")["memories"][0]
+        for door in ("door", "oven")
+    )
+    done(laptop, "link", one, "contradicts", two)
+    converge(laptop, desk)
+    done(laptop, "resolve", one, "--keep", one, now=LATER)
+    decision = ("--both",) if other == "--both" else ("--keep", one)
+    done(desk, "resolve", one, *decision, "--reason", "seen today", now=LATER)
+    done(laptop, "sync", now=LATER)
+    said = memrepo(desk, "sync", now=LATER, as_json=False).err
+    assert ("tombstones/" in said) is (other == "--both")
+
+
 @pytest.mark.parametrize("forgotten_first", [True, False])
 @pytest.mark.parametrize("by", ["", "agent:codex"])
 def test_the_edit_of_a_person_wins_over_forgetting_and_sync_says_so(

@@ -331,7 +331,10 @@ def end_contradictions(known: Known) -> None:
     before = known.state.memories
     changed = (m for id_ in known.changed for m in (before.get(id_), known.memory(id_)) if m)
     pairs = {
-        frozenset((memory.id, other)) for memory in changed for other in contesting(memory)
+        frozenset((memory.id, other))
+        for memory in changed
+        for other in contesting(memory)
+        if other in before and before[other].standing == "contested"  # a link by hand marks neither
     } - flagged
     for pair in sorted(map(sorted, pairs)):
         sides = [m for id_ in pair if (m := known.memory(id_)) is not None]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import date, timedelta
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -131,18 +131,29 @@ def meaning_key(unit: Unit) -> str:
     return digest([text, *(normalise(h) for h in under[-1:])])
 
 
-def cursors(manifests: Iterable[Manifest]) -> dict[str, str]:
-    """Map each source file to the version up to which runs consumed it.
+class Cursor(NamedTuple):
+    """The versions of a source file that runs consumed: all up to `read`, and a part of `last`.
+
+    They differ after a reverted run: what it and later runs read is read again.
+    """
+
+    read: str = ""
+    last: str = ""
+
+
+def cursors(manifests: Iterable[Manifest]) -> dict[str, Cursor]:
+    """Map each source file to the versions that runs consumed.
 
     `manifests` are ordered from oldest to newest. Each consumed the difference between two
     versions. An entry that does not begin where the last one ended, as after a reverted run, does
-    not count: the next run reads its input again, and recognises what memories state already.
+    not count as read: the next run reads its input again, and recognises what memories state.
     """
-    found: dict[str, str] = {}
+    found: dict[str, Cursor] = {}
     for manifest in manifests:
         for entry in manifest.consumed:
-            if entry.from_ in ("", found.get(entry.resource, "")):
-                found[entry.resource] = entry.to
+            read = found.get(entry.resource, Cursor()).read
+            read = entry.to if entry.from_ in ("", read) else read
+            found[entry.resource] = Cursor(read, entry.to)
     return found
 
 
@@ -638,7 +649,7 @@ def is_mostly_in(lines: frozenset[str], others: Collection[str]) -> bool:
 
 
 def find_moves(
-    texts: Iterable[SourceText], cursor: Mapping[str, str], read: Read
+    texts: Iterable[SourceText], cursor: Mapping[str, Cursor], read: Read
 ) -> dict[str, str]:
     """Map the new path of each moved or renamed source file to its former path.
 
@@ -647,7 +658,7 @@ def find_moves(
     """
     gone, new = list[SourceText](), list[SourceText]()
     for text in texts:
-        last = cursor.get(text.resource, "")
+        last = cursor.get(text.resource, Cursor()).last
         if last and not text.blob:
             gone.append(replace(text, blob=last))
         elif text.blob and not last:
@@ -707,7 +718,7 @@ _BETWEEN = " › "
 
 def take_in(
     texts: Sequence[SourceText],
-    cursor: Mapping[str, str],
+    cursor: Mapping[str, Cursor],
     reader: Reader,
     *,
     whole: bool,
@@ -723,19 +734,19 @@ def take_in(
     intake = Intake(whole=whole)
     left = frozenset(moves.values())
     for text in texts:
-        at = cursor.get(text.resource, "")
+        at = cursor.get(text.resource, Cursor())
         if text.resource in left:
-            intake.consumed.append(Consumed(resource=text.resource, from_=at, to=""))
+            intake.consumed.append(Consumed(resource=text.resource, from_=at.read, to=""))
             continue
         if text.resource in moves:
-            intake.consumed.append(Consumed(resource=text.resource, to=at))
-        if at == text.blob and (not whole or text.kind == "notes" or not text.blob):
+            intake.consumed.append(Consumed(resource=text.resource, to=at.read))
+        if {*at} == {text.blob} and (not whole or text.kind == "notes" or not text.blob):
             continue
         one = Intake(whole=whole)
         try:
             _take(one, text, at, reader, days=days)
         except Exception as error:  # noqa: BLE001 a fault in one file must not stop a run
-            intake.problems.append(reader.leave_out(text, at, error))
+            intake.problems.append(reader.leave_out(text, at.last, error))
             continue
         for name in ("placed", "notes", "consumed", "problems"):
             getattr(intake, name).extend(getattr(one, name))
@@ -744,10 +755,10 @@ def take_in(
     return intake
 
 
-def _take(intake: Intake, text: SourceText, at: str, reader: Reader, *, days: bool) -> None:
+def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:
     """Add the unconsumed units of a source file, and the notes of a daily log, to the intake.
 
-    `at` is the version that runs consumed. With `days`, a daily log has units too. A deleted log
+    With `days`, a daily log has units too. A deleted log
     was rotated, so its statements remain.
     """
     is_log, name = text.kind == "notes", text.name
@@ -764,29 +775,32 @@ def _take(intake: Intake, text: SourceText, at: str, reader: Reader, *, days: bo
             return frozenset()
         return frozenset((*(u.hash for u in units_of(blob)), *map(note_hash, notes_of(blob))))
 
-    known = hashes_of(at)
-    if at in reader.missing:
-        intake.problems.append(_missing(text, at))
-        at, known = "", frozenset()
-    if not at:  # later versions often forget to say when they were written
+    known, _ = map(hashes_of, at)  # this records missing blobs
+    if lost := reader.missing.intersection(at):
+        intake.problems.append(_missing(text, min(lost)))
+        at, known = Cursor(), frozenset()
+    if not at.read:  # later versions often forget to say when they were written
         day = date_updated(reader.data(text.blob).decode("utf-8", "replace"))
         if not (day or text.is_dated):
             day = note_header(name, reader.data(text.blob)).day
         text = replace(text, updated=min(day, text.committed))
     units, notes, new = units_of(text.blob), notes_of(text.blob), hashes_of(text.blob)
-    if at != text.blob:
-        intake.consumed.append(Consumed(resource=text.resource, from_=at, to=text.blob))
+    if {*at} != {text.blob}:
+        intake.consumed.append(Consumed(resource=text.resource, from_=at.read, to=text.blob))
     open_ = new if whole else new - known
     revision = Revision()
-    if at and at != text.blob and (not is_log or (days and text.blob)):
-        revision = revise(units_of(at), units, is_log=is_log)
-        reader.edited[text.resource] = _text_hashes(revision.edited.values())
-        left = reader.left_so(text.resource, at) - _text_hashes(units)
-        revision = replace(revision, gone=revision.gone | left)
+    former = [blob for blob in dict.fromkeys(at) if blob not in ("", text.blob)]
+    if former and (not is_log or (days and text.blob)):
+        found = [revise(units_of(blob), units, is_log=is_log) for blob in former]
+        edited = {hash_: unit for one in found for hash_, unit in one.edited.items()}
+        gone = frozenset[str]().union(*(one.gone for one in found))
+        reader.edited[text.resource] = _text_hashes(edited.values())
+        left = reader.left_so(text.resource, at.last) - _text_hashes(units)
         if is_log:  # a line that leaves a log was rotated, summed up or overwritten
-            revision = replace(revision, gone=frozenset())
+            gone = left = frozenset()
+        revision = replace(found[-1], edited=edited, gone=gone | left)
         intake.revisions[text.resource] = revision
-    if not is_log and at and (left_over := reader.unstated(text.resource, at)):
+    if not is_log and at.last and (left_over := reader.unstated(text.resource, at.last)):
         came = [unit for unit in units if unit.hash in open_ and unit.hash not in revision.edited]
         edited = _pairs(left_over, came, {u.hash for u in left_over}, len(units))
         revision = replace(revision, edited={**edited, **revision.edited})

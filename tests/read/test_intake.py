@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memrepo.actions.run.settle import requests
 from memrepo.core.ids import text_hash
 from memrepo.core.manifest import Consumed, Manifest
+from memrepo.policies.standing import RETIRED
 from memrepo.read.intake import cursors, revise
 from memrepo.read.notes import NoteUnit, scan_notes
 from memrepo.read.thoughts import scan
@@ -134,14 +135,14 @@ def test_any_bytes_can_be_read(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("spans", "expected"),
     [
-        (["-a"], "a"),
-        (["-a", "a-b", "b-c"], "c"),
+        (["-a"], "aa"),
+        (["-a", "a-b", "b-c"], "cc"),
         (["-a", "a-"], ""),
-        (["a-b"], ""),  # the first run was reverted
-        (["-a", "b-c"], "a"),  # the second run was reverted
-        (["-a", "b-c", "a-d"], "d"),  # and read again
-        (["-a", "a-b", "a-c"], "b"),  # two clones read at one time
-        (["a-b", "-b"], "b"),
+        (["a-b"], "b"),  # the first run was reverted
+        (["-a", "b-c"], "ac"),  # the second run was reverted
+        (["-a", "b-c", "a-d"], "dd"),  # and read again
+        (["-a", "a-b", "a-c"], "bc"),  # two clones read at one time
+        (["a-b", "-b"], "bb"),
     ],
 )
 def test_a_source_is_read_on_from_where_an_unbroken_chain_of_runs_ends(
@@ -149,7 +150,7 @@ def test_a_source_is_read_on_from_where_an_unbroken_chain_of_runs_ends(
 ) -> None:
     entries = [Consumed(resource="s", from_=a, to=b) for a, b in (s.split("-") for s in spans)]
     runs = [Manifest(run=str(number), consumed=(one,)) for number, one in enumerate(entries)]
-    assert cursors(runs).get("s", "") == expected
+    assert "".join(cursors(runs)["s"]) == expected
 
 
 def test_what_a_later_run_read_is_read_again_after_a_revert_and_changes_nothing(
@@ -171,6 +172,41 @@ def test_what_a_later_run_read_is_read_again_after_a_revert_and_changes_nothing(
     done(repo, "run", now=days[4])
     assert before == {id_: m.body for id_, m in memories(repo).items() if m.is_note}
     assert git(repo, "log", "--format=%s").count("Extend note") == 1
+
+
+OWNED = (
+    *zip(("mill", "inn", "quay", "barn", "kiln", "tower", "boat"), range(11, 18), strict=True),
+)
+
+
+@pytest.mark.parametrize("then", ["as before", "without", "edited", "no file"])
+def test_a_line_that_left_after_an_earlier_run_was_reverted_is_gone(
+    tmp_path: Path, then: str
+) -> None:
+    source = tmp_path / "workspace" / "MEMORY.md"
+    source.parent.mkdir()
+    rows = [f"- The {thing} belongs to Mara since 20{year}.\n" for thing, year in OWNED]
+    first, second, third = "".join(rows[:5]), rows[5], rows[6]
+    source.write_text(first)
+    (source.parent / "RTMEMORY.md").write_text("- Ola repairs the oven in the old bakery.\n")
+    if then == "no file":
+        source.unlink()
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo, days = tmp_path / "repo", [f"2026-03-0{n}T09:00:00Z" for n in range(1, 7)]
+    done(repo, "run", now=days[0])
+    source.write_text(first + second)
+    reverted = done(repo, "run", now=days[1])["run"]
+    source.write_text(first + second + third)
+    done(repo, "run", now=days[2])
+    done(repo, "revert", reverted, now=days[3])
+    edited = third.replace("2017", "2020")
+    rest = {"as before": first, "without": first + second, "edited": first + second + edited}
+    source.write_text(rest[then]) if then in rest else source.unlink()
+    done(repo, "run", now=days[4])
+    found = {m.body: m.standing for m in memories(repo).values() if m.status == "active"}
+    assert found.get(third[2:-1], RETIRED) == RETIRED
+    assert (edited[2:-1] in found) is (then == "edited")
+    assert memrepo(repo, "run", now=days[5]).data["status"] == "skipped"
 
 
 # -- lines at one place: an edit, or an end and a beginning ----------------------------------------

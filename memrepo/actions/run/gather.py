@@ -55,6 +55,7 @@ from memrepo.policies.change import StatementIndex, compared_in
 from memrepo.policies.rules import RunMode
 from memrepo.read.choice import NOTHING, Candidate, ShelfChoice, candidates_of, choose, shelf_size
 from memrepo.read.intake import (
+    Cursor,
     Intake,
     Placed,
     Reader,
@@ -170,7 +171,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     known: Known
     moved: tuple[Step, ...]
     nominees: tuple[Nominee, ...]
-    cursor: Mapping[str, str]
+    cursor: Mapping[str, Cursor]
     warnings: tuple[Problem, ...]
     reader: Reader | None = None
     candidates: Sequence[Candidate] = ()
@@ -391,7 +392,7 @@ def gather_sources(work: Work, plan: RunPlan) -> Input:
 def gather(
     plan: RunPlan,
     texts: Sequence[SourceText],
-    cursor: Mapping[str, str],
+    cursor: Mapping[str, Cursor],
     read: Callable[[str], bytes],
     nominees: Sequence[Nominee] = (),
 ) -> Input:

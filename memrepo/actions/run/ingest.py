@@ -33,7 +33,7 @@ from memrepo.store.workspace import (
 )
 
 if TYPE_CHECKING:
-    from memrepo.read.intake import SourceText
+    from memrepo.read.intake import Cursor, SourceText
 
 INBOX = "inbox/"
 NAMED = 3
@@ -432,7 +432,7 @@ def workspace_of(where: Path) -> Path:
 
 
 def texts_at(
-    work: Work, cursor: Mapping[str, str], blobs: Mapping[str, str] | None = None
+    work: Work, cursor: Mapping[str, Cursor], blobs: Mapping[str, str] | None = None
 ) -> list[SourceText]:
     """Return the sources that runs distil, in path order, then those read before that are no more.
 
@@ -447,10 +447,10 @@ def texts_at(
     here = work.tree.files.below(area)
     blobs = here if blobs is None else blobs
     names = {path: layout.source_name(path) for path in sorted(blobs) if path.startswith(area)}
-    read = {path: layout.source_name(path) for path in sorted(cursor) if cursor[path]}
+    read = {path: layout.source_name(path) for path in sorted(cursor) if any(cursor[path])}
     kinds = distilled(names.values(), rules, {*read.values()})
     paths = [path for path, name in names.items() if name in kinds]
-    fresh = [p for p in paths if cursor.get(p) != blobs[p]]
+    fresh = [p for p in paths if cursor.get(p) != (blobs[p], blobs[p])]
     when = dict.fromkeys(fresh, work.call.now)
     old = [p for p in fresh if here.get(p) == blobs[p]]
     when |= history.last_changed(work.store.repo, work.tree.commit, old)

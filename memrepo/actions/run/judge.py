@@ -42,7 +42,7 @@ from memrepo.judge.offline import read_statements
 from memrepo.judge.questions import MAX_GROUP, Proposed, Reading
 from memrepo.policies.claims import join_sources, type_in_profile
 from memrepo.read.documents import read_lines
-from memrepo.read.intake import Placed, Reader, SourceText, cursors, place_unit
+from memrepo.read.intake import Cursor, Placed, Reader, SourceText, cursors, place_unit
 from memrepo.read.kinds import PERSONS, is_profile, title_of
 from memrepo.read.thoughts import Unit, spelled_context
 from memrepo.text.dates import date_updated
@@ -130,7 +130,7 @@ class SourceFiles:
         open_ = self._placed.get(text.resource, {})
         units = reader.claims(text.name, text.blob).units if open_ else ()
         self._units[text.resource] = units
-        last = self._given.cursor.get(text.resource, "")
+        last = self._given.cursor.get(text.resource, Cursor()).last
         lines, hidden = list(source.text), set(source.hidden)
         for unit in units:
             if (text.name, unit.text_hash) in reader.left_out:  # show what is left of it

@@ -657,8 +657,10 @@ class _FileReader(msgspec.Struct):
             self._note_cut(lines[0], len(text))
             text = text[:MAX_TEXT]
         if not captured:
+            # The name of a memory is a title: a month in it says what the text is about.
+            dated = headings if kind != "memory" else filter(find_date, headings)
             captured, basis = date_unit(
-                text if kind in ("item", "paragraph", "row") else "", headings, self.resource
+                text if kind in ("item", "paragraph", "row") else "", dated, self.resource
             )
         is_one = kind in ("item", "paragraph", "properties")
         key, value = field_of(text) if is_one else ("", "")

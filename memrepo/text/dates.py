@@ -120,6 +120,9 @@ _YEARLESS_FORMS = (
     rf"(?<![年\d]){_MONTH_DIGITS}[ \t]?月[ \t]?{_DAY}[ \t]?[日号號]",
 )
 _YEAR_LIKE = regex(r"[12]\d{3}")
+_NAMES = regex(r"`[^`\n]+`|https?://\S+|[A-Za-z0-9_./-]+")
+_SPELLED = regex(r"[A-Za-z]{2}")
+"""What files, addresses and code are named by, and what such a name has more than a date."""
 _FILE_DAY = regex(r"(?<!\d)([12]\d{3})-?(\d{2})-?(\d{2})(?!\d)")
 _CLOCK_24 = r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
 _CLOCK_12 = r"(?<![\d:.])(?P<bare>1[0-2]|0?[1-9])[ \t]?(?P<bare_half>[ap])\.?m\b\.?"
@@ -229,23 +232,24 @@ def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateB
     """Return the date of a unit: from its text, the nearest dated heading, or the file name.
 
     Below the day of a log's name or of a heading, a later date is what a text speaks of, unless
-    the text begins with it. `headings` are ordered from the outermost. A heading that
-    only mentions a date dates its own section, and nothing in a file whose name has a date. Return
-    two empty strings if none has a date. The caller then uses the date of the commit. A month
-    stands for its first day: that of a heading, or one with which the text begins ("As of March
-    2026").
+    the text begins with it. A date in the name of a file, in an address or in code dates nothing.
+    `headings` are ordered from the outermost. A heading that only mentions a date dates its own
+    section, and nothing in a file whose name has a date. Return two empty strings if none has a
+    date. The caller then uses the date of the commit. A month stands for its first day: that of a
+    heading, or one with which the text begins ("As of March 2026").
     """
-    month = (len(text), 0, opening_date(text)[0])
-    of_file, (start, _, stated) = date_of_path(path), min(_dates(text), default=month)
+    plain = _NAMES.sub(lambda m: re.sub(r"\d", " ", m[0]) if _SPELLED.search(m[0]) else m[0], text)
+    month = (len(text), 0, opening_date(plain)[0])
+    of_file, (start, _, stated) = date_of_path(path), min(_dates(plain), default=month)
     above = ""
     for depth, heading in enumerate(reversed(tuple(headings))):
         day, is_entry = _date_of_heading(heading, months=not of_file)
         if day and (is_entry or not (depth or of_file)):
             above = day
             break
-    named = of_file if _FILE_DAY.match(path.rpartition("/")[2]) else ""
-    is_logged = (above or named) and _WORDS.search(text[:start])
-    if stated and not (is_logged and stated > (above or named)):
+    of_log = of_file if _FILE_DAY.match(path.rpartition("/")[2]) else ""
+    is_logged = (above or of_log) and _WORDS.search(text[:start])
+    if stated and not (is_logged and stated > (above or of_log)):
         return stated, "unit"
     return (above, "heading") if above else (of_file, "file") if of_file else ("", "")
 

@@ -147,6 +147,41 @@ def test_the_time_of_a_file_keeps_no_later_log_from_ending_what_it_states(
     assert active(tmp_path / "repo") == {cards: "fact"}
 
 
+@pytest.mark.parametrize(
+    ("page", "day", "basis"),
+    [
+        ("# Dock\n\n- The dock, rebuilt on 2026-01-10, takes cash.", "2026-02-25", "commit"),
+        ("# Dock\n\n- 2026-01-10: the rebuilt dock takes cash.", "2026-01-10", "unit"),
+        ("# Dock\n## 2026-01-10\n- The rebuilt dock takes cash.", "2026-01-10", "heading"),
+        (
+            "---\nname: dock of March 2024\ndescription: dock\n---\n\nThe rebuilt dock takes cash.",
+            "2026-02-25",
+            "commit",
+        ),
+    ],
+)
+def test_the_day_that_a_judge_gives_stays_unless_a_heading_or_the_line_begins_with_another(
+    service: Service, tmp_path: Path, page: str, day: str, basis: str
+) -> None:
+    where = write(tmp_path / "ws", {"dock.md": f"{page}\n".encode()})
+    at = datetime.fromisoformat("2026-02-25T12:00:00+00:00").timestamp()
+    os.utime(where / "dock.md", (at, at))
+    done(tmp_path, "init", tmp_path / "repo", "--from", where)
+    lines = f"F1:{len(page.splitlines())}"
+
+    def answer(question: str) -> str:
+        if "=== F" not in shown(question) or '{"items"' in shown(question):
+            return good(question)
+        text = "The rebuilt dock takes cash."
+        op = {"op": "add", "lines": lines, "text": text, "type": "fact", "as_of": "2026-02-25"}
+        return json.dumps({"operations": [op]})
+
+    service.default = Act(answer=answer)
+    assert run(tmp_path / "repo").exit == 0
+    (memory,) = (m for m in memories(tmp_path / "repo").values() if not m.is_note)
+    assert [(s.captured[:10], s.captured_from) for s in memory.sources] == [(day, basis)]
+
+
 def test_a_day_that_a_line_plans_for_is_not_the_day_on_which_it_was_stated(
     service: Service, tmp_path: Path
 ) -> None:

@@ -103,6 +103,12 @@ def test_the_date_of_a_path_is_in_its_name(path: str, day: str) -> None:
         ("ferry on 2026-07-14", ("y",), "tides-2026-01-03.md", ("2026-07-14", "unit")),
         ("[2026-07-14] ferry", ("y",), "2026-01-03.md", ("2026-07-14", "unit")),
         ("In July 2026: a ferry", ("y",), "2026-01-03.md", ("2026-01-03", "file")),
+        ("Tides are in tides-2026-01-03.md", ("y",), "z.md", ("", "")),
+        ("Tides are in logs/2026-01-03.md, 2026-02-01", ("y",), "z.md", ("2026-02-01", "unit")),
+        ("Run `tide --day 2026-01-03`", ("y",), "z.md", ("", "")),
+        ("See https://tide.example/2026/01/03/", ("y",), "z.md", ("", "")),
+        ("`2026-01-03`: a ferry", ("y",), "z.md", ("2026-01-03", "unit")),
+        ("Seen 2026-01-03T10:00:00Z", ("y",), "z.md", ("2026-01-03", "unit")),
     ],
 )
 def test_a_unit_is_dated_by_text_then_heading_then_file(

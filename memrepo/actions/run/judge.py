@@ -45,7 +45,7 @@ from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, cursors, place_unit
 from memrepo.read.kinds import PERSONS, is_profile, title_of
 from memrepo.read.thoughts import Unit, spelled_context
-from memrepo.text.dates import date_updated
+from memrepo.text.dates import date_updated, opening_date
 
 if TYPE_CHECKING:
     from memrepo.judge.ask import Desk, Limit, Price
@@ -178,32 +178,37 @@ class SourceFiles:
         hashes = frozenset[str]().union(*(gone.get(r, frozenset()) for r in batch.resources))
         return frozenset(memory.id for memory in self._given.known.find_text(hashes))
 
-    def _cited(self, cited: Cited) -> list[tuple[Unit, str, tuple[int, int]]]:
-        """Return the statements that cited lines touch, as (unit, resource, lines)."""
+    def _cited(self, cited: Cited) -> list[tuple[Unit, Document, tuple[int, int]]]:
+        """Return the statements that cited lines touch, as (unit, document, lines)."""
         found = []
         for place in cited.places:
             for unit in self._units[place.document.resource]:
                 first, last = max(unit.lines[0], place.first), min(unit.lines[1], place.last)
                 if first <= last:
-                    found.append((unit, place.document.resource, (first, last)))
+                    found.append((unit, place.document, (first, last)))
         return found
 
     def sources_of(self, cited: Cited, op: Operation) -> tuple[Source, ...]:
         """Return the evidence of an operation: the statements that its lines touch."""
         found = []
         days = "\n".join((cited.evidence, *(place.document.as_of for place in cited.places)))
-        # The time of a file says when it was saved, not when its lines were so.
+        # The time of a file says when it was saved, not when its lines were so. It overrules no day
+        # of a log, a heading, or the beginning of a line.
         is_of_file = op.as_of in {place.document.since for place in cited.places}
-        for unit, resource, lines in self._cited(cited):
-            latest = ""
+        for unit, document, lines in self._cited(cited):
+            resource, latest = document.resource, ""
+            opening = opening_date(document.lines[unit.lines[0] - 1], months=False)
             if resource in self._notes:
                 source = self._notes[resource].source()
             else:
                 source = place_unit(unit, self._texts[resource]).source()
                 latest = self._texts[resource].committed
             is_plan = latest and op.as_of > max(latest, source.captured)  # a day to come
-            if op.as_of and not is_plan and (op.as_of in days or not is_of_file):
-                source = replace(source, captured=op.as_of, captured_from="unit")
+            is_stated = op.as_of in days or not is_of_file
+            is_dated = source.captured_from in ("heading", "file") or opening[0]
+            if op.as_of and not is_plan and (is_stated or not is_dated):
+                basis = "unit" if is_stated else "commit"
+                source = replace(source, captured=op.as_of, captured_from=basis)
             found.append(replace(source, lines=lines))
         return join_sources(found)
 

@@ -29,6 +29,7 @@ from memrepo.read.kinds import (
     PLACEHOLDER,
     is_below,
     is_marked,
+    is_of_note,
     is_of_owner,
     is_profile,
     kinds,
@@ -389,12 +390,6 @@ def is_about_person(memory: Memory) -> bool:
 def is_of_contact(memory: Memory) -> bool:
     """Return whether a memory is about somebody who has a note, and not about the owner."""
     return is_of_note(memory) and _kind_of(memory, in_workspace(memory.first[0])) == "profile"
-
-
-def is_of_note(memory: Memory) -> bool:
-    """Return whether the subject of a memory is that of its note, and not of a section."""
-    own, name = ({*_WORD.findall(t.lower())} for t in (memory.subject, title_of(memory.first[0])))
-    return bool(own) and not is_profile(memory.first[0]) and (own <= name or name <= own)
 
 
 def owner_of(memory: Memory) -> str:

@@ -20,6 +20,7 @@ from urllib.parse import unquote
 import msgspec
 
 from memrepo.core.layout import PROFILES, home_of, in_workspace
+from memrepo.core.memory import Memory
 from memrepo.core.patterns import compiled, read_table, regex
 from memrepo.read.documents import NoteHeader, is_episode, note_header
 from memrepo.read.learned import is_template
@@ -594,6 +595,13 @@ class Owners(msgspec.Struct, kw_only=True):
 def is_profile(name: str) -> bool:
     """Return whether a workspace file describes a person or an agent."""
     return name.rpartition("/")[2] in (*PERSONS, *AGENTS)
+
+
+def is_of_note(memory: Memory) -> bool:
+    """Return whether the subject of a memory is that of its note, and not of a section."""
+    texts = memory.subject, title_of(memory.first[0])
+    own, name = ({*regex(r"[^\W\d_]{3,}").findall(text.lower())} for text in texts)
+    return bool(own) and not is_profile(memory.first[0]) and (own <= name or name <= own)
 
 
 def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:

@@ -34,7 +34,6 @@ from memrepo.policies.first_page import (
     is_about_person,
     is_head,
     is_of_contact,
-    is_of_note,
     order_of,
     owner_of,
     part_of,
@@ -51,7 +50,7 @@ from memrepo.policies.hotcache import (
 )
 from memrepo.policies.latest import latest
 from memrepo.policies.rules import HotRules
-from memrepo.read.kinds import is_of_owner, path_kind, section_kind, title_of
+from memrepo.read.kinds import is_of_note, is_of_owner, path_kind, section_kind, title_of
 from memrepo.read.marks import FENCE, NOTICE
 from memrepo.read.thoughts import COLONS, FIELD_LENGTH, explains, field_of, width
 from memrepo.text.dates import date_of_path, find_clock, is_date_heading

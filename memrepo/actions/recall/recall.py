@@ -18,7 +18,6 @@ from memrepo.core.messages import SUBJECT_LENGTH, cut, words_of
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.first_page import is_of_note
 from memrepo.policies.later import Text, later_line, newer_first, replaces
 from memrepo.policies.ranking import (
     KINDS,
@@ -32,6 +31,7 @@ from memrepo.policies.ranking import (
 )
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_of_session, is_retired, trust_of
+from memrepo.read.kinds import is_of_note
 from memrepo.store import blocks
 from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME

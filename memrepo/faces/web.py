@@ -10,8 +10,8 @@ import secrets
 import shlex
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
@@ -34,6 +34,7 @@ from memrepo.actions import past, review, status
 from memrepo.actions.pending import REMOVALS
 from memrepo.actions.recall import around
 from memrepo.actions.recall import around as showing
+from memrepo.actions.recall.search import Request as SearchRequest
 from memrepo.actions.review import review_of
 from memrepo.actions.run.decide import EDITED
 from memrepo.actions.run.record import Result as RunResult
@@ -41,23 +42,28 @@ from memrepo.actions.run.record import last_record
 from memrepo.actions.session import MAX_TOKENS, context
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work, checked
-from memrepo.core.errors import Exit, MemrepoError, Problem
+from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.layout import asset
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, without_secrets
 from memrepo.faces.text import text_of
-from memrepo.faces.text.changes import phrases_of
-from memrepo.views.hot import condensed, plain, sections, unmarked
+from memrepo.policies.hotcache import hot_of
+from memrepo.policies.standing import contesting, is_retired
+from memrepo.store.settings import person
+from memrepo.text.dates import date_of_path
+from memrepo.views.hot import Packed, condensed, plain, sections, unmarked
 from memrepo.views.report import (
     LEAVING,
     LEFT_OUT,
     SUMMARIES,
+    WORDS,
     Change,
     Mark,
     ReviewGroup,
     change_lines,
+    flat,
     in_words,
     rendered,
     rendered_line,
@@ -68,11 +74,11 @@ from memrepo.views.report import (
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from memrepo.store.history import LogEntry
+
 
 Shown = dict[str, object]
 """The variables of a template."""
-MAX_NEIGHBOURS = 6
-"""Maximum similar memories that are listed next to linked ones."""
 HEADING, LABEL = 110, 90
 """Maximum characters of a heading, and of a memory in a list."""
 
@@ -89,39 +95,40 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     del asked
     found = _ask(work, "status", status.StatusRequest())
     waiting = [_waiting(work, branch) for branch in found.waiting]
-    memories = work.tree.state().memories
-    last = last_record(work).last
-    marked = [memories[id_] for id_ in found.marked]
-    disputes = _ask(work, "resolve", review.ResolveRequest()).contradictions
+    packed, hot, *_ = context(work, "private", MAX_TOKENS)
+    on_page, last = {memory.id for memory in hot}, last_record(work).last
+    disputes = list(_disputes(work, on_page))
     problems, todo = last.warnings if last else (), list(_todo(found))
     unexpected = [one for one in problems if one.rule not in (REDACTED, *LEFT_OUT)]
+    needs = [(f"w-{one['run']}", f"{one['count']} changes") for one in waiting]
+    if found.marked:
+        needs.append(("marked", counted(len(found.marked), "removal", "removals")))
+    if disputes:
+        needs.append(("disputes", counted(len(disputes), "contradiction", "contradictions")))
     return {
         "status": found,
-        "recall": _in_recall(found),
-        "night": _night(work, found, last),
-        "runs": list(_runs(work)),
+        "needs": needs,
+        "night": _night(work, found, last, on_page),
+        "runs": _runs(work, work.landed()[:MAX_RUNS]),
         "writes": _writes(work),
         "waiting": waiting,
-        "marked": [(memory.id, cut(plain(memory), LABEL)) for memory in marked],
+        "marked": [_label(work, id_) for id_ in found.marked],
         "disputes": disputes,
-        "warnings": list(_warnings(found, problems)),
+        "warnings": _warnings(work, [p for p in problems if p.rule not in DECIDED_BEFORE], found),
+        "decided": _warnings(work, [p for p in problems if p.rule in DECIDED_BEFORE]),
         "todo": todo,
-        "is_done": not any((waiting, marked, disputes, unexpected, todo)),
-        "page": _first_page(work),
+        "is_done": not any((needs, unexpected, todo)),
+        "page": _first_page(work, packed, hot),
     }
 
 
-def _in_recall(found: status.Result) -> str:
-    """Return how many memories a search finds, with the notes and the marked ones."""
-    notes, marked = sum(found.tiers.values()), len(found.marked)
-    parts = [counted(found.memories.get("active", 0) - notes, "memory", "memories")]
-    parts += [counted(notes, "note", "notes")] * bool(notes)
-    parts += [f"{marked} marked for removal"] * bool(marked)
-    return ", ".join(parts)
+def _label(work: Work, id_: str) -> tuple[str, str]:
+    """Return the id of a memory and its text on one line."""
+    return id_, cut(plain(work.tree.state().memories[id_]), LABEL)
 
 
 class NightRow(NamedTuple):
-    """A memory that the last run changed: what happened, its id, its text and why."""
+    """A memory that a run changed: what happened, its id, its text and why."""
 
     what: str
     id: str
@@ -129,48 +136,71 @@ class NightRow(NamedTuple):
     why: str
 
 
-class Night(NamedTuple):
-    """What the last run did: a sentence, and the memories that came and left with it."""
-
-    summary: str
-    failed: bool = False
-    run: str = ""
-    """The last run in effect."""
-    when: str = ""
-    landed: Sequence[NightRow] = ()
-    left: Sequence[NightRow] = ()
-    small: int = 0
-    """The number of other changes, such as evidence and places on the first page."""
-    marked: int = 0
-    """The number of memories that the run marked for removal."""
+DAY = timedelta(days=1)
 
 
-def _night(work: Work, found: status.Result, last: RunResult | None) -> Night:
-    """Return what the last run did, or the last run that changed something."""
+def _night(
+    work: Work, found: status.Result, last: RunResult | None, on_page: Collection[str]
+) -> Shown:
+    """Return what the runs of the last day did, or the last run that changed something.
+
+    `unread` is what the agent no longer reads first, because a person has to decide about it.
+    """
     summary, failed = _ran(work, found, last)
-    if found.last_run is None or failed:
-        return Night(summary, failed)
-    landed, left, small, marked = list[NightRow](), list[NightRow](), 0, 0
-    changes = [
-        change for group in review_of(work, found.last_run.run).groups for change in group.changes
-    ]
+    effective = [one for one in work.landed() if one.in_effect]
+    day = [one for one in effective if work.call.now - one.when < DAY]
+    runs = () if failed else (day or effective[:1])[:MAX_RUNS]
+    landed, left, unread = list[NightRow](), list[NightRow](), dict[str, NightRow]()
+    groups = (group for run in runs for group in review_of(work, run.run).groups)
+    changes = [change for group in groups for change in group.changes]
     for one in sorted(changes, key=lambda one: _shown_memory(one).is_note):  # notes are many
-        if one.kind == "marked":
-            marked += 1
-        elif one.kind not in _CHANGES:
-            small += 1
-        else:
+        memory = work.tree.state().memories.get(_shown_memory(one).id)
+        is_off = one.kind == "marked" or _left_page(one)
+        if is_off and memory and memory.status == "active" and memory.id not in on_page:
+            row = _night_row(one)
+            if is_retired(memory):
+                unread[row.id] = row._replace(what="marked")
+            elif contesting(memory):
+                unread[row.id] = row._replace(what="contested", why="Another line contradicts it.")
+            elif one.kind != "marked":
+                left.append(row._replace(what="off the page"))
+        if one.kind in _CHANGES and one.kind != "marked":
             (left if one.kind in LEAVING else landed).append(_night_row(one))
-    when = _when(datetime.fromisoformat(found.last_run.when), work)
-    return Night(summary, False, found.last_run.run, when, landed, left, small, marked)
+    return {
+        "summary": summary,
+        "failed": failed,
+        "runs": _runs(work, runs),
+        "landed": landed,
+        "left": left,
+        "unread": [*unread.values()],
+    }
+
+
+def _left_page(change: Change) -> bool:
+    """Return whether a change took a memory off the first page, and not out of recall."""
+    before, after = change.difference.before, change.difference.after
+    return bool(before and after and hot_of(before) and not hot_of(after))
 
 
 def _night_row(change: Change) -> NightRow:
     """Return the row of a change, with both texts if one took the place of the other."""
     memory, found = _shown_memory(change), change.difference
+    if text := change.addition:
+        text = " · ".join(map(unmarked, filter(str.strip, text.split("\n"))))
+        kind = _kind_of(change)
+        return NightRow(kind[:1].lower() + kind[1:], memory.id, cut(text, 2 * LABEL), "")
     former = {"superseded": found.memory, "reworded": found.before}.get(change.kind)
     text = cut(plain(memory), LABEL) if former is None else _both_texts(former, memory)
-    return NightRow(_CHANGES[change.kind], memory.id, text, _sentence(change))
+    return NightRow(_CHANGES.get(change.kind, ""), memory.id, text, _sentence(change))
+
+
+def _kind_of(change: Change) -> str:
+    """Return the heading of a change, which names the log that got longer."""
+    if not change.addition:
+        return "Contradicted" if change.against else SUMMARIES[change.kind][0]
+    memory = change.difference.memory
+    day = date_of_path(memory.first[0])
+    return f"Added to the log of {_day(date.fromisoformat(day))}" if day else "Added to"
 
 
 def _both_texts(old: Memory, new: Memory) -> str:
@@ -193,7 +223,9 @@ def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str,
         case "run_failed", _:
             return f"The last run{when} failed: {last.why}. {last.fix}".strip(), True
         case _, "held":
-            what = "waits for you, below" if found.waiting else "was decided by you"
+            is_accepted = any(one.run == last.run for one in work.landed())
+            decided = f"was {'accepted' if is_accepted else 'discarded'}"
+            what = "waits for you, below" if found.waiting else decided
             return f"The last run{when} {what}.", False
         case "run_skipped", _:
             more = " What you see here is from the run before." if found.last_run else ""
@@ -215,46 +247,57 @@ _CHANGES: Mapping[str, str] = {
 """The kinds of change that the page lists one by one, in a word."""
 
 
-class RunRow(NamedTuple):
-    """A run that landed: its id, time and counts, and whether it is in effect."""
-
-    run: str
-    when: str
-    summary: str
-    in_effect: bool
-
-
 MAX_RUNS = 7
 """Maximum runs that are listed."""
 
 
-def _runs(work: Work) -> Iterator[RunRow]:
-    """Yield the newest runs, with those that were reverted."""
-    for one in work.landed()[:MAX_RUNS]:
-        summary = one.subject.partition(": ")[2]
-        yield RunRow(one.run, _when(one.when, work), summary, one.in_effect)
+def _runs(work: Work, landed: Iterable[LogEntry]) -> list[Shown]:
+    """Return the rows of runs that landed, also of those that were reverted."""
+    return [
+        {
+            "run": one.run,
+            "when": _when(one.when, work),
+            "summary": one.subject.partition(": ")[2],
+            "in_effect": one.in_effect,
+        }
+        for one in landed
+    ]
 
 
 REDACTED = "source-secret-redacted"
+DECIDED_BEFORE = frozenset(WORDS["warnings"]["decided"])
+"""The rules whose warnings say that a run did what a person decided before."""
 MAX_LISTED = 8
 """Maximum warnings of the last run that are listed."""
 
 
-def _warnings(found: status.Result, problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
-    """Yield (what, how to change it) for each warning of the last run, and for unread files."""
-    for one in problems[:MAX_LISTED]:
-        place = f"{one.path}, line {one.line}" if one.line else one.path
-        yield f"{place}: {one.message}.", f"{one.fix[:1].upper()}{one.fix[1:]}." if one.fix else ""
-    if len(problems) > MAX_LISTED:
-        yield f"And {len(problems) - MAX_LISTED} more.", "`memrepo report` lists them."
-    if found.unmatched.count:
-        yield (
-            f"Not read: {found.unmatched.summary}.",
-            (
-                'To read such a file, write `claims = ["...", "FILE OR PATTERN"]` under `[sources]`'
-                " in memrepo.toml (`memrepo config sources.claims` explains it)."
-            ),
+def _warnings(
+    work: Work, problems: Sequence[Problem], found: status.Result | None = None
+) -> list[tuple[str, str]]:
+    """Return (what, how to change it) for warnings of the last run, and for unread files."""
+    rows = [_in_sentences(work, one) for one in problems[:MAX_LISTED]]
+    if (more := len(problems) - MAX_LISTED) > 0:
+        rows.append((f"And {more} more.", "`memrepo report` lists them."))
+    if found and found.unmatched.count:
+        how = (
+            'To read such a file, write `claims = ["...", "FILE OR PATTERN"]` under `[sources]`'
+            " in memrepo.toml (`memrepo config sources.claims` explains it)."
         )
+        rows.append((f"Not read: {found.unmatched.summary}.", how))
+    return rows
+
+
+_IDS = regex(r"(mem-[0-9a-f]{16})| as ts-[0-9a-f]{16}")
+
+
+def _in_sentences(work: Work, one: Problem) -> tuple[str, str]:
+    """Return a warning with the texts of its memories for their ids, and how to change it."""
+    known = work.tree.state().memories
+    names = {id_: f'"{cut(plain(memory), LABEL)}"' for id_, memory in known.items()}
+    message = _IDS.sub(lambda m: names.get(m[1], m[1]) if m[1] else "", one.message)
+    place = f"{one.path}, line {one.line}: " if one.line else f"{one.path}: "
+    place = "" if message != one.message else place
+    return f"{place}{message}.", f"{one.fix[:1].upper()}{one.fix[1:]}." if one.fix else ""
 
 
 class WriteRow(NamedTuple):
@@ -290,9 +333,8 @@ _OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")
 _NOTE_ID = regex(r"(?m)^(note .*), mem-[0-9a-f]{16}\):$")
 
 
-def _first_page(work: Work) -> Shown:
+def _first_page(work: Work, packed: Packed, hot: Sequence[Memory]) -> Shown:
     """Return what an agent reads when a session begins, by section."""
-    packed, hot, *_ = context(work, "private", MAX_TOKENS)
     others = [line for line in packed.text.split("\n")[2:-1] if not _OF_MEMORY.fullmatch(line)]
     return {
         "sections": [
@@ -306,6 +348,43 @@ def _first_page(work: Work) -> Shown:
         "most_tokens": MAX_TOKENS,
         "left_out": packed.left_out,
     }
+
+
+def _disputes(work: Work, on_page: Collection[str], id_: str = "") -> Iterator[Shown]:
+    """Yield the open contradictions, all or those of one memory: who said what, and when."""
+    memories = work.tree.state().memories
+    for one in _ask(work, "resolve", review.ResolveRequest()).contradictions:
+        sides = [
+            {
+                "id": side.id,
+                "text": side.text,
+                "whose": _whose(work, memories[side.id]),
+                "is_read": side.id in on_page,
+            }
+            for side in one.memories
+        ]
+        if not id_ or any(side.id == id_ for side in one.memories):
+            yield {"id": one.id, "sides": sides}
+
+
+def _whose(work: Work, memory: Memory) -> str:
+    """Return who worded a memory and when: a person, a program, or the file that states it."""
+    stamp, sources = memory.stamp, memory.sources
+    if stamp and stamp.at and (not sources or stamp.by.startswith("human:")):
+        return f"{_who(work, stamp.by)}, {_day(stamp.at.astimezone(work.config.zone))}"
+    if not sources:
+        return "unknown"
+    last = max(sources, key=lambda source: source.captured)
+    day = f", {_day(date.fromisoformat(last.captured[:10]))}" if last.captured else ""
+    return f"{last.resource.removeprefix('sources/')}{day}"
+
+
+def _who(work: Work, actor: str) -> str:
+    """Return an actor as a word: you, a run, or the name of another person or program."""
+    name, _, mail = (actor.partition(":")[2] or actor).rstrip(">").partition(" <")
+    if person(work.store.repo)[1] in (name, mail):
+        return "you"
+    return "a run" if name.startswith("memrepo") else name
 
 
 def _todo(found: status.Result) -> Iterable[str]:
@@ -359,7 +438,7 @@ def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
             "is_card": group.is_card,
             "changes": [
                 {
-                    "kind": SUMMARIES[change.kind][0],
+                    "kind": _kind_of(change),
                     "id": _shown_memory(change).id,
                     "label": cut(plain(_shown_memory(change)), LABEL),
                     "card": _card(change, with_reason=not group.is_by_cause),
@@ -407,17 +486,20 @@ def _sentence(change: Change) -> str:
 
 
 def _card(change: Change, *, with_reason: bool = True) -> Shown:
-    """Return the template variables that show one change (`_change.html.j2`).
+    """Return the template variables that show one change (`parts.html.j2`).
 
     `with_reason` shows the reason. It is left out where the heading of a group has it.
     """
     marks: Mapping[str, Mark] = {"-": "old", "+": "new"}
+    lines = [
+        (one.sign, side(one.spans, marks[one.sign]) if one.sign else shown(one.spans[0].text))
+        for one in change_lines(change)
+    ]
+    texts = [line for line in lines if line[0]] or lines[:1]
     return {
         "said": _sentence(change) if with_reason else "",
-        "lines": [
-            (one.sign, side(one.spans, marks[one.sign]) if one.sign else shown(one.spans[0].text))
-            for one in change_lines(change)
-        ],
+        "lines": texts,
+        "details": [text for line in lines if line not in texts for text in line[1:]],
     }
 
 
@@ -425,11 +507,16 @@ def change(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return the data of the page for a run or a commit: its changes, and the form to revert it."""
     review = review_of(work, asked.get("id", ""))
     target = review.run or review.tip
+    landing = next((one for one in work.landed() if one.run == review.run), None)
+    began = datetime.strptime(f"{review.run[:15]}+0000", "%Y%m%dT%H%M%S%z") if review.run else None
     return {
         "review": review,
+        "heading": f"Run of {_when(began, work)}" if began else review.title.partition(" ")[2],
         "target": target,
+        "count": len(review.changes),
         "groups": _groups(review.groups),
         "more": max(0, sum(len(group.changes) for group in review.groups) - MAX_CHANGES),
+        "is_reverted": landing is not None and not landing.in_effect,
         "can_revert": review.state in ("landed", "commit"),
         "back": f"change/{asked.get('id', '')}",
     }
@@ -445,18 +532,37 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
     id_ = found.memory["id"]
     text = found.memory["text"]
     head = next((line for line in text.split("\n") if line.strip()), id_)
+    why = _ask(work, "why", past.WhyRequest(id=id_, at=at))
+    on_page = {memory.id for memory in context(work, "private", MAX_TOKENS)[1]}
+    disputes = [] if at else list(_disputes(work, on_page, id_))
+    history = _ask(work, "why", past.WhyRequest(id=id_, show="history", n=20, at=at)).entries
+    state = work.tree.state().memories.get(id_)
+    is_marked = state is not None and is_retired(state)
+    status = "marked for removal" if is_marked and why.status == "active" else why.status
+    if state is not None and state.status == "forgotten" and work.tree.stones.find_barring(state):
+        status = "rejected"
     return {
         "shown": found,
         "memory": found.memory,
         "head": cut(unmarked(found.memory.get("title") or head), HEADING),
         "is_headed": text.strip() == head and len(head) <= HEADING,
-        "fields": [(k, v) for k, v in found.memory.items() if k not in ("text", "id", "sources")],
-        "why": _ask(work, "why", past.WhyRequest(id=id_, at=at)),
+        "fields": [
+            (k, flat(v)) for k, v in found.memory.items() if k not in ("text", "id", "sources")
+        ],
+        "status": status,
+        "is_active": why.status == "active",
+        "doubts": [] if disputes else found.doubts,
+        "disputes": disputes,
+        "relations": [one for one in why.relations if not disputes or one.is_ != "contradicts"],
         "history": [
-            (entry, "; ".join(phrases_of(entry)))
-            for entry in _ask(
-                work, "why", past.WhyRequest(id=id_, show="history", n=20, at=at)
-            ).entries
+            (
+                _day(entry.when.astimezone(work.config.zone)),
+                entry.subject.partition(": ")[0],
+                _sentence_of(entry.reason),
+                _who(work, entry.actor or entry.author),
+                entry.commit,
+            )
+            for entry in history
         ],
         "near": [] if at else list(_near(work, id_)),
         "at": at,
@@ -465,19 +571,32 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
-    """Yield linked memories, then similar ones, as (relation, id, label) tuples."""
-    linked = _ask(work, "related", around.RelatedRequest(id=id_)).related
-    state, known = work.tree.state(), {row.id for row in linked}
-    yield from ((row.type, row.id, cut(plain(state.memories[row.id]), LABEL)) for row in linked)
-    subject = state.memories[id_].subject.casefold()
-    about = (m for m in state.active if m.id not in known | {id_} and subject)
-    same = (m for m in about if m.subject.casefold() == subject)
-    for memory in islice(same, MAX_NEIGHBOURS):
-        yield "about the same", memory.id, cut(plain(memory), LABEL)
+    """Yield linked memories as (relation, id, label) tuples."""
+    for row in _ask(work, "related", around.RelatedRequest(id=id_)).related:
+        if row.type not in ("supersedes", "contradicts"):  # the page shows them as such
+            yield row.type if row.way == "to" else "linked from", *_label(work, row.id)
+
+
+def search(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return the data of the page of a search: the memories and passages that it found."""
+    query = asked.get("q", "").strip()
+    if not query:
+        return {"query": "", "found": None}
+    return {
+        "query": query,
+        "found": _ask(work, "search", SearchRequest(words=(query,), no_touch=True)),
+    }
 
 
 def _when(moment: datetime, work: Work) -> str:
-    return f"{moment.astimezone(work.config.zone):%Y-%m-%d %H:%M %Z}"
+    """Return a day and a time of it, with the year if it is not this one."""
+    there = moment.astimezone(work.config.zone)
+    year = f" {there.year}" if there.year != work.call.now.year else ""
+    return f"{_day(there)}{year}, {there:%H:%M}"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b}"
 
 
 LOOPBACK = "127.0.0.1"
@@ -612,15 +731,17 @@ _DEEDS: Mapping[str, Deed] = {
         "Discarded: nothing of it takes effect, and it is not proposed again.", ("run", "reason")
     ),
     "revert": Deed(
-        "Reverted: the memory is as it was before. What came later stays.", ("target", "reason")
+        "Reverted: the memory is as it was before. What came later stays.",
+        ("target", "only", "reason"),
     ),
     "edit": Deed("Saved in your words.", ("id", "text", "reason")),
     "pin": Deed("", ("id", "off")),
     "forget": Deed(
         "Forgotten: search no longer finds it. `memrepo restore` brings it back.", ("id", "reason")
     ),
-    "reject": Deed("Rejected for good: it does not come back.", ("id", "reason")),
+    "reject": Deed("Rejected for good: it does not come back.", ("id", "reason", "undo")),
     "confirm": Deed("Confirmed: you marked it as right.", ("id",)),
+    "restore": Deed("Restored: search finds it again.", ("id",)),
     "resolve": Deed("Decided: the contradiction is settled.", ("id", "keep", "both")),
 }
 """The verbs that pages offer. Other verbs are ignored."""
@@ -629,7 +750,9 @@ _REMOVALS = {
     "discard": "Kept: search finds them as before.",
 }
 """What deciding about marked memories did."""
-_FLAGS = ("off", "both")
+_FLAGS = ("off", "both", "undo")
+_OPTIONS = {"only": "memory"}
+"""Options that are not called as their fields, which take several values."""
 
 
 def do(work: Work, form: Mapping[str, str]) -> FormResult:
@@ -641,7 +764,10 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     deed = _DEEDS[verb]
     first, *rest = deed.fields
     named = {name: given[name] for name in rest if given.get(name)}
-    fields = {name: name in _FLAGS or value for name, value in named.items()}
+    fields = {
+        name: (value,) if name in _OPTIONS else name in _FLAGS or value
+        for name, value in named.items()
+    }
     try:
         request = VERBS[verb].load().Request(**{first: given.get(first, "")}, **fields)
         answer = perform(work, verb, checked(request))
@@ -651,11 +777,12 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
         return FormResult(message=message, is_refused=True, draft=given.get("text", ""))
     line = [given.get(first, "")]
     for name, value in named.items():
-        line += [f"--{name}", *([] if name in _FLAGS else [value])]
+        line += [f"--{_OPTIONS.get(name, name)}", *([] if name in _FLAGS else [value])]
     text = text_of(verb, request, answer)
     is_refused = answer.exit is Exit.DECIDE
     outcome = _REMOVALS.get(verb, "") if line[0] == REMOVALS else deed.outcome
-    message = text.partition("\n")[0] if is_refused or not outcome else outcome
+    is_own = is_refused or "undo" in named or not outcome
+    message = text.partition("\n")[0] if is_own else outcome
     message, command = concealed([message, f"memrepo {verb} {shlex.join(line)}\n{text}"])
     return FormResult(message=message, command=command, is_refused=is_refused)
 
@@ -717,6 +844,7 @@ SCREENS: Mapping[str, Show] = {
     "morning": morning,
     "memory": memory,
     "change": change,
+    "search": search,
 }
 """Functions that return the template variables, by screen."""
 
@@ -756,11 +884,11 @@ _FILES = {"web.css": "text/css", "web.js": "text/javascript", "icon.svg": "image
 def _screen(site: Site, request: Request) -> Response:
     """Render the requested page, or an error page if a verb refuses."""
     screen = request.path_params["screen"]
-    if screen not in SCREENS:
-        return Response(status_code=404)
     asked = {**request.query_params, **request.path_params}
     with site.busy, site.work() as work:
         try:
+            if screen not in SCREENS:
+                raise UsageError(f"there is no page {screen!r}")
             found, status = SCREENS[screen](work, asked), 200
         except MemrepoError as error:
             found = {"message": error.message, "fix": error.fix}

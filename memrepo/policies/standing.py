@@ -145,12 +145,12 @@ def _retired(memory: Memory) -> str:
     """Describe when and where the last source line of a memory was deleted."""
     retired = memory.retired
     if not retired:
-        return "it is about to be retired: its source line is gone"
+        return "marked for removal: its source line is gone"
     last = retired[-1]
     where = last.reason.partition(": ")[2] or "its source"
     day = last.run[:8]
     since = f" since {day[:4]}-{day[4:6]}-{day[6:]}" if day.isdigit() and len(day) == 8 else ""
-    return f"retired{since}: its source line is gone from {where}"
+    return f"marked for removal{since}: its source line is gone from {where}"
 
 
 Bound = Literal[

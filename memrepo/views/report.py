@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory, Node, Source, bare, node_of, span
-from memrepo.core.messages import counted, counted_as
+from memrepo.core.messages import counted, counted_as, fold
 from memrepo.core.patterns import read_table, regex
 from memrepo.core.state import KINDS, ChangeKind, Difference
 
@@ -299,6 +299,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         given = [d.reason for d in own if d.reason]
         return given[-1] if given else ""
 
+    @property
+    def addition(self) -> str:
+        """Return the lines that a memory got below its others; empty if it changed otherwise."""
+        found = self.difference.before, self.difference.after
+        # A log of one item has no mark before it, and gets one with the second item.
+        old, new = (memory.body.strip().lstrip("-*+ ") if memory else "" for memory in found)
+        return new[len(old) :].strip() if old and new.startswith(f"{old}\n") else ""
+
     def record(self) -> dict[str, object]:
         """Return the change as a record for programs.
 
@@ -440,6 +448,9 @@ def change_lines(change: Change) -> Iterator[Line]:
             yield from (Line("+", (Span(mark="new", text=m.body),)) for m in change.successors)
         case "added":
             yield Line("+", (Span(mark="new", text=body),))
+        case _ if change.addition:
+            yield _plain(f"added below: {fold(old.rstrip().splitlines()[-1], 60)}")
+            yield Line("+", (Span(mark="new", text=change.addition),))
         case _ if old and old != body:
             yield from _two(old, body)
         case _:
@@ -506,14 +517,14 @@ def _spelled(found: Difference, name: str) -> tuple[str, str]:
     old, new = found.value(name)
     if isinstance(old, tuple) and isinstance(new, tuple) and old and new:
         old, new = (tuple(v for v in x if v not in y) for x, y in ((old, new), (new, old)))
-    before, after = ("" if v in (None, ()) else _flat(node_of(v)) for v in (old, new))
+    before, after = ("" if v in (None, ()) else flat(node_of(v)) for v in (old, new))
     return before, after
 
 
-def _flat(node: Node) -> str:
-    """Format a header value on one line."""
+def flat(node: Node) -> str:
+    """Return a header value on one line."""
     if isinstance(node, list):
-        return "; ".join(_flat(item) for item in node)
+        return "; ".join(flat(item) for item in node)
     if isinstance(node, dict):
-        return ", ".join(f"{key} {_flat(value)}" for key, value in node.items())
+        return ", ".join(f"{key} {flat(value)}" for key, value in node.items())
     return str(node)

@@ -66,7 +66,7 @@ def test_what_a_person_confirmed_is_marked_and_comes_last_once_it_is_retired(rep
     *_, last = hits(repo, "crane driver")
     assert (last["standing"], last["answer_confidence"]) == ("retire_candidate", "low")
     assert last["doubts"] == [
-        "retired since 2026-03-10: its source line is gone from sources/MEMORY.md"
+        "marked for removal since 2026-03-10: its source line is gone from sources/MEMORY.md"
     ]
     assert done(repo, "status", now=LATER)["memories"]["retired"] == 1
     context = done(repo, "session", "start", now=LATER)["context"]

@@ -109,7 +109,7 @@ def open_mail_server(page: Page) -> None:
     """Open the page of a memory from the first page of the agent."""
     page.go("morning")
     row = next(r for r in page.all(".first-page li") if "hermes" in r.text)
-    row.find_element("link text", "open").click()
+    row.find_element("css selector", "a").click()
     page.heads("The mail server is called hermes.")
 
 

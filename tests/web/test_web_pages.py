@@ -318,10 +318,13 @@ def test_marked_memories_have_one_word_and_the_buttons_say_what_they_do(
     client = client_of(repo)
     seen = text(client.get(f"{HOME}morning").text)
     assert f"{len(marked)} memories are marked for removal" in seen
-    assert "Nothing left." in seen
+    left = seen[seen.index("What left") : seen.index("marked for removal The lines")]
+    assert f"{len(marked)} lines are no longer read first by the agent until you decide:" in left
+    assert "marked Lamps: The red lamp is on shelf 0." in left
+    assert "Nothing left." not in seen
     answer = post(client, deed="accept", run="removals", back="morning")
     assert said(answer.text).startswith("Archived: search no longer finds them.")
-    assert "for removal; none is marked any more." in text(answer.text)
+    assert "until you decide" not in text(answer.text)
     assert {memories(repo)[one].status for one in marked} == {"archived"}
 
 
@@ -338,7 +341,7 @@ def test_notes_on_the_page_of_the_agent_are_shown_without_their_ids(
     assert "mem-" not in line
 
 
-def test_one_memory_shows_evidence_reasons_history_and_neighbours(
+def test_one_memory_shows_its_evidence_and_what_happened_to_it(
     client: TestClient, repo: Path
 ) -> None:
     one = ids(repo)["The mail server is called hermes."]
@@ -346,9 +349,8 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
     for words in (
         "- The mail server is called hermes.",
         "sources/MEMORY.md:6",
-        "Why it is there",
-        "about the same The backup server stands in Berlin.",
-        "History",
+        "What happened to it",
+        "Stated in the source, and worth keeping. By a run.",
     ):
         assert words in seen
     assert client.get(f"{HOME}memory/mem-0000").status_code == 404
@@ -358,8 +360,8 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
 def test_the_history_of_a_memory_is_in_words(client: TestClient, repo: Path) -> None:
     id_ = done(repo, "add", "The kiln is in the yard.")["id"]
     done(repo, "promote", id_)
-    assert "; by" in (page := text(client.get(f"{HOME}memory/{id_}").text))
-    assert "on the first page; by human:" in page
+    page = text(client.get(f"{HOME}memory/{id_}").text)
+    assert re.search(r"\d Mar Add fact [^.]*\. By you\.", page), page
 
 
 def test_titles_and_contradictions_have_no_marks_of_markdown(
@@ -371,11 +373,200 @@ def test_titles_and_contradictions_have_no_marks_of_markdown(
     page = client.get(f"{HOME}memory/{first}").text
     assert '<h1 dir="auto">Kiln</h1>' in page
     assert "<title>Kiln" in page
-    assert f'contradicts <a href="{second}">Kiln: it burns wood.</a>' in page
+    assert "it burns wood." in text(page)
+    assert f'href="{second}">open</a>' in page
     decide = text(client.get(f"{HOME}morning").text).partition("1 contradiction to decide")[2]
     assert "Kiln" in decide
     assert "###" not in decide.partition("What the agent reads first")[0]
     assert "**" not in decide.partition("What the agent reads first")[0]
+
+
+MEMO = "# Memory\n\n- The mill is on the Ourthe.\n- {}\n"
+
+
+def two_runs(base: Path) -> Path:
+    """Make a repository with an edit in one run and a new line in the next, six hours later."""
+    repo = begun(base, MEMO.format("The kiln in the yard burns gas."), "2026-03-01T05:00:00Z")
+    (base / "ws/MEMORY.md").write_text(MEMO.format("The kiln in the yard burns wood."))
+    done(repo, "run", now="2026-03-02T03:00:00Z")
+    more = MEMO.format("The kiln in the yard burns wood.") + "- We decided to sell the boat.\n"
+    (base / "ws/MEMORY.md").write_text(more)
+    done(repo, "run", now="2026-03-02T09:00:00Z")
+    return repo
+
+
+def test_last_night_is_every_run_of_the_last_day(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    seen = text(client_of(two_runs(tmp_path)).get(f"{HOME}morning").text)
+    came = seen[seen.index("What came") : seen.index("What left")]
+    assert "new We decided to sell the boat." in came
+    assert "edited The kiln in the yard burns gas. → The kiln in the yard burns wood." in came
+    assert "The mill is on the Ourthe" not in came, "the first run was two days ago"
+    runs = seen[seen.index("In effect") : seen.index("What came")]
+    assert runs.count("run of 2 Mar") == 2
+
+
+def test_what_needs_the_owner_comes_first_as_links(client: TestClient, repo: Path) -> None:
+    first = done(repo, "add", "The kiln burns gas.", now=MORNING)["id"]
+    second = done(repo, "add", "The kiln burns wood.", now=MORNING)["id"]
+    done(repo, "link", first, "contradicts", second, now=MORNING)
+    page = client.get(f"{HOME}morning").text
+    assert "2 things need you: 8 changes 1 contradiction" in text(page)
+    assert page.index("2 things need you") < page.index("What came")
+    for target in re.findall(r'href="#([^"]+)"', page):
+        assert f'id="{target}"' in page
+
+
+def test_a_log_that_got_longer_shows_only_its_new_lines(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    (tmp_path / "ws/memory").mkdir(parents=True)
+    log = tmp_path / "ws/memory/2026-03-01.md"
+    log.write_text("# 2026-03-01\n\n## Lamps\n\n- The red lamp went to the repair shop.\n")
+    repo = begun(tmp_path, "# Memory\n\n- The mill is on the Ourthe.\n")
+    log.write_text(log.read_text() + "- The blue lamp came back from the shop.\n")
+    done(repo, "run", now=MORNING)
+    client = client_of(repo)
+    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    seen = text(client.get(f"{HOME}morning").text)
+    assert "added to the log of 1 Mar The blue lamp came back from the shop." in seen
+    assert "→" not in seen
+    seen = text(client.get(f"{HOME}change/{run}").text)
+    assert "Added to the log of 1 Mar open + - The blue lamp came back" in seen
+
+
+def test_a_contradiction_names_who_said_what_and_which_side_is_read(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    repo = begun(tmp_path, "# Mara\n\n- Theme of editors: the dark one\n")
+    (one,) = memories(repo)
+    done(repo, "edit", one, "--text", "Theme of editors: the dark one at night", now=NIGHT)
+    (tmp_path / "ws/MEMORY.md").write_text("# Mara\n\n- Theme of editors: the light one\n")
+    done(repo, "run", now=MORNING)
+    client = client_of(repo)
+    for path in ("morning", f"memory/{one}"):
+        seen = text(client.get(f"{HOME}{path}").text)
+        assert re.search(
+            r"you, 2 Mar · the agent reads this one .{0,20}the dark one at night", seen
+        )
+        assert re.search(r"MEMORY.md, 2 Mar (?!·).{0,20}the light one", seen)
+
+
+def forms(page: str) -> set[str]:
+    return set(re.findall(r'name="deed" value="(\w+)"', page))
+
+
+@pytest.mark.parametrize(
+    ("deed", "status", "offered"),
+    [
+        ("", "active", {"confirm", "pin", "forget", "reject", "edit"}),
+        ("archive", "archived", {"restore"}),
+        ("forget", "forgotten", {"restore"}),
+        ("reject", "rejected", {"reject"}),
+        ("supersede", "superseded", {"restore"}),
+    ],
+)
+def test_a_memory_offers_what_its_state_allows(
+    client: TestClient, repo: Path, deed: str, status: str, offered: set[str]
+) -> None:
+    one = done(repo, "add", "The loom is in the hall.", now=MORNING)["id"]
+    if deed:
+        more = {"supersede": ("The loom is in the barn.",), "reject": ("--reason", "a joke")}
+        done(repo, deed, one, *more.get(deed, ()), now=MORNING)
+    page = client.get(f"{HOME}memory/{one}").text
+    assert f"fact · {status}" in text(page)
+    assert forms(page) == offered
+    if deed == "reject":
+        post(client, deed="reject", id=one, undo="1", back=f"memory/{one}")
+        page = client.get(f"{HOME}memory/{one}").text
+    if "restore" in forms(page):
+        answer = post(client, deed="restore", id=one, back=f"memory/{one}")
+        assert "Restored: search finds it again." in said(answer.text)
+        assert memories(repo)[one].status == "active"
+
+
+def test_the_page_of_a_successor_says_what_it_replaced(client: TestClient, repo: Path) -> None:
+    old = done(repo, "add", "The loom is in the hall.", now=MORNING)["id"]
+    new = done(repo, "supersede", old, "The loom is in the barn.", now=MORNING)["id"]
+    for one, other, words in (
+        (new, old, "replaced The loom is in the hall."),
+        (old, new, "replaced by The loom is in the barn."),
+    ):
+        page = client.get(f"{HOME}memory/{one}").text
+        assert words in text(page)
+        assert page.count(f'href="{other}"') == 1
+
+
+def test_one_change_of_a_run_is_reverted_and_a_reverted_run_offers_nothing(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    repo = two_runs(tmp_path)
+    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    (boat,) = [m.id for m in memories(repo).values() if "boat" in m.body]
+    client = client_of(repo)
+    page = client.get(f"{HOME}change/{run}").text
+    assert "<h1>Run of 2 Mar, " in page
+    assert f'name="only" value="{boat}"' in page
+    answer = post(client, deed="revert", target=run, only=boat, back=f"change/{run}")
+    assert played(answer.text) == [["memrepo", "revert", run, "--memory", boat]]
+    assert boat not in memories(repo)
+    post(client, deed="revert", target=run, back="morning")
+    page = client.get(f"{HOME}change/{run}").text
+    assert "Reverted: nothing of it is in effect." in text(page)
+    assert forms(page) == set()
+
+
+def test_the_page_of_a_waiting_run_decides_about_it(client: TestClient, repo: Path) -> None:
+    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    page = client.get(f"{HOME}change/{run}").text
+    assert forms(page) == {"accept", "discard"}
+    assert "Discard all 8? The agent goes on reading the old lines" in page
+
+
+@pytest.mark.parametrize(("deed", "word"), [("accept", "accepted"), ("discard", "discarded")])
+def test_the_morning_says_what_was_decided(
+    client: TestClient, repo: Path, deed: str, word: str
+) -> None:
+    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    post(client, deed=deed, run=run, back="morning")
+    seen = text(client.get(f"{HOME}morning").text)
+    assert re.search(rf"The last run on 2 Mar, \d\d:00 was {word}\.", seen)
+
+
+def test_what_a_person_decided_before_is_folded_and_quoted(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    repo = begun(tmp_path, MEMO.format("The kiln in the yard burns gas."))
+    (kiln,) = [m.id for m in memories(repo).values() if "kiln" in m.body]
+    done(repo, "reject", kiln, "--reason", "a joke", now=NIGHT)
+    (tmp_path / "ws/TOOLS.md").write_text("# Tools\n\n- The kiln in the yard burns gas.\n")
+    done(repo, "run", now=MORNING)
+    page = client_of(repo).get(f"{HOME}morning").text
+    assert "1 left out, as you decided before: nothing to do" in text(page)
+    assert '"The kiln in the yard burns gas." left out: it says what was rejected.' in text(page)
+    assert "Warnings of the last run" not in page
+
+
+def test_a_search_lists_what_it_finds_and_counts_nothing(client: TestClient, repo: Path) -> None:
+    one = ids(repo)["The mail server is called hermes."]
+    page = client.get(f"{HOME}search", params={"q": "mail server"}).text
+    assert f'href="memory/{one}"' in page
+    assert 'value="mail server"' in page
+    assert done(repo, "show", one, "--no-touch")["derived"]["retrievals"] == 0
+    assert "Nothing was found." in text(client.get(f"{HOME}search", params={"q": "qqzz"}).text)
+    assert "<script>" not in client.get(f"{HOME}search", params={"q": "<script>"}).text
+    assert client.get(f"{HOME}search").status_code == 200
+
+
+def test_a_page_that_is_not_there_leads_home_and_a_refusal_is_no_success(
+    client: TestClient,
+) -> None:
+    answer = client.get(f"{HOME}nothing")
+    assert answer.status_code == 404
+    assert 'href="/morning">Back to this morning' in answer.text
+    page = post(client, deed="accept", run="nothing").text
+    assert 'class="flash refused"' in page
 
 
 def test_nothing_that_is_looked_at_counts_as_a_retrieval_or_writes(

@@ -827,6 +827,16 @@ def test_a_prompt_brings_the_rule_about_it_before_what_was_asked_before(
     assert hits[-1]["id"] == notes[0].id
 
 
+def test_a_note_of_a_session_is_found_by_its_score(repo: Path) -> None:
+    text = "The plumber mends the gutter on 9 December, says the contract."
+    note = done(repo, "add", text, "--type", "note", "--tag", "agent-session")["id"]
+    for other in ("is in the blue folder", "with the bank is old", "of Ana ends in May"):
+        done(repo, "add", f"The contract {other}.")
+    hits = done(repo, "search", "plumber contract", "-k", "3", "--no-touch")["hits"]
+    assert hits[0]["id"] == note
+    assert hits[0]["answers"]
+
+
 def test_a_session_that_never_ended_is_taken_in_a_day_later(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
 from memrepo.store.run_files import Ledger
 from memrepo.text.sentences import Paragraph, paragraphs
+from memrepo.text.words import terms
 
 if TYPE_CHECKING:
     from memrepo.store.blocks import Embedder
@@ -304,6 +305,7 @@ class Recall:
         config, wanted = self.work.config, frozenset(only.statuses)
         least = limit = max(only.limit, MAX_COMPARED)
         local = self.now.astimezone(config.zone)
+        lowered = partial(_is_lowered, asked=frozenset(terms(" ".join(words))))
         moment = Moment(now=local, retrievals=lambda id_: self._accesses.of(id_).total)
         stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
         while True:
@@ -312,26 +314,28 @@ class Recall:
             matches = answer.matches
             memories = self._memories([match.block for match in matches])
             kept = [m for m in memories if m.status != "active" or self._stands_as(m) in wanted]
-            count = sum(not _is_lowered(m) for m in kept) + len(answer.found) - len(matches)
+            count = sum(not lowered(m) for m in kept) + len(answer.found) - len(matches)
             if count >= least or len(answer.found) < limit:
                 break
             limit *= 2  # some were expired or retired: fetch more
-        best = _last(kept, _is_lowered)[:least]
+        best = _last(kept, lowered)[:least]
         if config.rules.tiers.last:
             best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
-        return self._with_later(answer, best, only.limit)
+        last = {memory.id for memory in best if lowered(memory)}
+        return self._with_later(answer, best, last, only.limit)
 
     def _stands_as(self, memory: Memory) -> str:
         return EXPIRED if self._age(memory)[1] else "active"
 
-    def _with_later(self, answer: SearchResult, best: Sequence[Memory], limit: int) -> Answer:
+    def _with_later(
+        self, answer: SearchResult, best: Sequence[Memory], lowered: Collection[str], limit: int
+    ) -> Answer:
         """Return the first hits and passages, the first of them with what came after it."""
         memories = {memory.id: memory for memory in best}
         found = {match.block.id: match for match in answer.matches}
         hits = iter(found[memory.id] for memory in best)
         every = [next(hits, None) if one.block.id else one for one in answer.found]
         shown = [one for one in [*every, *hits] if one is not None]
-        lowered = {memory.id for memory in best if _is_lowered(memory)}
 
         def is_newer(new: Found, old: Found) -> bool:
             """Return whether the newer of two replaces the older, or is found nearly as well."""
@@ -602,9 +606,10 @@ LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
 
 
-def _is_lowered(memory: Memory) -> bool:
-    """Return whether a memory comes after all others. What a session asked answers little."""
-    return memory.standing in LOWERED or is_of_session(memory)
+def _is_lowered(memory: Memory, asked: Collection[str]) -> bool:
+    """Return whether a memory comes after all others, as a session's note of the same question."""
+    repeats = is_of_session(memory) and frozenset(terms(memory.body)).issubset(asked)
+    return repeats or memory.standing in LOWERED
 
 
 def _in_effect(text: Text, undone: Collection[str]) -> Text:

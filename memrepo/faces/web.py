@@ -330,7 +330,8 @@ MAX_WRITES = 50
 
 
 _OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")
-_NOTE_ID = regex(r"(?m)^(note .*), mem-[0-9a-f]{16}\):$")
+_OF_TEXT = regex(r", mem-[0-9a-f]{16}(?=\):)|mem-[0-9a-f]{16} (?=\")")
+_OF_OTHER = regex(r"mem-[0-9a-f]{16}")
 
 
 def _first_page(work: Work, packed: Packed, hot: Sequence[Memory]) -> Shown:
@@ -341,7 +342,7 @@ def _first_page(work: Work, packed: Packed, hot: Sequence[Memory]) -> Shown:
             (name.capitalize(), [(rendered_line(condensed(m)), m.id) for m in mine])
             for name, mine in sections(hot, short=work.config.hot.composed)
         ],
-        "others": rendered(_NOTE_ID.sub(r"\1):", "\n".join(others))),
+        "others": rendered(_OF_OTHER.sub("another", _OF_TEXT.sub("", "\n".join(others)))),
         "lines": len(hot),
         "most": work.config.hot.budget,
         "tokens": packed.tokens,
@@ -470,7 +471,8 @@ def _sentence(change: Change) -> str:
     if own and own[-1].reason:
         return _sentence_of(own[-1].reason)
     is_edit = change.kind != "reworded" or EDITED in change.why
-    if change.kind in (*LEAVING, "marked", "standing") or not fresh or not is_edit:
+    is_stated = change.kind in _CHANGES and change.kind not in LEAVING
+    if not (is_stated and fresh and is_edit):
         return _sentence_of(change.why)
     source = fresh[0]
     place = source.resource.removeprefix("sources/")
@@ -538,7 +540,8 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
     history = _ask(work, "why", past.WhyRequest(id=id_, show="history", n=20, at=at)).entries
     state = work.tree.state().memories.get(id_)
     is_marked = state is not None and is_retired(state)
-    status = "marked for removal" if is_marked and why.status == "active" else why.status
+    doubt = "marked for removal" if is_marked else "contested" if disputes else ""
+    status = doubt if doubt and why.status == "active" else why.status
     if state is not None and state.status == "forgotten" and work.tree.stones.find_barring(state):
         status = "rejected"
     return {

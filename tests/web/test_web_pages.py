@@ -348,7 +348,7 @@ def test_one_memory_shows_its_evidence_and_what_happened_to_it(
     seen = text(client.get(f"{HOME}memory/{one}").text)
     for words in (
         "- The mail server is called hermes.",
-        "sources/MEMORY.md:6",
+        "MEMORY.md, line 6",
         "What happened to it",
         "Stated in the source, and worth keeping. By a run.",
     ):
@@ -375,7 +375,8 @@ def test_titles_and_contradictions_have_no_marks_of_markdown(
     assert "<title>Kiln" in page
     assert "it burns wood." in text(page)
     assert f'href="{second}">open</a>' in page
-    decide = text(client.get(f"{HOME}morning").text).partition("1 contradiction to decide")[2]
+    seen = text(client.get(f"{HOME}morning").text)
+    decide = seen.partition("1 contradiction to decide")[2]
     assert "Kiln" in decide
     assert "###" not in decide.partition("What the agent reads first")[0]
     assert "**" not in decide.partition("What the agent reads first")[0]
@@ -451,6 +452,8 @@ def test_a_contradiction_names_who_said_what_and_which_side_is_read(
             r"you, 2 Mar · the agent reads this one .{0,20}the dark one at night", seen
         )
         assert re.search(r"MEMORY.md, 2 Mar (?!·).{0,20}the light one", seen)
+        assert "contested" in seen
+    assert re.search(r'in doubt: "[^"]*" is contested by another since', text(client.get("/").text))
 
 
 def forms(page: str) -> set[str]:
@@ -515,6 +518,15 @@ def test_one_change_of_a_run_is_reverted_and_a_reverted_run_offers_nothing(
     page = client.get(f"{HOME}change/{run}").text
     assert "Reverted: nothing of it is in effect." in text(page)
     assert forms(page) == set()
+
+
+def test_a_line_that_came_on_the_page_has_the_reason_of_that(
+    client: TestClient, repo: Path
+) -> None:
+    id_ = done(repo, "add", "The kiln is in the yard.", now=MORNING)["id"]
+    commit = done(repo, "promote", id_, now=MORNING)["commit"]
+    seen = text(client.get(f"{HOME}change/{commit}").text)
+    assert "The kiln is in the yard. User request." in seen
 
 
 def test_the_page_of_a_waiting_run_decides_about_it(client: TestClient, repo: Path) -> None:

@@ -41,9 +41,8 @@ from memrepo.judge.checks import (
     with_days,
     with_near_lines,
 )
-from memrepo.judge.documents import DAY, OPEN_TYPES, Batch, Vocabulary, day_of, is_heading, related
+from memrepo.judge.documents import DAY, OPEN_TYPES, Batch, day_of, is_heading, related
 from memrepo.judge.interface import Assessment, Fault, Operation, Question
-from memrepo.policies.change import begin_apart
 from memrepo.text.words import content_words
 
 LINES_PER_MEMORY = 6
@@ -254,10 +253,6 @@ _OVER = regex(r"(?:text: )?F\d+:\d+\b|(?:id|text): m\d+ |text: an earlier operat
 """A reason that names a later line or a memory by which the lines are over, or need no quoting."""
 _LOSS = regex(r"still: m\d+ also states ")
 """A reason that names what a replacement loses."""
-_LIKE = regex(r"text: m\d+ has most of these words")
-"""A reason that asks a question about a sound operation."""
-ALIKE = 0.5
-"""How much of their weight two texts have in common if the newer may repeat or end the older."""
 Refused = list[tuple[Proposed, Sequence[str]]]
 
 
@@ -357,7 +352,6 @@ class Reading:
                 self._take(half)
             return
         self._known[id(batch)] = known
-        vocabulary = Vocabulary(self._view)
         named: set[str] = set()
         for item in answer.items:
             op, faults = _operation(item)
@@ -367,7 +361,6 @@ class Reading:
             one = self._proposed(op, batch, known)
             named.add(op.id)
             faults = faults or check(op, one.cited, known, self._accepted, self._spoken)
-            faults = faults or self._repeated(one, known, vocabulary)
             if not faults:
                 self._good.append(one)
                 self._spoken += [op.text] if op.text else []
@@ -380,25 +373,6 @@ class Reading:
             op = Operation(op="close", id=id_, lines=line)
             why = f"the memory still states {value}, which an edit removed: replace or close it"
             self._bad.append((self._proposed(op, batch, known), (why,)))
-
-    def _repeated(
-        self, one: Proposed, known: dict[str, Memory], vocabulary: Vocabulary
-    ) -> list[str]:
-        """Return a fault if a new text may repeat or end another memory, also one not shown.
-
-        That memory is added to `known`, so that a second answer can name it.
-        """
-        op = one.op
-        text = Memory.of("", {"subject": op.subject}, body=op.text)
-        found = (x for x in vocabulary.alike(text) if x[0] >= ALIKE and x[1] in self._view)
-        near = [x for x in found if _is_about_one(text, self._view[x[1]])]
-        if op.op != "add" or not near:
-            return []
-        _, id_ = max(near)
-        short = next((key for key, m in known.items() if m.id == id_), f"m{len(known) + 1}")
-        known[short] = self._view[id_]
-        why = "`same` if it states this, `replace` if this is newer; else give the text again"
-        return [f"text: {short} has most of these words: {why}"]
 
     @property
     def _accepted(self) -> tuple[str, ...]:
@@ -496,8 +470,7 @@ class Reading:
         try:
             items = self._desk.ask(again_question(refused, batch, known, self._names)).items
         except BadReply:
-            items = ()
-            bad = [left.pop(n) for n, (_, why) in enumerate(refused) if not _is_sound(why)]
+            return [], refused
         for item in items:
             op, faults = _operation(item)
             cited = cite(op.lines, batch) if op is not None else Cited(fault="no lines")
@@ -511,8 +484,6 @@ class Reading:
             faults = faults or check(op, cited, known, self._accepted, self._spoken)
             if any(map(_LOSS.match, reasons)) and all(map(_LOSS.match, faults)):
                 faults = []  # the answer was told once what it loses, and decided
-            if faults and owner in left and _is_sound(reasons):
-                continue
             left.pop(owner, None)
             if faults:
                 bad.append((replace(first, id=one.id) if cited.fault else one, faults))
@@ -520,10 +491,6 @@ class Reading:
                 self._spoken.append(op.text)
                 good.append(one)
         for first, reasons in left.values():
-            if _is_sound(reasons) and first.op.text not in self._spoken:
-                self._spoken.append(first.op.text)
-                good.append(first)
-                continue
             self._found.refused[first.op.lines[:80]] = f"left out: {'; '.join(reasons)}"
         return good, bad
 
@@ -532,20 +499,6 @@ class Reading:
         if end == "left out":
             self._found.refused[op.lines[:80]] = f"{reason} ({op.text[:80]})"
         self._desk.refusals.append(f"{op.lines}: {end}: {reason} (text: {op.text})")
-
-
-def _is_about_one(one: Memory, other: Memory) -> bool:
-    """Return whether a text has the subject of another, and may be about the same thing."""
-    pairs = ((one, other), (other, one))
-    return not begin_apart(one.body, other.body) and any(
-        (name := content_words(a.subject)) and name <= content_words(f"{b.subject} {b.body}")
-        for a, b in pairs
-    )
-
-
-def _is_sound(reasons: Sequence[str]) -> bool:
-    """Return whether an operation holds as it is, unless a second answer says otherwise."""
-    return any(map(_LIKE.match, reasons))
 
 
 def _owner(cited: Cited, refused: Refused, left: Collection[int]) -> int:

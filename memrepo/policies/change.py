@@ -191,27 +191,6 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     return not (first <= second or second <= first)
 
 
-def _one_difference(one: Reading, two: Reading) -> tuple[list[str], list[str], int]:
-    """Return the words in which two statements differ at one place, and its number, or no words."""
-    words, others = one.telling, two.telling
-    from difflib import SequenceMatcher  # most pairs of texts need none
-
-    blocks = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
-    apart = [(words[i:j], others[m:n], i) for tag, i, j, m, n in blocks if tag != "equal"]
-    return apart[0] if len(apart) == 1 else ([], [], 0)
-
-
-def begin_apart(one: str, other: str) -> bool:
-    """Return whether two texts differ in their first words only, so that they are of two things.
-
-    A number with which a text begins is a count, which may have changed.
-    """
-    first, second = read(one), read(other)
-    old, new, at = _one_difference(first, second)
-    is_named = all(any(word[0].isalpha() for word in words) for words in (old, new))
-    return is_named and not at and first.negations == second.negations
-
-
 # -- which of two memories changes the other -----------------------------------------------------
 
 

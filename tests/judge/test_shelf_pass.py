@@ -43,8 +43,8 @@ def begin(base: Path) -> Path:
 
 def ids_of(question: str) -> dict[str, str]:
     """Return the short ids of the memories that a question shows, by text."""
-    rows = (row.removeprefix("+ ").split(" | ") for row in shown(question).splitlines())
-    return {row[-1]: row[0] for row in rows if len(row) == 5}
+    rows = (row.removeprefix("+ ").split(" |") for row in shown(question).splitlines())
+    return {row[-1].strip(): row[0] for row in rows if len(row) == 5}
 
 
 def arranging(
@@ -664,77 +664,35 @@ def test_a_denied_wording_may_be_given_again_with_more_lines(
     assert active(repo) == {text: "fact"}
 
 
-@pytest.mark.parametrize("is_named", [False, True])
-def test_a_text_like_one_of_an_earlier_night_is_asked_about_once_more(
-    service: Service, tmp_path: Path, is_named: bool
+def test_a_text_like_one_of_an_earlier_night_is_shown_and_listed_by_the_next_pass(
+    service: Service, tmp_path: Path
 ) -> None:
-    """Code names the memory that a new text may repeat or end, unless the answer names one."""
-    repo = begin(tmp_path)
-    about = {"type": "fact", "subject": "fuel dock"}
-
-    def answer(question: str) -> str:
-        if '{"items"' in shown(question) or "=== F" not in shown(question):
-            return good(question)
-        ops = [{"op": "add", "lines": "F1:6", "text": CASH, **about}]
-        ops.append({"op": "add", "lines": "F1:7", "text": CARDS, **about})
-        if "2026-03-02.md" in shown(question):
-            text = "The fuel dock in Brevik takes cash and cards now."
-            ops = [{"op": "add", "lines": "F1:3", "text": text, **about}]
-            ops[0] |= {"op": "replace", "id": ids_of(question)[CARDS]} if is_named else {}
-        if named := re.search(r"\b(m\d+) has most of these words", shown(question)):
-            assert f"memory: {named[1]} | fact | fuel dock" in shown(question)
-            ops[0] |= {"op": "replace", "id": named[1]}
-        return json.dumps({"operations": ops})
-
-    service.default = Act(answer=answer)
+    """A question shows the memories like its lines, and the pass names the pair to join."""
+    repo, again = begin(tmp_path), "Boats pay in cash only at the fuel dock in Brevik."
+    service.default = Act(answer=good)
     assert run(repo).exit == 0
-    log = tmp_path / "ws" / "memory" / "2026-03-02.md"
-    log.parent.mkdir()
-    log.write_text("# Log\n\n- The fuel dock in Brevik takes cash and cards now.\n")
-    assert run(repo, SECOND).exit == 0
-    found = {*active(repo)} - {CASH if is_named else CARDS}
-    assert found == {"The fuel dock in Brevik takes cash and cards now."}
-    assert is_named is not any("most of these words" in q for q in service.questions())
-
-
-@pytest.mark.parametrize(
-    ("text", "second"),
-    [
-        ("The fuel dock in Brevik takes cash and cards now.", "not json"),
-        ("The fuel dock in Brevik takes cash and cards now.", '{"operations": []}'),
-        (
-            "The fuel dock in Brevik takes cash and cards now.",
-            '{"operations": [{"op": "same", "id": "m99", "lines": "F1:3"}]}',
-        ),
-        ("The lamp shop in Brevik takes cash only.", ""),
-    ],
-)
-def test_what_is_only_like_another_is_kept_unless_a_second_answer_says_otherwise(
-    service: Service, tmp_path: Path, text: str, second: str
-) -> None:
-    """Texts that differ in their first words only are of two things: none is asked about."""
-    repo = begin(tmp_path)
+    names = "Alder Birch Cedar Dogwood Elm Fir Gum Hazel Ivy".split()
+    new = [*(f"The boat {name} is moored at the west quay." for name in names), again]
+    log = "# Log\n\n" + "".join(f"- {line}\n" for line in new)
+    write(tmp_path / "ws", {"memory/2026-03-02.md": log.encode()})
     asked: list[str] = []
 
+    def change(ids: dict[str, str]) -> dict[str, Any]:
+        return {"changes": [{"change": "join", "ids": [ids[CASH], ids[again]], "text": CASH}]}
+
     def answer(question: str) -> str:
-        if '{"items"' in shown(question) or "=== F" not in shown(question):
-            return good(question)
-        op = {"op": "add", "lines": "F1:6", "text": CASH, "type": "fact", "subject": "Brevik"}
-        if "2026-03-02.md" in shown(question):
-            op |= {"lines": "F1:3", "text": text}
-        if "refused: " not in shown(question):
-            return json.dumps({"operations": [op]})
         asked.append(question)
-        return second
+        return arranging(change)(question)
 
     service.default = Act(answer=answer)
-    assert run(repo).exit == 0
-    log = tmp_path / "ws" / "memory" / "2026-03-02.md"
-    log.parent.mkdir()
-    log.write_text(f"# Log\n\n- {text}\n")
-    assert run(repo, SECOND).data["quarantined"] == []
-    assert bool(asked) == bool(second)
-    assert set(active(repo)) == {CASH, text}
+    assert run(repo, SECOND).exit == 0
+    assert CASH in ids_of(asked[0])
+    pair = [ids_of(asked[-1])[text] for text in (CASH, again)]
+    alike = next(row for row in shown(asked[-1]).splitlines() if row.startswith("alike: "))
+    assert {" ".join(pair), " ".join(pair[::-1])} & {*alike.removeprefix("alike: ").split(", ")}
+    assert CASH in active(repo)
+    assert again not in active(repo)
+    assert len(next(m for m in memories(repo).values() if m.body.strip() == CASH).sources) == 2
 
 
 def test_a_replacement_is_told_once_what_it_loses(service: Service, tmp_path: Path) -> None:

@@ -514,6 +514,7 @@ def change(work: Work, asked: Mapping[str, str]) -> Shown:
     return {
         "review": review,
         "heading": f"Run of {_when(began, work)}" if began else review.title.partition(" ")[2],
+        "reason": _sentence_of(review.reason),
         "target": target,
         "count": len(review.changes),
         "groups": _groups(review.groups),
@@ -802,7 +803,6 @@ def _environment() -> Environment:
     environment.filters["shown"] = lambda text: shown(without_secrets(str(text)))
     environment.filters["coded"] = _coded
     environment.filters["rendered"] = lambda text: rendered(without_secrets(str(text)))
-    environment.filters["plain"] = in_words
     environment.filters["unmarked"] = unmarked
     return environment
 

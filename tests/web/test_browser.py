@@ -139,6 +139,13 @@ def test_what_takes_away_asks_first(page: Page) -> None:
     assert subjects(page.repo)[0].startswith("Forget ")
 
 
+SMALL = (
+    "[...document.querySelectorAll('a, button, summary, input:not([type=hidden])')]"
+    ".map(e => e.getBoundingClientRect().height).filter(h => 1 < h && h < 43.5).length"
+)
+"""The number of targets that are seen and lower than a finger is wide."""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
 def test_pages_fit_a_phone_and_have_contrast_in_both_schemes(
@@ -168,6 +175,7 @@ def test_pages_fit_a_phone_and_have_contrast_in_both_schemes(
             )
             assert unnamed == 0
             assert page.say("document.querySelectorAll('h1').length") == 1
+            assert page.say(SMALL) == 0, path
     finally:
         page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -526,15 +526,19 @@ class _FileReader(msgspec.Struct):
         return is_near and self.source.text[line - 1].lstrip().startswith(("**", "__"))
 
     def _add_run(self, heads: tuple[str, ...], run: Sequence[_Node], lead: str) -> None:
-        """Add the nodes of a list one by one. Short fields that follow each other are joined."""
+        """Add the nodes of a list one by one.
+
+        In a list mostly of short fields, as on a card, those that follow each other are joined.
+        """
         fields: list[_Node] = []
+        is_card = 2 * sum(_is_entry(run[:1], node) for node in run) > len(run)
         is_cut = len(run) > SHORT_LIST and (bool(lead) or _names_a_thing(heads))
         is_part = _are_parts(run, lead or heads[-1] if heads else lead)
         for node in run:
             if fields and not _joins(fields, node):
                 self._add_joined(heads, fields, lead)
                 fields = []
-            if _is_entry(fields, node):
+            if is_card and _is_entry(fields, node):
                 fields.append(node)
             elif node.kind == "item":
                 self._add_item(
@@ -956,7 +960,7 @@ def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
         return True
     rows = [_bare(n.text) for n in items]
     fields = sum(bool(field_of(row)[0]) or _MAPPING.search(row) is not None for row in rows)
-    if fields == len(nodes) and total <= FIELDS_LENGTH:
+    if fields == len(nodes) > 2 * sum(map(_tells, rows)) and total <= FIELDS_LENGTH:
         return True
     others = [n for n in nodes[1:] if n.kind != "item"]
     others = [n for n in others if _introduces(n) or filled(n.text.split("\n"))]
@@ -1031,9 +1035,19 @@ def _stands_alone(text: str, *, clauses: bool = True) -> bool:
     if bare[:1].islower():
         return False
     first = bare.partition("\n")[0]
-    is_sentence = first.rstrip(_MARKS + ')"”’`').endswith(SENTENCE_ENDS)
-    is_sentence = is_sentence or (clauses and _is_clause(first))
+    is_sentence = _is_sentence(first) or (clauses and _is_clause(first))
     return is_sentence or width(bare) >= (SHORT_RULE if _states(bare) else LONG_ITEM)
+
+
+def _tells(field: str) -> bool:
+    """Return whether the value of a field is a sentence, which needs no other field."""
+    value = field_of(field)[1]
+    return _is_sentence(value) and (len(value.split()) >= CLAUSE_WORDS or bool(_WIDE.search(value)))
+
+
+def _is_sentence(text: str) -> bool:
+    """Return whether a text ends as a sentence does."""
+    return text.rstrip(_MARKS + ')"”’`').endswith(SENTENCE_ENDS)
 
 
 def _is_clause(line: str) -> bool:
@@ -1092,7 +1106,7 @@ def _is_entry(fields: Sequence[_Node], node: _Node) -> bool:
         return False
     first = field_of(_bare((fields[0] if fields else node).text))[0].lower()
     is_card = first in patterns().names and _is_labelled(node)
-    return is_card or is_field(_bare(node.text))
+    return is_card or (is_field(_bare(node.text)) and not _tells(_bare(node.text)))
 
 
 def _unset(line: str) -> bool:

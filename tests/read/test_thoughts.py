@@ -135,6 +135,25 @@ def test_steps_and_questions_that_do_not_fit_are_torn_and_numbered_rules_are_not
     assert all("torn" in signs_of(unit) for unit in thoughts(f"# Mill\n\n## Mills\n\n{asked}"))
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Decided: no more night shifts for the bakery.", "Question from Ida: waits until Friday."),
+        ("Went to the mill", "Ida: party on 3 May", "Canteen: register by 2 May", "Rain"),
+    ],
+    ids=["sentences", "two-fields-of-a-longer-list"],
+)
+def test_labelled_lines_of_a_log_are_statements_of_their_own(lines: tuple[str, ...]) -> None:
+    text = "# 2026-05-01\n\n" + "".join(f"- {line}\n" for line in lines)
+    assert texts(text, "memory/2026-05-01.md") == list(lines)
+
+
+def test_short_fields_are_one_card_also_with_a_longer_line_among_them() -> None:
+    fields = "- Host: mill-3\n- Port: 8080\n- User: ida"
+    text = f"# Mill\n\n{fields}\n- {LONG.strip()}\n"
+    assert texts(text)[0] == fields
+
+
 def test_the_fields_below_a_name_are_one_card() -> None:
     fields = f"- **Name:** Ana\n- **Vibe:** {LONG.strip()}\n- **Emoji:** 🐺\n"
     first, second = texts(f"# Mill\n\n## Ana\n\n{fields}\nShe came in May from Lagos.\n")

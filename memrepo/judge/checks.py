@@ -234,6 +234,7 @@ def _grounds(op: Operation, cited: Cited, old: Memory | None, names: Sequence[st
     return Grounds(
         evidence=evidence_of(op, cited, old),
         context=(*cited.above, *names, *((old.body, old.subject) if old else ())),
+        others=tuple(line for place in cited.places for line in place.document.lines),
         days=cited.grounds,
     )
 

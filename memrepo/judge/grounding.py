@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import msgspec
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import read_table, regex
 from memrepo.text.dates import month_names, month_number, short_month_names
-from memrepo.text.words import bare, language_of
+from memrepo.text.words import bare, language_of, stems
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -67,13 +67,15 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     """The texts on which a wording may be based.
 
     `evidence` contains the statements to word. `context` contains their headings, keys and file
-    names. `days` are the dates of the evidence by heading or file. Commit dates are excluded, since
-    they only show when the evidence was stored. `has_near_days` is whether words such as "last
-    week" may mean a date near them, which code does not read.
+    names. `others` are other lines of their files, which may only spell a name such as YouTube.
+    `days` are the dates of the evidence by heading or file. Commit dates are excluded, since they
+    only show when the evidence was stored. `has_near_days` is whether words such as "last week" may
+    mean a date near them, which code does not read.
     """
 
     evidence: tuple[str, ...]
     context: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     days: tuple[str, ...] = ()
     has_near_days: bool = True
 
@@ -117,23 +119,35 @@ class _ParsedGrounds:
         self.values |= {value for figure in _worded(whole) for value in figure.values}
         self.values |= {float(run) for run in _RUN.findall(whole)}
         self.clocks = set(_clocks(whole))
-        self.days = _read_dates(whole)[0]
+        self.days = read_dates(whole)[0]
         short = [*_short_dates(whole)]
         pairs = (*short, *((two, one) for one, two in short))
         self.days |= {(0, month, day) for month, day in pairs if 0 < month <= 12 and 0 < day < 32}
-        self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
+        self.stated = {d for day in grounds.days for d in read_dates(day[:10])[0]}
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
         self.values |= {year + more for year, _, _ in self.stated for more in (0, 1)}  # next year
         self.tongues = {_by_word("tongues").get(word) for word in self.words} - {None}
+
+    @cached_property
+    def spelled(self) -> frozenset[str]:
+        """Return the words of the other lines, with their capitals."""
+        return frozenset(_WORD.findall("\n".join(self.grounds.others)))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Return the stems of the words, by which `Googling` names Google."""
+        return frozenset(stems(sorted(self.words)))
 
     def allows_day(self, day: Day) -> bool:
         """Return whether the evidence supports a date.
 
         A date is supported if the grounds contain it, or if it is near the day of their file.
         """
-        if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
+        if any(is_same_day(day, other, self.years) for other in self.days) or day in self.stated:
             return True
-        undated = any(_same_day((0, *day[1:]), other, set()) for other in self.days if not other[0])
+        undated = any(
+            is_same_day((0, *day[1:]), other, set()) for other in self.days if not other[0]
+        )
         if undated and any(_is_nearest(day, stated) for stated in self.stated):
             return True
         has_near = self.grounds.has_near_days
@@ -181,11 +195,13 @@ class _ParsedGrounds:
     def names(self, word: str, language: str) -> bool:
         """Return whether a word is a name that occurs in the grounds.
 
-        In inflected languages, the ending may differ.
+        Its ending may differ as that of other words does, and more in inflected languages.
         """
         folded = bare(normalise(word))
         forms = (folded, folded.removesuffix("s"), f"{folded}s")
         if any(form in self.words for form in forms):
+            return True
+        if not self.stems.isdisjoint(stems([folded])):
             return True
         stem = folded[: max(3, len(folded) - 3)]
         return language in _INFLECTING and any(known.startswith(stem) for known in self.words)
@@ -220,10 +236,10 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for literal in _literals(rest):
         rest = rest.replace(literal, " ", 1)
         if not (known.holds(literal) or f" {loose(literal)} " in f" {known.loose} "):
-            if known.inflects(literal):
-                continue  # REQUIRED as REQUIRES, AI-assistent as AI-assistenten
+            if known.inflects(literal) or literal in known.spelled:
+                continue  # REQUIRED as REQUIRES, AI-assistent as AI-assistenten, YouTube for YT
             yield "a name or identifier", literal
-    days, undated = _read_dates(rest)
+    days, undated = read_dates(rest)
     is_listed = languages_of(text) <= frozenset(_table("languages")["listed"].split())
     for day in sorted(days):
         if not known.allows_day(day):
@@ -245,7 +261,7 @@ def _foreign(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
 
 def _literals(text: str) -> Iterator[str]:
     """Yield a text's literals: paths, addresses, identifiers and unusually capitalised words."""
-    for match in _CHUNK.finditer(_without_times(_read_dates(text)[1])):
+    for match in _CHUNK.finditer(_without_times(read_dates(text)[1])):
         chunk = match[0] if match[0].startswith("--") else match[0].strip(_EDGES)
         chunk = chunk.removesuffix("/")
         if len(chunk) > 1 and _is_literal(chunk):
@@ -308,7 +324,7 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
             yield "a name", word
 
 
-def _read_dates(text: str) -> tuple[set[Day], str]:
+def read_dates(text: str) -> tuple[set[Day], str]:
     """Return the dates in a text, and the text with these dates removed.
 
     Without its dates, the remaining numbers can be compared as figures.
@@ -363,7 +379,7 @@ def _named_date() -> re.Pattern[str]:
     return re.compile(rf"{first}{before}\b({names})\b{after}", re.IGNORECASE)
 
 
-def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
+def is_same_day(mine: Day, other: Day, years: set[int]) -> bool:
     """Return whether two dates are equal, or one is a less precise form of the other."""
     year = mine[0] in (other[0], 0) or (other[0] == 0 and mine[0] in years)
     return year and mine[1] == other[1] and mine[2] in (other[2], 0)

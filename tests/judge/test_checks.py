@@ -213,6 +213,22 @@ def test_any_heading_of_the_file_may_name_the_subject_but_not_what_a_text_says()
 
 
 @pytest.mark.parametrize(
+    ("text", "is_accepted"),
+    [
+        ("Post on SailTube on Fridays.", True),  # ST, which another line of the file spells
+        ("Post on RowTube on Fridays.", False),
+        ("Tingle is asked for a name before Fridays.", True),  # Tingling
+        ("Tinsel is asked for a name before Fridays.", False),
+    ],
+)
+def test_a_name_may_be_spelled_in_full_or_end_otherwise(text: str, is_accepted: bool) -> None:
+    lines = ["# Posts", "- Post on ST on Fridays, Tingling a name before", *"abcdef"]
+    page = batch([*lines, "- SailTube pays by the view"])
+    op = Operation(op="add", lines="F1:2", text=f"As a rule, {text}")
+    assert (check(op, cite("F1:2", page), KNOWN, ()) == []) is is_accepted
+
+
+@pytest.mark.parametrize(
     ("line", "text"),
     [
         ("Kari viaja sin su hermano a Bergen", "Kari viaja a Bergen."),

@@ -26,7 +26,7 @@ from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk, why_stopped
 from memrepo.judge.checks import Cited, check
 from memrepo.judge.documents import day_of, pairs_alike, short_ids, tokens_of
-from memrepo.judge.grounding import literals_of
+from memrepo.judge.grounding import is_same_day, literals_of, read_dates
 from memrepo.judge.interface import Assessment, Change, Operation
 from memrepo.judge.questions import Proposed, is_due, memory_row, shelf_question, verify_question
 from memrepo.policies.claims import akin, is_held_by_person, join_sources, storage_fault
@@ -210,10 +210,14 @@ def _lost(text: str, members: Sequence[Memory]) -> Iterator[str]:
     kept = normalise(text)
     whole = _FIGURE.findall(kept)
     figures = {*whole, *(part for one in whole for part in one.replace(":", "-").split("-"))}
-    figures |= {m.captured[:10] for m in members}
+    stated = read_dates("\n".join((text, *(m.captured[:10] for m in members))))[0]
+    years = {year for year, _, _ in stated}
     for memory in members:
+        days, undated = read_dates(memory.body)
         lost = [one for one in literals_of(memory.body) if not _is_kept(normalise(one), kept)]
-        lost += (one for one in _FIGURE.findall(normalise(memory.body)) if one not in figures)
+        gone = (x for x in sorted(days) if not any(is_same_day(x, one, years) for one in stated))
+        lost += ("-".join(f"{part:02}" for part in day if part) for day in gone)
+        lost += (one for one in _FIGURE.findall(normalise(undated)) if one not in figures)
         if lost := [*dict.fromkeys(lost)]:
             yield f"text: it loses {', '.join(lost[:4])}: keep all, or join nothing"
             return

@@ -83,7 +83,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     fix: str = ""
     """How to fix a failure."""
     pending: int = 0
-    """Number of decisions of a pending run; zero if an equal run was already pending."""
+    """Number of memories a pending run would change; zero if an equal run was already pending."""
     marked: tuple[str, ...] = ()
     """Memories that the run marked for removal. A person decides about them."""
     ingest: Ingested = msgspec.field(default_factory=Ingested)

@@ -355,7 +355,7 @@ def _result(
         head=head,
         branch=branch,
         why=why,
-        pending=len(found.decisions) if branch else 0,
+        pending=len({i for step in found.decisions for i in step.memory_ids}) if branch else 0,
         marked=marked_in(found.steps) if found.run else (),
         ingest=taken,
         commits=tuple(

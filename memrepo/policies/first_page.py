@@ -43,9 +43,10 @@ from memrepo.read.kinds import (
     without_day,
 )
 from memrepo.read.learned import features, worth
-from memrepo.read.thoughts import Unit, are_of_two_things, field_of
+from memrepo.read.thoughts import Unit, are_of_two_things, field_of, function_words
 from memrepo.text.dates import (
     date_of_path,
+    days_of,
     due_day,
     find_clock,
     find_date,
@@ -332,12 +333,35 @@ def overtakes(newer: Memory, own: frozenset[str], older: Memory, words: frozense
     day = max((s.captured[:10] for s in older.sources if s.captured_from != "commit"), default="")
     if day >= newer.captured[:10] or are_of_two_things(newer.body, older.body):
         return False
+    if newer.is_note and due_of(older):
+        is_done = not newer.valid_until and _is_done(newer.body)
+        is_moved = newer.valid_until not in ("", due_of(older)) and is_same_event(newer, older)
+        return is_moved or (is_done and 2 * len(own & words) > len(words))
     is_changed = differ(own, words)
     said, known = (({*w} - _numbers(w)) if is_changed else w for w in (own, words))
     if not repeats(frozenset(said), frozenset(known)) or not (is_changed or known - said):
         return False
     decided = patterns().sentences["decision"].search(newer.body)
     return bool(decided) or newer.type == "decision" or read(newer.body).is_news
+
+
+def is_same_event(newer: Memory, older: Memory) -> bool:
+    """Return whether an older text says when something is due of which a newer one says it too.
+
+    Fewer words are the same if the newer text moves from its day, or if day and clock are equal.
+    """
+    first, last = due_of(older), due_of(newer)
+    days, said = days_of(newer.body, newer.captured[:10])
+    own, words = (
+        frozenset(stems(sorted(content_words(text) - function_words())))
+        for text in (said, days_of(older.body, older.captured[:10])[1])
+    )
+    clock = find_clock(newer.body)
+    is_sure = days.get(first) if first != last else clock and clock == find_clock(older.body)
+    share = 0.25 if is_sure else 0.5 if first == last else 0.75
+    is_same = len(own & words) > share * min(len(own), len(words)) and not differ(own, words)
+    is_clear = first == last or days.get(first, True)
+    return bool(first and last) and is_same and is_clear
 
 
 def _numbers(words: Iterable[str]) -> frozenset[str]:

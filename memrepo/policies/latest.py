@@ -21,21 +21,29 @@ from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.merge.tombstones import decided_against, forgotten_in, without_rejected
-from memrepo.policies.first_page import DUE_DAYS, TOPIC_KINDS, differ, repeats
+from memrepo.policies.first_page import (
+    DUE_DAYS,
+    TOPIC_KINDS,
+    differ,
+    due_of,
+    is_same_event,
+    repeats,
+)
 from memrepo.policies.hotcache import place_of, was_removed
 from memrepo.policies.phrases import read
 from memrepo.read.kinds import TURN, file_kind, kinds, section_kind, signs_of
 from memrepo.read.learned import features, worth
 from memrepo.read.shelf import type_of
 from memrepo.read.thoughts import Unit, field_of, function_words, scan, width
-from memrepo.text.dates import due_day, find_date, is_date_heading, without_dates
+from memrepo.text.dates import days_of, due_day, find_date, is_date_heading, without_dates
 from memrepo.text.words import content_words, entries, fold, patterns, stems, words
 
-MAX_LINES, DAYS, OPEN_DAYS = 8, 14, 1
+MAX_LINES, DAYS, OPEN_DAYS = 11, 14, 1
 """The most lines, the days before the newest log in which a log is new, and those in which what it
 calls current still is."""
-MAX_DUE = 4
-"""The most of these lines for what is due within DUE_DAYS, in logs of as many days before today."""
+MAX_DUE, MAX_NEWS, MIN_NEWS = 7, 8, 4
+"""The most of these lines for what is due within DUE_DAYS, in logs of as many days before today.
+What is new has MAX_NEWS without them, and MIN_NEWS of its own."""
 _OF_A_DAY = (2, 4)
 """The most lines of one day, first while other days have any."""
 MIN_SCORE, FIRST = 0.5, 0.4
@@ -116,14 +124,16 @@ def latest(
         for entry in _entries(note)
         if entry.text_hash not in gone
     ]
-    due = [pair for pair in found if str(today) <= pair[1].due <= until]
+    due = [pair for pair in found if pair[1].due]
     news = [
         (note, one)
         for note, one in found
         if _day(note) >= (recent if one.is_open else first) and not one.due
     ]
-    waiting = _due(state, due, news, shown)[:most]
-    lines = _chosen(state, news, [*shown, *waiting], most - len(waiting))
+    waiting = [m for m in _due(state, due, news, shown) if str(today) <= m.valid_until <= until]
+    waiting = waiting[: min(most, MAX_DUE)]
+    room = max(MAX_NEWS - len(waiting), MIN_NEWS)
+    lines = _chosen(state, news, [*shown, *waiting], min(most - len(waiting), room))
     return [*waiting, *sorted(lines, key=_day, reverse=True)]
 
 
@@ -147,22 +157,18 @@ def _due(
     news: Sequence[tuple[Memory, Entry]],
     shown: Sequence[Memory],
 ) -> list[Memory]:
-    """Return the lines of what is due, that next due first, which no later line calls done."""
-    lines = list[Memory]()
-    known = [_words(memory.body) for memory in shown]
+    """Return the lines of what is due, first due first, that no later line ends or moves."""
+    known, lines = list[Memory](), list[Memory]()
     done = [(_day(note), _words(one.text)) for note, one in news if _is_done(one.text)]
     for note, one in sorted(found, key=lambda pair: _day(pair[0]), reverse=True):
-        own = _words(f"{one.subject} {one.text}")
-        is_known = any(
-            day > _day(note) and 2 * len(own & words) > len(own) for day, words in done
-        ) or any(repeats(own, other) and not differ(own, other) for other in known)
-        same = (_words(line.body) for line in lines if line.valid_until == one.due)
-        if not is_known and all(
-            2 * len(own & other) <= min(len(own), len(other)) for other in same
-        ):
-            lines += _line_of(state, note, one)
-            known.append(own)
-    return sorted(lines, key=lambda line: line.valid_until or "")[:MAX_DUE]
+        own = _words(days_of(f"{one.subject} {one.text}", _day(note))[1])
+        is_done = any(day > _day(note) and 2 * len(own & words) > len(own) for day, words in done)
+        for line in () if is_done else _line_of(state, note, one):
+            if not any(is_same_event(other, line) for other in known):
+                on_page = (memory for memory in shown if due_of(memory) == one.due)
+                lines += [line] * (not any(is_same_event(memory, line) for memory in on_page))
+                known.append(line)
+    return sorted(lines, key=lambda line: line.valid_until)
 
 
 def _line_of(state: State, note: Memory, one: Entry) -> list[Memory]:
@@ -258,7 +264,8 @@ def _lines_of(resource: str, day: str, title: str, body: str) -> Iterator[Entry]
             is_open = not found.isdisjoint(_OPEN)
             yield Entry(subject, unit.text, round(score, 3), place, unit.text_hash, is_open)
         for line in unit.text.split("\n"):
-            if (due := due_day(line, day)) and not _ASKS.search(line):
+            due = due_day(line, day)
+            if due and not _ASKS.search(line) and _words(days_of(line, day)[1]):
                 about = _name(unit.headings[-1])
                 about = about if len(content_words(about)) > 1 + bool(section_kind([about])) else ""
                 yield Entry(about, line.strip(), 0.0, place, unit.text_hash, due=due)

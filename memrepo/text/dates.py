@@ -338,23 +338,61 @@ def date_until(text: str, stated: str = "", captured: str = "") -> str:
 
 
 def due_day(text: str, near: str) -> str:
-    """Return the day on which a line of a text says that something is due or ends, or nothing.
+    """Return the day on which a line of a text says that something is due, ends or comes.
 
-    A day without a year is the first one that is at most PASSED before the day `near`.
+    A day to come needs no word for that. Of several days the last counts, but none on which
+    something starts or that is denied: `moved from 3 May to 5 May`, `on 5 May, not 3 May`. A day
+    without a year is the first one that is at most PASSED before the day `near`.
     """
-    for line in text.split("\n"):
-        for start, _, day in sorted([*_dates(line)] or [*_yearless(line, near)]):
-            before = line[max(0, start - _UNTIL_LENGTH) : start].casefold()
-            is_due = _until("due").search(before) or patterns().sentences["promise"].search(line)
-            if is_due and not _recurs(line):
-                return day
-    return ""
+    lines = text.split("\n") if near else ()
+    return next(filter(None, (max(_days_due(line, near)) for line in lines)), "")
+
+
+def _days_due(line: str, near: str) -> list[str]:
+    """Return the days on which something is due or ends, or else those to come, or one empty."""
+    due, coming = [""], [""]
+    is_promise = patterns().sentences["promise"].search(line) is not None
+    last = f"{date.fromisoformat(near) + PASSED}"
+    for start, _, day in _days_in(line, near):
+        before = line[max(0, start - _UNTIL_LENGTH) : start].casefold()
+        if _is_left(line[:start]):
+            continue
+        if is_promise or _until("due").search(before):
+            due.append(day)
+        elif near < day <= last:
+            coming.append(day)
+    return [""] if _recurs(line) else due if any(due) else coming
+
+
+def _is_left(before: str) -> bool:
+    """Return whether something starts on the day after a text, or does not take place on it."""
+    phrase = _before_day(("dates", "starts"), ("change", "negation"))
+    return phrase.search(before[-_UNTIL_LENGTH:].casefold()) is not None
+
+
+def days_of(text: str, near: str) -> tuple[dict[str, bool], str]:
+    """Return the days that a text names and whether it moves from each, and the text without them.
+
+    A day without a year is read as `due_day` reads it.
+    """
+    found = sorted(_days_in(text, near), reverse=True)
+    days = {day: _is_left(text[:start]) for start, _, day in found}
+    for start, end, _ in found:
+        text = f"{text[:start]} {text[end:]}"
+    text = _CLOCK.sub(" ", text)
+    return days, _WORDS.sub(lambda m: m[0] * (m[0].casefold() not in _around_dates()), text)
+
+
+def _days_in(text: str, near: str) -> list[tuple[int, int, str]]:
+    return [*_dates(text), *_yearless(text, near, most=MAX_DAYS)]
 
 
 _SENTENCES = regex(
     r"\n|(?:[^\W\d_]{2}|\d{3}|-\d\d)\W{0,3}[.!?;]\W{0,3}\s\W{0,3}[^\W\d]|[。！？；]\W{0,3}\w"
 )
 """What is between the lines or sentences of a text. The day in `20. Mai` ends no sentence."""
+MAX_DAYS = 3
+"""The most days without a year of a line that says when something is due. More are a list."""
 _UNTIL_LENGTH = 40
 """More characters than a phrase before the day until which something is true has."""
 
@@ -365,11 +403,18 @@ def _month_end(first: str) -> str:
     return (later - timedelta(days=later.day)).isoformat()
 
 
-@cache
 def _until(*more: str) -> re.Pattern[str]:
-    found = (word for key in ("until", *more) for word in entries("dates", key))
-    words = "|".join(map(re.escape, found))
-    return compiled(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,5}}$")
+    return _before_day(*(("dates", key) for key in ("until", *more)))
+
+
+@cache
+def _before_day(*keys: tuple[str, str]) -> re.Pattern[str]:
+    """Return the pattern of a phrase before a day, with a weekday or `on` between them."""
+    words = "|".join(re.escape(entry) for key in keys for entry in entries(*key))
+    around = "|".join(map(re.escape, sorted(_around_dates())))
+    return compiled(
+        rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,5}}(?:(?:{around})\W{{1,3}}){{0,3}}$"
+    )
 
 
 @cache
@@ -406,16 +451,18 @@ def _months_with_year(text: str) -> Iterator[tuple[int, int, str]]:
                 yield match.start(), match.end(), day
 
 
-def _yearless(text: str, near: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, end and day of the one day without a year in a text.
+def _yearless(text: str, near: str, most: int = 1) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, end and day of each day without a year in a text, if it has at most `most`.
 
-    The day is the first one that is at most PASSED before `near`. Two such days are a season.
+    A day is the first one that is at most PASSED before `near`. Two such days are a season.
     """
     if not (near and _LIKELY.search(text)) or _recurs(text):
         return
     found = [match for form in _yearless_forms() for match in form.finditer(text)]
-    if len({match.span("day") for match in found}) == 1:
-        match, day_near = found[0], date.fromisoformat(near)
+    if len({match.span("day") for match in found}) > most:
+        return
+    day_near = date.fromisoformat(near)
+    for match in found:
         month = _month_of(match)
         years = (str(day_near.year + n) for n in (-1, 0, 1))
         days = (_calendar(year, month, match["day"]) for year in years)

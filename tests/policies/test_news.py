@@ -8,7 +8,9 @@ import pytest
 
 from memrepo.core.memory import Hot, Memory, Source
 from memrepo.core.state import Files, State
+from memrepo.policies.first_page import _words_of, overtakes
 from memrepo.policies.latest import latest
+from memrepo.text.dates import due_day
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 MILLS = ("Anvil", "Birch", "Copper", "Delta", "Ember")
@@ -91,7 +93,11 @@ def test_each_subject_has_its_newest_line_and_no_day_takes_all() -> None:
         ("烤炉文件截止日期: 3月20日", True),
         ("Deadline for the oven papers: 12 May 2026", False),
         ("Deadline for the oven papers: 20 February 2026", False),
-        ("The market is on 12 March 2026", False),
+        ("The market is on 12 March 2026", True),
+        ("Nils Orr: tooth at 16:20 on 9 March", True),
+        ("Oven papers: avant le vendredi 20 mars", True),
+        ("The barn has new locks from 12 March on", False),
+        ("**Thursday, 12 March**", False),
         ("Is the deadline for the papers 12 March 2026?", False),
         ("Rent is due every month, next on 12 March 2026", False),
     ],
@@ -108,6 +114,55 @@ def test_what_was_due_and_is_done_or_said_again_is_no_second_line() -> None:
     assert len(lately(*logs)) == 1
     sent = note(3, "2026-02-27", "- Sent the oven papers of Nils Orr before the deadline.")
     assert not any("12 March" in line for line in lately(*logs, sent))
+
+
+@pytest.mark.parametrize(
+    ("line", "due"),
+    [
+        ("The oven fair moves from 7 March to Friday 20 March", "2026-03-20"),
+        ("The oven fair is on 10 March, not on 12 March", "2026-03-10"),
+        ("The oven fair is on 10 March instead of 12 March", "2026-03-10"),
+        ("Lea pays 0.15 from 1 April 2026, contract to sign by 18 March", "2026-03-18"),
+        ("The oven fair, once 7 March, is on 20 March", "2026-03-20"),
+    ],
+)
+def test_of_two_days_the_one_that_holds_is_due(line: str, due: str) -> None:
+    log = note(1, "2026-02-27", f"- {line}.")
+    state = State(memories={log.id: log}, files=Files({}, {}))
+    assert [one.valid_until for one in latest(state, [log], (), 8)][:1] == [due]
+
+
+@pytest.mark.parametrize(
+    ("newer", "is_over"),
+    [
+        ("Corrected: the oven fair moves from 14 March to 12 March, because of the rain", True),
+        ("The oven fair of Nils Orr is on 19 March", True),
+        ("The oven fair of Nils Orr was cancelled", False),
+        ("The oven fair of Lea Brandt is on 19 March", False),
+        ("Salt from 14 March on comes from Lea", False),
+    ],
+)
+def test_what_moved_leaves_its_old_day(newer: str, *, is_over: bool) -> None:
+    older = note(1, "2026-02-20", "- The oven fair of Nils Orr: 14 March, at the barn.")
+    found = lately(older, note(2, "2026-02-27", f"- {newer}."))
+    assert ("The oven fair of Nils Orr: 14 March, at the barn." in found) != is_over
+
+
+def test_a_log_moves_or_ends_what_a_page_calls_due() -> None:
+    source = Source(
+        resource="MEMORY.md", lines=(3, 3), captured="2026-02-01", captured_from="commit"
+    )
+    fields = {"id": f"mem-{7:016x}", "type": "fact", "sources": (source,)}
+    claim = Memory.of("memories/a.md", fields, body="Oven papers to Nils by 9 March.")
+    told = {
+        "The oven papers go to Nils on 20 March, not on 9 March": True,
+        "Sent the oven papers to Nils": True,
+        "Painted the barn for Lea": False,
+    }
+    for text, is_over in told.items():
+        log = note(1, "2026-02-27", f"- {text}.")
+        line = log.with_fields({"valid_until": due_day(text, "2026-02-27")}, text)
+        assert overtakes(line, _words_of(line), claim, _words_of(claim)) == is_over, text
 
 
 def test_the_last_record_of_a_program_says_what_was_done_and_is_next() -> None:

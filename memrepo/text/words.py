@@ -540,8 +540,9 @@ def function_words() -> frozenset[str]:
 
 @cache
 def private_phrases() -> re.Pattern[str]:
-    """Return the pattern of requests not to remember something."""
-    return pattern(entries("private", "phrases"))
+    """Return the pattern of requests not to remember something, and of labels that ask for it."""
+    phrases, labels = (pattern(entries("private", key)).pattern for key in ("phrases", "labels"))
+    return compiled(rf"{phrases}|(?<!\w )(?:{labels})(?=[ \t]*[*_]*[:：)\]])", re.IGNORECASE)
 
 
 @cache

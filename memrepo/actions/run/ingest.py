@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 INBOX = "inbox/"
 NAMED = 3
 _CLEAN = "clean"
-_PRIVATE = "private-1"
+_PRIVATE = "private-2"
 """The version of the rules by which private text is left out of copies."""
 _IN_JSON = 50
 

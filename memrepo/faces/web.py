@@ -751,7 +751,7 @@ _DEEDS: Mapping[str, Deed] = {
 """The verbs that pages offer. Other verbs are ignored."""
 _REMOVALS = {
     "accept": "Archived: search no longer finds them. `memrepo restore` brings one back.",
-    "discard": "Kept: search finds them as before.",
+    "discard": "Kept: search finds them, and the agent reads them, as before.",
 }
 """What deciding about marked memories did."""
 _FLAGS = ("off", "both", "undo")

@@ -533,7 +533,7 @@ def test_the_page_of_a_waiting_run_decides_about_it(client: TestClient, repo: Pa
     run = done(repo, "log", "--runs")["waiting"][0]["run"]
     page = client.get(f"{HOME}change/{run}").text
     assert forms(page) == {"accept", "discard"}
-    assert "Discard all 8? The agent goes on reading the old lines" in page
+    assert "Discard all 8 changes? The agent goes on reading the old lines" in page
 
 
 @pytest.mark.parametrize(("deed", "word"), [("accept", "accepted"), ("discard", "discarded")])

@@ -249,3 +249,23 @@ def test_a_run_does_not_compress_what_it_made(tmp_path: Path) -> None:
     assert not summaries(repo)
     done(repo, "run", now="2026-03-05T10:00:00Z")
     assert summaries(repo)
+
+
+def test_a_gist_without_the_words_asked_for_gives_way_to_the_note_s_sentences(
+    small_repo: Path,
+) -> None:
+    gate = "The gate stays open until 14 May."
+    rest = "The dispatcher Wanda goes on parental leave. He wants the crates before noon."
+    asked = "The orchard moved its harvest from 3 March to 9 March."
+    id_ = added(small_repo, f"- {rest} {asked}\n- {gate}", "--type=note")
+    done(small_repo, "run", now=after(days=8))
+    gist = memories(small_repo)[id_].gist
+    assert gist is not None
+    assert asked not in gist.summary
+
+    def text(*words: str) -> str:
+        hits = done(small_repo, "search", *words, "--no-touch", now=after(days=8))["hits"]
+        return str(next(hit["text"] for hit in hits if hit["id"] == id_))
+
+    assert asked in text("orchard", "harvest")
+    assert asked not in text("gate", "open")

@@ -37,8 +37,8 @@ from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, SearchResult, no_model
 from memrepo.store.run_files import Ledger
-from memrepo.text.sentences import Paragraph, paragraphs
-from memrepo.text.words import terms
+from memrepo.text.sentences import Paragraph, excerpt, paragraphs
+from memrepo.text.words import index_terms, terms
 
 if TYPE_CHECKING:
     from memrepo.store.blocks import Embedder
@@ -103,8 +103,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One memory that matches the query, as recall returns it at a given time.
 
     A higher `score` is better, and `parts` has the contribution of each signal. `text` is the text
-    that recall returns, which is the gist for a note at gist tier. `commit` is the searched commit,
-    or empty if the text is not committed yet.
+    that recall returns, for a note at gist tier its gist or what was asked for. `commit` is the
+    searched commit, or empty if the text is not committed yet.
     """
 
     id: str
@@ -362,7 +362,10 @@ class Recall:
                 before = sum(bool(other.block.id) for other in shown[:place])
                 placed.append((before, one, later.get(one.block.number)))
         hits_found = (
-            self.hit(memories[one.block.id], others_of.get, one, later.get(one.block.number))
+            self.hit(
+                *(memories[one.block.id], others_of.get, one),
+                *(later.get(one.block.number), answer.corpus),
+            )
             for one in shown
             if one.block.id
         )
@@ -438,14 +441,15 @@ class Recall:
         find: Callable[[str], Memory | None],
         found: Found | None = None,
         later: Later | None = None,
+        corpus: Corpus | None = None,
     ) -> Hit:
-        """Return a memory as a hit. `find` returns other memories by id.
+        """Return a memory as a hit for the words of `corpus`. `find` returns other memories by id.
 
         Secrets are left out, and so is what a person rejected from a note and from sources.
         """
         tier, over, stale_since = self._age(memory)
         part = _part(memory, found.block.part) if found else None
-        text = _shown_text(memory, tier, part)
+        text = _shown_text(memory, tier, part, corpus)
         is_part = part is not None and text == part.text
         nearby = _first_lines(found.nearby, EXCERPT - len(text)) if found else ""
         tree, held = self.work.tree, found.held if found else Held()
@@ -547,8 +551,13 @@ class Recall:
         return found
 
 
-def _shown_text(memory: Memory, tier: str, part: Paragraph | None) -> str:
-    """Return the text to show. For a note at gist tier, this is its title, tags and summary."""
+def _shown_text(
+    memory: Memory, tier: str, part: Paragraph | None, corpus: Corpus | None = None
+) -> str:
+    """Return the text to show. For a note at gist tier, this is its title, tags and summary.
+
+    If these lack words of the question that the note has, it is the note's sentences with them.
+    """
     if not memory.is_note or tier not in ("gist", "forgotten"):
         return part.text if part else memory.body
     if tier == "forgotten" and "gist" not in memory.fields:
@@ -559,7 +568,10 @@ def _shown_text(memory: Memory, tier: str, part: Paragraph | None) -> str:
 
         gist = gist_of(memory)
     tags = f"tags: {', '.join(gist.tags)}" if gist.tags else ""
-    return "\n".join(filter(None, (gist.title, tags, gist.summary)))
+    text, full = "\n".join(filter(None, (gist.title, tags, gist.summary))), memory.body
+    if corpus and corpus.share(index_terms(text).terms) < corpus.share(index_terms(full).terms):
+        return excerpt(full, [*corpus.question.terms], EXCERPT)
+    return text
 
 
 def _at(source: Source, places: Collection[tuple[int, int]]) -> Source:

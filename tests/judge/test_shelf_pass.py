@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from workspaces import write
 from memrepo.actions.run import decide, settle, shelf
 from memrepo.core.memory import Memory, Source
 from memrepo.judge.documents import pairs_alike, tokens_of
-from memrepo.judge.interface import Change
+from memrepo.judge.interface import Change, Question
 from memrepo.judge.questions import memory_row, shelf_question
 
 FIRST, SECOND, THIRD = (f"2026-03-0{n}T09:00:00Z" for n in (1, 2, 3))
@@ -500,6 +501,27 @@ def test_a_long_shelf_is_several_questions_and_lists_what_is_often_wrong() -> No
     asked = shelf_question(shown, frozenset(), (), "2026-03-21", alike=pairs, page=["m7"]).data
     lists = ("newest: 2026-03-20", "m7 m8", "open: m9\n", "dated: m8\n", "page so far: m7\n")
     assert all(line in asked for line in lists)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_joined"), [("Berths 1 and 2 are let.", True), ("Berths 1 and 9 are let.", False)]
+)
+def test_a_later_question_shows_a_join_as_one_memory(text: str, is_joined: bool) -> None:
+    shown = {f"m{n}": memory_of(n, f"Berth {n} is let.") for n in range(1, 9)}
+    asked: list[str] = []
+
+    class Script:
+        def ask(self, question: Question) -> Any:
+            asked.append(question.data)
+            joins = (Change(change="join", ids=("m1", "m2"), text=text),) * (len(asked) == 1)
+            return SimpleNamespace(items=joins, page=("m2", "m1", "m3"))
+
+    shelf._ask(Script(), shown, frozenset(), (), "2026-03-21", 80)  # type: ignore[arg-type]
+    assert len(asked) > 1
+    assert (text in asked[1]) is is_joined
+    assert ("Berth 2 is let." in asked[1]) is not is_joined
+    page = "page so far: m1, m3" if is_joined else "page so far: m2, m1, m3"
+    assert f"{page}\n" in asked[1]
 
 
 def test_a_change_that_fails_is_left_out_and_named(

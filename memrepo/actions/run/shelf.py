@@ -125,16 +125,26 @@ def _ask(
     """Return the changes to all memories, and the first page, from as many questions as needed.
 
     A question has at most `room` tokens of memories, what earlier ones chose for the page, and what
-    is similar to its own.
+    is similar to its own. It shows what they joined as one memory.
     """
     pairs, page, items = pairs_alike(shown), list[str](), list[object]()
+    view = dict(shown)
     for part in split_rows(shown, room):
         ids = {*part, *page, *(one for one, other in pairs if other in part)}
-        some = {id_: m for id_, m in shown.items() if id_ in ids}
-        alike = [pair for pair in pairs if ids.issuperset(pair)]
+        some = {id_: m for id_, m in view.items() if id_ in ids}
+        alike = [pair for pair in pairs if some.keys() >= {*pair}]
         answer = desk.ask(shelf_question(some, fresh, names, today, alike=alike, page=page))
         items += answer.items
-        page = [id_ for id_ in answer.page if id_ in shown] or page
+        given = [one for one in answer.items if isinstance(one, Change) and one.change == "join"]
+        firsts = dict[str, str]()
+        for number in _find_proposals(given, view)[0]:
+            members, named = _members(given[number], view), dict.fromkeys(given[number].ids)
+            first, *others = (id_ for id_ in named if view.get(id_) in members)
+            firsts |= dict.fromkeys(others, first)
+            view[first] = view[first].with_fields({}, given[number].text)
+        view = {id_: m for id_, m in view.items() if id_ not in firsts}
+        chosen = [id_ for id_ in answer.page if id_ in shown] or page
+        page = [*dict.fromkeys(firsts.get(id_, id_) for id_ in chosen)]
     return items, page
 
 

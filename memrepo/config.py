@@ -92,8 +92,8 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
 class Agents(msgspec.Struct, frozen=True, kw_only=True):
     """What agents may do by themselves.
 
-    removals: Whether agents may remove a memory from recall that a person wrote, edited or
-        confirmed.
+    removals: Whether agents may remove a memory from recall that a person wrote, edited,
+        confirmed, pinned or promoted.
     private: Sessions without memory, by their name or their folder, as `~/diary`; `*` pauses
         memory. The environment variable `MEMREPO_SESSION` names a session.
     """

@@ -139,7 +139,7 @@ def test_a_file_is_a_memory_like_others(repo: Path, tool: MemoryTool) -> None:
     assert memory.fields["decay"] == "permanent"
     done(repo, "edit", hit["id"], "--text", "Ana drinks coffee.")
     assert "coffee" in call(tool, "view", path="/memories/customers/ana.md")
-    with pytest.raises(ToolError, match="a person wrote or confirmed it"):
+    with pytest.raises(ToolError, match="a person wrote, confirmed, pinned or promoted it"):
         call(tool, "delete", path="/memories/customers")
     done(repo, "forget", hit["id"])
     assert done(repo, "search", "coffee")["hits"] == []

@@ -21,7 +21,7 @@ from memrepo.store.run_files import load
 
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
 SAID = "Vera keeps the spare key under the third pot."
-REFUSED = "a person wrote or confirmed it"
+REFUSED = "a person wrote, confirmed, pinned or promoted it"
 NEWS = "Vera keeps the spare key in the shed."
 AGENT = Call(where=Path(), now=NOW, actor="process:helper")
 
@@ -177,11 +177,48 @@ def test_the_memory_tool_changes_no_file_of_a_person(repo: Path, asked: dict[str
     assert SAID in str(tool_.call({"command": "view", "path": "/memories/keys.md"}))
 
 
+TAKES = (
+    ("forget", "{}"),
+    ("archive", "{}"),
+    ("pin", "{}", "--off"),
+    ("promote", "{}", "--off"),
+    ("edit", "{}", "--set", "pinned="),
+    ("edit", "{}", "--text", NEWS),
+)
+
+
+@pytest.mark.parametrize("mark", [("pin",), ("promote",), ("promote", "--critical")], ids="-".join)
+def test_what_a_person_pinned_or_promoted_stays_until_a_person_decides(
+    repo: Path, mark: tuple[str, ...]
+) -> None:
+    id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]
+    done(repo, mark[0], id_, *mark[1:], now=LATER)
+    as_agent(repo, "pin", id_)  # an agent's own mark takes nothing of the person's away
+    as_agent(repo, "promote", id_, "--critical")
+    head = git(repo, "rev-parse", "HEAD")
+    for verb, *rest in TAKES:
+        answer = as_agent(repo, verb, *(one.format(id_) for one in rest))
+        assert answer.exit == 3, (verb, rest)
+        assert REFUSED in answer.error["message"]
+    assert REFUSED in forget(repo, id_)
+    assert git(repo, "rev-parse", "HEAD") == head
+    assert done(repo, "status", now=LATER)["needs"]
+
+
+def test_what_a_person_pinned_and_let_go_again_an_agent_may_take_away(repo: Path) -> None:
+    id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]
+    done(repo, "promote", id_, "--critical", now=LATER)
+    done(repo, "promote", id_, "--off", now=LATER)
+    as_agent(repo, "pin", id_)
+    as_agent(repo, "forget", id_)
+    assert memories(repo)[id_].status == "forgotten"
+
+
 def test_directives_of_an_agent_take_nothing_of_a_person_off_the_hot_cache(repo: Path) -> None:
     id_ = written(repo)
     own = tool(repo, "memory_store", text="The spare lamp is blue.", reason="x").data["id"]
-    for one in (id_, own):
-        done(repo, "promote", one, "--critical", now=LATER)
+    done(repo, "promote", id_, "--critical", now=LATER)
+    as_agent(repo, "promote", own, "--critical")
     (repo.parent / "wish.md").write_text("[[forget keyword:spare]]\n", encoding="utf-8")
     dry = as_agent(repo, "directives", "../wish.md", "--dry-run")
     assert dry.exit == 3

@@ -30,7 +30,15 @@ from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
 from memrepo.core.manifest import Accesses
 from memrepo.core.memory import Hot, Memory, differing
-from memrepo.core.messages import MAX_STEPS, SUBJECT_LENGTH, Context, message, subject_of, words_of
+from memrepo.core.messages import (
+    MAX_STEPS,
+    PREFIX,
+    SUBJECT_LENGTH,
+    Context,
+    message,
+    subject_of,
+    words_of,
+)
 from memrepo.core.secret_kinds import SWITCHED
 from memrepo.core.secrets import (
     clean_page,
@@ -57,7 +65,7 @@ from memrepo.policies.hotcache import CRITICAL, SYNC, hot_of, may_be_hot
 from memrepo.policies.rules import HotRules
 from memrepo.policies.standing import is_retired
 from memrepo.read.marks import without_private
-from memrepo.store import run_files
+from memrepo.store import history, run_files
 from memrepo.store.objects import RUN, Chain, NewCommit
 from memrepo.store.repo import Repository
 from memrepo.text.words import private_phrases
@@ -685,6 +693,8 @@ def clean_text(text: str, what: str) -> str:
 _ENDS = ("valid_until", "scope")
 """Fields that can end an active memory or move it to another scope."""
 _MARKS = ("pinned", "critical")
+_PLACING = "(pin|promote|demote)"
+"""The operations by which a memory is given a mark or a place, or loses it."""
 
 
 class PersonDecides(MemrepoError):
@@ -700,7 +710,7 @@ class PersonDecides(MemrepoError):
         self.memories = memories
         super().__init__(
             f"{actor} may not take {old.id}{more} out of recall or off the first page:"
-            " a person wrote or confirmed it, and must decide",
+            " a person wrote, confirmed, pinned or promoted it, and must decide",
             fix=f"ask that person to run: memrepo {how}"
             " (or to allow it: `agents.removals` in memrepo.toml)",
         )
@@ -723,14 +733,15 @@ def refuse_taking(
     """Raise PersonDecides if an agent would take a person's memory away, and record the request.
 
     Losing a mark that keeps a memory on the first page counts too: sessions start with that page.
+    A memory that a person pinned, promoted or marked as critical is that person's like its text.
     """
     actor = work.call.actor
     if actor and not actor.startswith("human:") and work.config.agents.removals == "refuse":
         taken = [
             memory
             for memory in before.active
-            if _is_taken(memory, after.memories.get(memory.id))
-            if is_by_person(memory) and not is_retired(memory)
+            if _is_taken(memory, after.memories.get(memory.id)) and not is_retired(memory)
+            if is_by_person(memory) or _is_placed_by_person(work, memory)
         ]
         if taken:
             new = [m for m in after.active if {*m.supersedes} & {old.id for old in taken}]
@@ -739,6 +750,23 @@ def refuse_taking(
             if not dry_run:
                 run_files.ask(work.store.folder, taken, f"{work.actor} asked to {what}")
             raise PersonDecides(work.actor, taken, after)
+
+
+def _is_placed_by_person(work: Work, memory: Memory) -> bool:
+    """Return whether a person's last pin or promotion of a memory gave it the place it has.
+
+    The file has the place but not who decided it; the commit has both.
+    """
+    if not (memory.pinned or memory.critical or hot_of(memory)):
+        return False
+    wanted = (f"Op: {_PLACING}$", "Actor: human:", f"Memory: {memory.id}$")
+    greps = (f"--grep=^{PREFIX}{one}" for one in wanted)
+    found = history.entries(work.store.repo, "-1", "--all-match", "-E", *greps, work.tree.commit)
+    return any(
+        (then := work.store.snapshot(entry.commit).state().memories.get(memory.id)) is not None
+        and (then.pinned or then.critical or hot_of(then) is not None)
+        for entry in found
+    )
 
 
 def _is_taken(old: Memory, new: Memory | None) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -351,17 +352,23 @@ def is_same_event(newer: Memory, older: Memory) -> bool:
     Fewer words are the same if the newer text moves from its day, or if day and clock are equal.
     """
     first, last = due_of(older), due_of(newer)
-    days, said = days_of(newer.body, newer.captured[:10])
-    own, words = (
-        frozenset(stems(sorted(content_words(text) - function_words())))
-        for text in (said, days_of(older.body, older.captured[:10])[1])
-    )
-    clock = find_clock(newer.body)
-    is_sure = days.get(first) if first != last else clock and clock == find_clock(older.body)
-    share = 0.25 if is_sure else 0.5 if first == last else 0.75
-    is_same = len(own & words) > share * min(len(own), len(words)) and not differ(own, words)
-    is_clear = first == last or days.get(first, True)
-    return bool(first and last) and is_same and is_clear
+    if not (first and last):
+        return False
+    days, own = _event(newer.body, newer.captured[:10])
+    words = _event(older.body, older.captured[:10])[1]
+    if first == last:
+        clock = find_clock(newer.body)
+        share = 0.25 if clock and clock == find_clock(older.body) else 0.5
+    else:
+        share = 0.25 if days.get(first) else 1.0 if first in days else 0.75
+    return len(own & words) > share * min(len(own), len(words)) and not differ(own, words)
+
+
+@lru_cache(maxsize=1 << 10)
+def _event(text: str, near: str) -> tuple[Mapping[str, bool], frozenset[str]]:
+    """Return the days that a text names and whether it moves from each, and its other words."""
+    days, rest = days_of(text, near)
+    return days, frozenset(stems(sorted(content_words(rest) - function_words())))
 
 
 def _numbers(words: Iterable[str]) -> frozenset[str]:

@@ -344,24 +344,25 @@ def due_day(text: str, near: str) -> str:
     something starts or that is denied: `moved from 3 May to 5 May`, `on 5 May, not 3 May`. A day
     without a year is the first one that is at most PASSED before the day `near`.
     """
-    lines = text.split("\n") if near else ()
-    return next(filter(None, (max(_days_due(line, near)) for line in lines)), "")
+    lines = text.split("\n") if near and _LIKELY.search(text) else ()
+    return next(filter(None, (_day_due(line, near) for line in lines)), "")
 
 
-def _days_due(line: str, near: str) -> list[str]:
-    """Return the days on which something is due or ends, or else those to come, or one empty."""
-    due, coming = [""], [""]
+def _day_due(line: str, near: str) -> str:
+    days = _days_in(line, near)
+    if not days or _recurs(line):
+        return ""
     is_promise = patterns().sentences["promise"].search(line) is not None
     last = f"{date.fromisoformat(near) + PASSED}"
-    for start, _, day in _days_in(line, near):
-        before = line[max(0, start - _UNTIL_LENGTH) : start].casefold()
-        if _is_left(line[:start]):
+    due, coming = [""], [""]
+    for before, day in ((line[:start], day) for start, _, day in days):
+        if _is_left(before):
             continue
-        if is_promise or _until("due").search(before):
+        if is_promise or _until("due").search(before[-_UNTIL_LENGTH:].casefold()):
             due.append(day)
         elif near < day <= last:
             coming.append(day)
-    return [""] if _recurs(line) else due if any(due) else coming
+    return max(due) or max(coming)
 
 
 def _is_left(before: str) -> bool:

@@ -120,7 +120,7 @@ def latest(
     gone = {source.text_hash for memory in over for source in memory.sources}
     found = [
         (note, entry)
-        for note in without_rejected(state, [note for note in dated if _day(note) >= since])
+        for note in without_rejected(state, [n for n in dated if _day(n) >= min(since, first)])
         for entry in _entries(note)
         if entry.text_hash not in gone
     ]

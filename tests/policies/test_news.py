@@ -195,3 +195,8 @@ def test_what_the_page_says_and_what_a_person_took_off_is_no_line() -> None:
     assert [gates in line.body for line in latest(state, [log], (), 8)] == [True]
     judged = claim.with_fields({"hot": Hot(since=NOW, reason="judge 1")})
     assert lately(log, shown=(judged,)) == [], "a model chose the page"
+
+
+def test_logs_read_long_after_their_day_are_the_newest_still() -> None:
+    log = note(1, "2026-01-02", f"- {MIXER}.")
+    assert lately(log) == [f"{MIXER}."]

@@ -348,9 +348,11 @@ def edit(work: Work, request: EditRequest) -> Written | Unchanged:
 def _field(pair: str) -> tuple[str, object]:
     key, sign, value = pair.partition("=")
     key = key.strip()
+    if key == "type":
+        fix = "`memrepo forget ID`, then `memrepo add --type TYPE TEXT`"
+        raise UsageError("type cannot change after a memory is created", fix=fix)
     if key not in SETTABLE:
         why = "is written by memrepo only" if key in BY_NAME else "is not a field"
-        why = "cannot change after a memory is created" if key == "type" else why
         raise UsageError(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
     if not sign:
         raise UsageError(

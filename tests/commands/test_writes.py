@@ -81,6 +81,11 @@ def test_bad_input_is_told_and_changes_nothing(repo: Path, argv: list[str], said
     assert standing(repo) == before
 
 
+def test_who_wants_another_type_is_told_how(repo: Path) -> None:
+    answer = memrepo(repo, "edit", add(repo), "--set", "type=decision")
+    assert "`memrepo add --type TYPE TEXT`" in answer.error["fix"]
+
+
 def test_a_supersession_touches_both_files_in_one_commit(repo: Path) -> None:
     old = add(repo, TEXT, "--tag", "ops")
     new = done(repo, "supersede", old, "The deploy key lives in 1Password.", now=LATER)["id"]

@@ -83,6 +83,18 @@ def test_a_scheduled_run_is_made_only_if_one_is_due(small_repo: Path, now: str, 
     assert made == mode
 
 
+def test_the_notes_of_the_day_land_before_a_scheduled_reconciliation_waits(
+    small_repo: Path,
+) -> None:
+    log = small_repo.parent / "workspace/memory/2026-03-03.md"
+    log.write_text("# 2026-03-03\n\n- Vera decided to sell the red pump.\n", encoding="utf-8")
+    memory = small_repo.parent / "workspace/MEMORY.md"
+    memory.write_text("# Memory\n\n- Vera keeps bees.\n", encoding="utf-8")
+    memrepo(small_repo, "run", "--scheduled", now="2026-03-03T21:15:00Z")
+    assert "red pump" in git(small_repo, "grep", "-h", "red pump", "HEAD", "--", "memories")
+    assert done(small_repo, "report")["last"]["mode"] == "reconciliation"
+
+
 @pytest.mark.parametrize("option", [("--mode", "incremental"), ("--estimate",)])
 def test_the_schedule_alone_chooses_a_scheduled_run(
     small_repo: Path, option: tuple[str, ...]

@@ -149,6 +149,10 @@ def do(work: Work, request: Request) -> Result:
         return run_once(work, request).after(unhooked_problems(work))
     first, unhooked = is_first(work), unhooked_problems(work)
     with uncollected():
+        if request.scheduled and mode == "reconciliation":  # it may wait, the day's notes must not
+            news = replace(request, mode="incremental", force=True)
+            record_run(work, lambda: run_once(work, news), mode="incremental")
+            work = work.refreshed()
         result = record_run(work, lambda: run_once(work, request), mode=mode)
     at = work.refreshed()
     if first and result.landed:

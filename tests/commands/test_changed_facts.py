@@ -54,6 +54,16 @@ class Nights:
         return next(h["id"] for h in self.hits(text) if h["text"] == text)
 
 
+def test_a_line_that_is_edited_back_gives_its_memory_the_words_back(tmp_path: Path) -> None:
+    old, new = "The staging server runs Debian 11.", "The staging server runs Debian 12."
+    nights = Nights(tmp_path, old)
+    for day, line in zip(DAYS[1:5], (new, old, new, old), strict=True):
+        assert nights.night(day, line)["counts"]["memories_reworded"] == 1
+        bodies = {m.body for m in memories(nights.repo).values() if m.status == "active"}
+        assert {old, new} & bodies == {line}
+    assert nights.night(DAYS[5], old)["status"] == "skipped"
+
+
 def test_a_line_that_says_itself_that_another_is_over_replaces_it(tmp_path: Path) -> None:
     nights = Nights(tmp_path, "Uwe works at Norlux.")
     nights.night(DAYS[1], "Uwe works at Norlux.", "Uwe no longer works at Norlux.")

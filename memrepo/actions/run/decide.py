@@ -217,6 +217,11 @@ def _take(plan: RunPlan, known: Known, one: Statement) -> tuple[str, str, str]:
     if not same:
         same, how = _find_import(known, one.sources)
     reused = _with_other_object(known, same, claim) if how == "exact_normalized_match" else None
+    if same and _has_former_words_again(known, same, one):
+        new = _reworded(known, known.current(same), one, one.sources)
+        if not storage_fault(new):
+            known.reword(new)
+            return same, "reworded", "edited_in_place"
     if reused is None and same and (same != target or one.op != "replace"):
         known.add_evidence(same, one.sources)
         return same, "reuse_existing", how
@@ -355,6 +360,16 @@ def _before_edit(known: Known, one: Statement) -> Memory | None:
     alike = [(jaccard(words, content_words(m.body)), m) for m in found.values()]
     alike = [(share, m) for share, m in alike if share >= ALIKE]
     return min(alike, key=lambda pair: (-pair[0], pair[1].path))[1] if alike else None
+
+
+def _has_former_words_again(known: Known, id_: str, one: Statement) -> bool:
+    """Return whether the line of a memory was edited back to words that the memory had before."""
+    memory = known.memory(id_)
+    if memory is None or not known.is_active(id_) or is_by_person(memory) or not one.is_quoted:
+        return False
+    left = {hash_ for resource, hash_ in one.former if is_listed(memory, resource, hash_)}
+    now = frozenset[str]().union(*(known.reader.standing(s.resource) for s in memory.sources))
+    return bool(left) and left.isdisjoint(now) and text_hash(one.text) in memory.former
 
 
 def _is_edited_twin(known: Known, memory: Memory, one: Statement) -> bool:

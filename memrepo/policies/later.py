@@ -54,7 +54,8 @@ def later_line(
 
     Return it with its text and its day. A line may begin with its own day. One after `today` is yet
     to come. Questions, plans and quotes say nothing, and neither does what repeats a line of the
-    hit. A line with one word asked for is about the same if it names what the hit answers.
+    hit. A line with one word asked for is about the same if the hit has no other of these words,
+    if the word is in the line's heading, or if the line names what the hit answers.
     """
     lines = [(_terms_of(line), above) for line, above in _lines(hit, hit.context)]
     stated = [own | above for own, above in lines]
@@ -75,7 +76,8 @@ def later_line(
                 continue  # of somebody else
             is_repeated = any(own <= one for one in stated)
             told = corpus.telling(own | above)
-            is_about = share >= SHARE and (common & told or len(told) > 1)
+            is_named = told >= common > set() or common & corpus.telling(above)
+            is_about = share >= SHARE and (len(told) > 1 or is_named)
             if is_repeated or not (is_about or (told and values & own)):
                 continue
             if not _is_of_another(hit, line, corpus.rarest_missing(own | above)):

@@ -137,7 +137,7 @@ def test_of_two_days_the_one_that_holds_is_due(line: str, due: str) -> None:
     [
         ("Corrected: the oven fair moves from 14 March to 12 March, because of the rain", True),
         ("The oven fair of Nils Orr is on 19 March", True),
-        ("The oven fair of Nils Orr was cancelled", False),
+        ("The oven fair of Nils Orr may be on 19 March, but Lea keeps 14 March", False),
         ("The oven fair of Lea Brandt is on 19 March", False),
         ("Salt from 14 March on comes from Lea", False),
     ],

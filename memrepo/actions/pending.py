@@ -79,11 +79,11 @@ class NothingWaits(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, run: str, names: list[str], discarded: str = "") -> None:
+    def __init__(self, run: str, names: list[str], discarded: str = "", marked: int = 0) -> None:
         what = f"no run {run!r} is pending" if run else "no run is pending review"
+        other = removals_in_words(marked) if marked else "`memrepo log` lists what landed"
         super().__init__(
-            what + discarded,
-            fix=f"pending runs: {', '.join(names)}" if names else "`memrepo log` lists what landed",
+            what + discarded, fix=f"pending runs: {', '.join(names)}" if names else other
         )
 
 
@@ -159,7 +159,8 @@ def the_waiting(work: Work, run: str) -> Waiting:
     names = [w.run for w in found]
     fitting = [w for w in found if w.run.startswith(run.removeprefix(PREFIX))] if run else found
     if not fitting:
-        raise NothingWaits(run, names, _discarded(work, run.removeprefix(PREFIX)))
+        marked = len(marked_memories(work.tree.state()))
+        raise NothingWaits(run, names, _discarded(work, run.removeprefix(PREFIX)), marked)
     if len(fitting) > 1:
         raise MemrepoError(
             f"{len(names)} runs are pending: {', '.join(names)}",

@@ -33,7 +33,6 @@ from memrepo.actions.pending import (
     REMOVALS,
     NothingWaits,
     Waiting,
-    all_waiting,
     left_behind,
     marked_memories,
     put_away,
@@ -278,10 +277,7 @@ def _files(work: Work, base: str, tip: str) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))
 
 
-_RUN = (
-    f"the pending run, or `{REMOVALS}` for all memories marked for removal; default: the pending"
-    " run, else the marked memories"
-)
+_RUN = f"the pending run, or `{REMOVALS}` for all memories marked for removal; default: the run"
 
 
 class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -314,7 +310,7 @@ def accept(work: Work, request: AcceptRequest) -> Decided:
     refuse_on_waiting(work)
     if not request.dry_run:
         put_decided_away(work)
-    if _means_removals(work, request.run):
+    if request.run == REMOVALS:
         return _decide_removals(work, request, is_kept=False)
     waits, ours = the_waiting(work, request.run), work.tree.state()
     tip = work.store.snapshot(waits.tip).state()
@@ -426,7 +422,7 @@ def discard(work: Work, request: DiscardRequest) -> Decided:
     """
     work.require_writable()
     refuse_on_waiting(work)
-    if _means_removals(work, request.run):
+    if request.run == REMOVALS:
         return _decide_removals(work, request, is_kept=True)
     waits = the_waiting(work, request.run)
     ids = {i for e in waits.chain(work) for i in e.trailers.get("Memory", ())}
@@ -455,13 +451,6 @@ def _land(work: Work, step: Step, context: Context, name: str) -> str:
 
 
 # -- memories marked for removal -------------------------------------------------------------------
-
-
-def _means_removals(work: Work, word: str) -> bool:
-    """Return whether a word names the marked memories. Without a word, if only they wait."""
-    if word:
-        return word == REMOVALS
-    return not all_waiting(work) and bool(marked_memories(work.tree.state()))
 
 
 def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> Decided:

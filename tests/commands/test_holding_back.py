@@ -107,7 +107,14 @@ def test_one_command_decides_all_of_them(repo: Path, verb: str) -> None:
     write(repo, [*LINES[:20], *NEW])
     assert night(repo, 3)[1]["marked"] == []
     assert f"memrepo {verb} removals" in memrepo(repo, "status", as_json=False).out
-    answer = memrepo(repo, verb, now="2026-03-03T09:00:00Z", as_json=False)
+    head = git(repo, "rev-parse", "HEAD")
+    bare = memrepo(repo, verb, now="2026-03-03T09:00:00Z")
+    assert bare.exit == 2
+    assert bare.error["message"] == "no run is pending review"
+    assert "40 memories are marked" in bare.error["fix"]
+    assert f"`memrepo {verb} removals`" in bare.error["fix"]
+    assert git(repo, "rev-parse", "HEAD") == head
+    answer = memrepo(repo, verb, "removals", now="2026-03-03T09:00:00Z", as_json=False)
     assert "40 memories marked for removal" in answer.out
     assert git(repo, "log", "-1", "--format=%B").count("Memrepo-Memory: ") == 40
     assert texts(repo, "retire_candidate") == set()

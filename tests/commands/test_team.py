@@ -138,9 +138,13 @@ def test_a_run_that_waits_in_one_clone_is_decided_in_another(
     assert memrepo(ben, "diff", as_json=False).out.startswith(waits["run"])
     done(ben, verb, now=NEXT_DAY)
     assert ("Likes tea." in texts(ben)) is (verb == "accept")
+    assert ("Likes tea." in copies(ben)["USER.md"]) is (verb == "accept")
+    done(ben, "run", now=NEXT_DAY)
+    assert ("Likes tea." in texts(ben)) is (verb == "accept"), "its line is in the source"
     hubs.converge(ben, ada, now=NEXT_DAY)
     for repo in (ada, ben):
         assert "waits for review" not in memrepo(repo, "status", as_json=False).out
+        assert "Likes tea." in copies(repo)["USER.md"]
     assert git(ada, "branch", "--list", "run/*") == ""
     for name in ((), (waits["run"],)):
         said = memrepo(ada, "accept", *name, now=NEXT_DAY).error["message"]

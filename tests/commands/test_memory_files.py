@@ -95,7 +95,7 @@ def test_a_file_by_hand_and_a_source_by_hand_are_read(repo: Path) -> None:
         "resolved",
         (8, 8),
     )
-    assert "  - MEMORY.md:8, th-" in named.read_text()
+    assert "sources: MEMORY.md:8\n" in named.read_text(), "it has no hash, and is not followed"
     path = path_of(repo, "kiln")
     text = path.read_text()
     path.write_text(text.replace("MEMORY.md:4", "MEMORY.md:5"))

@@ -451,6 +451,8 @@ def test_a_clone_that_only_fetched_the_new_history_brings_nothing_of_the_old_one
         assert answer.exit == 3
         assert "bring the purged value back" in answer.error["message"]
         assert "clone the hub again" in answer.error["fix"]
+        assert "store there with `memrepo add`" in answer.error["fix"]
+        assert "patch`" not in answer.error["fix"], "patches of the old history have the value"
     assert git(hub, "rev-parse", "main") == there
     for verb in ("status", "run"):
         told = memrepo(desk, verb, now=NEXT_DAY, as_json=False)
@@ -461,8 +463,16 @@ def test_a_clone_that_only_fetched_the_new_history_brings_nothing_of_the_old_one
     memrepo(desk, "hooks", "install", now=NEXT_DAY)
     git(desk, "push", "-q", "origin", "HEAD:main", check=False)
     assert git(hub, "rev-parse", "main") == there
-    for where in (laptop, hubs.clone(hub.parent, "new")):
+    new, own = hubs.clone(hub.parent, "new"), "The mooring is rented until May."
+    listed = (memrepo(where, "log", now=NEXT_DAY, as_json=False).out for where in (desk, new))
+    assert [own in lines for lines in listed] == [True, False]
+    done(new, "add", own, now=NEXT_DAY)
+    done(new, "sync", now=NEXT_DAY)
+    hubs.converge(new, laptop, now=NEXT_DAY)
+    for where in (laptop, new):
+        assert done(where, "search", "mooring", now=NEXT_DAY)["hits"][0]["text"] == own
         assert not memrepo(where, "check", now=NEXT_DAY).data["problems"]
+        assert "Valdés" not in git(where, "log", "-p", "--branches", "--remotes")
 
 
 @pytest.mark.parametrize("commits", [1, 120])  # loose objects, and a pack

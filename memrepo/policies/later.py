@@ -114,11 +114,11 @@ def _replaces_word(old: Sequence[str], new: Sequence[str], missing: Set[str]) ->
     """Return whether, of two texts that share words in order, one has another word in a place."""
     shared = at = last = 0
     is_replaced = False
-    for place, term in enumerate([*old, ""]):
-        found = new.index(term, at) if term in new[at:] else len(new)
-        if not term or found < len(new):
+    for place, term in enumerate(old):
+        if term in new[at:]:
+            found = new.index(term, at)
             is_replaced |= found > at and not missing.isdisjoint(old[last:place])
-            shared, at, last = shared + bool(term), found + 1, place + 1
+            shared, at, last = shared + 1, found + 1, place + 1
     return is_replaced and shared >= MIN_SHARED
 
 

@@ -549,7 +549,7 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
         "shown": found,
         "memory": found.memory,
         "head": cut(unmarked(found.memory.get("title") or head), HEADING),
-        "is_headed": text.strip() == head and len(head) <= HEADING,
+        "is_headed": text.strip() == head == (found.memory.get("title") or head)[:HEADING],
         "fields": [
             (k, flat(v)) for k, v in found.memory.items() if k not in ("text", "id", "sources")
         ],

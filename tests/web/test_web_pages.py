@@ -382,6 +382,14 @@ def test_titles_and_contradictions_have_no_marks_of_markdown(
     assert "**" not in decide.partition("What the agent reads first")[0]
 
 
+def test_a_note_of_one_line_is_shown_below_its_title(client: TestClient, repo: Path) -> None:
+    note = ("The kiln door needs a hinge.", "--type", "note", "--title", "2026-03-01")
+    id_ = done(repo, "add", *note)["id"]
+    page = client.get(f"{HOME}memory/{id_}").text
+    assert '<h1 dir="auto">2026-03-01</h1>' in page
+    assert "The kiln door needs a hinge." in page.partition('<div class="text"')[2]
+
+
 MEMO = "# Memory\n\n- The mill is on the Ourthe.\n- {}\n"
 
 

@@ -528,10 +528,12 @@ class _FileReader(msgspec.Struct):
     def _add_run(self, heads: tuple[str, ...], run: Sequence[_Node], lead: str) -> None:
         """Add the nodes of a list one by one.
 
-        In a list mostly of short fields, as on a card, those that follow each other are joined.
+        In a list mostly of short fields, or one that begins with a name, as a card does, those that
+        follow each other are joined.
         """
         fields: list[_Node] = []
-        is_card = 2 * sum(_is_entry(run[:1], node) for node in run) > len(run)
+        is_named = any(field_of(_bare(n.text))[0].lower() in patterns().names for n in run[:1])
+        is_card = is_named or 2 * sum(_is_entry(run[:1], node) for node in run) > len(run)
         is_cut = len(run) > SHORT_LIST and (bool(lead) or _names_a_thing(heads))
         is_part = _are_parts(run, lead or heads[-1] if heads else lead)
         for node in run:

@@ -154,6 +154,12 @@ def test_short_fields_are_one_card_also_with_a_longer_line_among_them() -> None:
     assert texts(text)[0] == fields
 
 
+def test_the_fields_that_begin_with_a_name_are_one_card_among_more_sentences() -> None:
+    card = "- **Name:** Ana Lind\n- **Pronouns:** she/her\n- **Time zone:** Asia/Manila"
+    text = f"# Memory\n\n## Ana\n\n{card}\n" + f"- {LONG.strip()}\n" * 3
+    assert texts(text)[0] == card
+
+
 def test_the_fields_below_a_name_are_one_card() -> None:
     fields = f"- **Name:** Ana\n- **Vibe:** {LONG.strip()}\n- **Emoji:** 🐺\n"
     first, second = texts(f"# Mill\n\n## Ana\n\n{fields}\nShe came in May from Lagos.\n")

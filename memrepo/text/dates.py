@@ -344,7 +344,7 @@ def due_day(text: str, near: str) -> str:
     something starts or that is denied: `moved from 3 May to 5 May`, `on 5 May, not 3 May`. A day
     without a year is the first one that is at most PASSED before the day `near`.
     """
-    lines = text.split("\n") if near and _LIKELY.search(text) else ()
+    lines = text.split("\n") if _LIKELY.search(text) else ()
     return next(filter(None, (_day_due(line, near) for line in lines)), "")
 
 
@@ -353,7 +353,7 @@ def _day_due(line: str, near: str) -> str:
     if not days or _recurs(line):
         return ""
     is_promise = patterns().sentences["promise"].search(line) is not None
-    last = f"{date.fromisoformat(near) + PASSED}"
+    last = f"{date.fromisoformat(near) + PASSED}" if near else ""
     due, coming = [""], [""]
     for before, day in ((line[:start], day) for start, _, day in days):
         if _is_left(before):
@@ -385,7 +385,7 @@ def days_of(text: str, near: str) -> tuple[dict[str, bool], str]:
 
 
 def _days_in(text: str, near: str) -> list[tuple[int, int, str]]:
-    return [*_dates(text), *_yearless(text, near, most=MAX_DAYS)]
+    return [*_dates(text), *(_yearless(text, near, most=MAX_DAYS) if near else ())]
 
 
 _SENTENCES = regex(

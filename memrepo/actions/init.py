@@ -157,12 +157,10 @@ def do(work: Work, request: Request) -> Result:
         if workspace is not None or (adopted and known is None):
             settings.put(store.repo, settings.WORKSPACE, str(workspace or Path()))
         warnings = [*_local_side(store, adopted=adopted), *_misplaced(where, workspace, made=made)]
-        commit = ""
+        commit = _add_person(store, work) if known and request.person else ""
         if not known:
             files = _templates(store, request, found, bare=not adopted)
             commit = _commit(store, work, "Create knowledge repository", files)
-        elif request.person:
-            commit = _add_person(store, work)
         warnings += _fit_out(store)
         at = Work(work.call, store=store)
         brought = _claims(at, workspace or where)

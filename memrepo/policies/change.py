@@ -1,8 +1,9 @@
-"""Decide whether a newer statement replaces or contradicts an older one.
+"""Decide whether a newer statement replaces, contradicts or continues an older one.
 
 A newer statement replaces an older one if it names what has ended or the value it replaces, or if
-it has another value for the same key under the same heading. In all other cases both hold, and
-recall shows the newer one.
+it has another value for the same key under the same heading. It continues an older one if the two
+differ in one value only. An older statement that is continued is history, but no error. In all
+other cases both hold.
 
 Lineage: engram, contradiction detection. Memories are compared once per change, whoever wrote them.
 """
@@ -27,6 +28,7 @@ from memrepo.policies.phrases import (
     Replaced,
     are_near,
     headings_of,
+    plain_words,
     read,
     stem,
 )
@@ -48,14 +50,16 @@ MAX_VALUES = 5
 class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The effect of a newer statement on an older one.
 
-    `stated` is true if the newer statement names what has ended. Otherwise it has another value for
-    the same key. `is_event` is true if both statements may report events that were true on their
-    days. `is_open` is true if only a person can decide, as it ends a part. `newer` and `is_certain`
-    say which one is newer, and whether nobody needs to check that.
+    `stated` is true if the newer statement names what has ended, and `is_next` if it only continues
+    the older one. Otherwise it has another value for the same key. `is_event` is true if both
+    statements may report events that were true on their days. `is_open` is true if only a person
+    can decide, as it ends a part. `newer` and `is_certain` say which one is newer, and whether
+    nobody needs to check that.
     """
 
     reason: str
     stated: bool = False
+    is_next: bool = False
     is_event: bool = False
     is_open: bool = False
     newer: Newer = "unknown"
@@ -78,10 +82,13 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
         return found
     if together or one.is_over:
         return None
+    is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
     is_same = not (old.subject and new.subject) or old.subject == new.subject
     if is_same and _has_other_value(one, two, old.context, new.context):
-        is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
         return StatementChange(reason="the same key has another value", is_event=is_event)
+    if _differ_in_one_value(one, two, frozenset(plain_words(new.subject).split())):
+        reason = "a newer line says what came after it"
+        return StatementChange(reason=reason, is_next=True, is_event=is_event)
     return None
 
 
@@ -191,6 +198,44 @@ def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str)
     return not (first <= second or second <= first)
 
 
+def _differ_in_one_value(one: Reading, two: Reading, subject: frozenset[str]) -> bool:
+    """Return whether two statements differ in one value only, a number with its unit or a name.
+
+    Words without content may differ too. The value is not the subject, with which a statement
+    begins and whose words do not count. Of the words before a name there are two with content. A
+    key has its own rule.
+    """
+    first = one.content - subject
+    shared = first & two.content
+    if len(shared) < 2 or len(shared) < MIN_COVER * len(first) or one.negations != two.negations:
+        return False
+    if one.numbered != two.numbered or (one.key and two.key):
+        return False
+    old, new, at = _one_difference(one, two)
+    kinds = _kinds_of(old, one) & _kinds_of(new, two) if at else set[str]()
+    before = sum(stem(word) in shared for word in one.telling[:at])
+    return bool(kinds - {"name"} or (kinds and before > 1))
+
+
+def _one_difference(one: Reading, two: Reading) -> tuple[list[str], list[str], int]:
+    """Return the words in which two statements differ at one place, and its number, or no words."""
+    words, others = one.telling, two.telling
+    from difflib import SequenceMatcher  # most pairs of texts need none
+
+    blocks = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
+    apart = [(words[i:j], others[m:n], i) for tag, i, j, m, n in blocks if tag != "equal"]
+    return apart[0] if len(apart) == 1 else ([], [], 0)
+
+
+def _kinds_of(part: Sequence[str], of: Reading) -> set[str]:
+    """Return the kinds of a value: a number with its unit, a name."""
+    is_name = any(stem(word) in of.names and not word[0].isdigit() for word in part)
+    kinds = {"name"} if is_name else set[str]()
+    if any(word[0].isdigit() for word in part):
+        kinds.add(" ".join(re.sub(r"\d+(?:[.,]\d+)*", "0", word) for word in part))
+    return kinds
+
+
 # -- which of two memories changes the other -----------------------------------------------------
 
 
@@ -198,7 +243,8 @@ def find_change(first: Memory, second: Memory) -> StatementChange | None:
     """Return how one of two statements changes the other, or None if both may be true.
 
     A statement that declares the other over is certain if a date or git shows that it is newer. A
-    statement that only gives another value is certain if a date shows it.
+    statement that only gives another value is certain if a date shows it. One that only continues
+    the other counts with a date only.
     """
     if same_place(first.sources, second.sources):
         return None
@@ -221,7 +267,8 @@ def find_change(first: Memory, second: Memory) -> StatementChange | None:
             and newer == side
             and (basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources)))
         )
-        return replace(change, newer=side if is_certain else newer, is_certain=is_certain)
+        if is_certain or not change.is_next:
+            return replace(change, newer=side if is_certain else newer, is_certain=is_certain)
     return None
 
 

@@ -52,6 +52,8 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     negation: frozenset[str]
     articles: frozenset[str]
     times: frozenset[str]
+    labels: frozenset[str]
+    """Words that form a name with a number (`week 9`, `floor 2`)."""
     lists: frozenset[str]
     """Keys that may have several values."""
     small: frozenset[str]
@@ -103,6 +105,11 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     is_news: bool
 
     @property
+    def numbered(self) -> frozenset[str]:
+        """Return the statement's names made of a word and a number (`week 9`, `floor 2`)."""
+        return frozenset(time for time in self.times if " " in time)
+
+    @property
     def is_over(self) -> bool:
         """Return whether the statement ends something."""
         return any(clause.is_over for clause in self.clauses)
@@ -151,7 +158,7 @@ def table(language: str) -> Table:
 
 
 _PHRASES = ("now", "ended", "open")
-_WORDS = ("using", "joining", "articles", "times")
+_WORDS = ("using", "joining", "articles", "times", "labels")
 
 
 def _any_of(phrases: Collection[str]) -> re.Pattern[str]:
@@ -277,6 +284,8 @@ def _times_of(words: tuple[str, ...], of: Table) -> frozenset[str]:
         if _is_time(word, of):
             found.add(word)
             found |= {w for w in words[max(at - 1, 0) : at + 2] if w.isdigit()}
+        elif at and word[0].isdigit() and words[at - 1] in of.labels:
+            found.add(f"{words[at - 1]} {word}")
     return frozenset(found)
 
 

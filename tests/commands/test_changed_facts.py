@@ -95,14 +95,37 @@ def test_another_undated_value_is_contested_and_the_newer_one_comes_first(tmp_pa
     ]
 
 
+def test_of_several_dated_decisions_the_newest_holds_and_the_others_are_history(
+    tmp_path: Path,
+) -> None:
+    lines = [
+        f"2026-0{month}-1{month}: Decided to use {name} as the message queue"
+        for month, name in ((1, "RabbitMQ"), (2, "NATS"), (3, "Pulsar"))
+    ]
+    nights = Nights(tmp_path, lines[0], lines[1], "2026-01-20: Decided to use Go for parsing")
+    found = nights.texts("Which message queue did we decide on?")
+    chosen = "Decided to use {} as the message queue".format
+    assert found[0] == (chosen("NATS"), "resolved")
+    assert (chosen("RabbitMQ"), "stale") in found
+    nights.night(DAYS[1], *lines)
+    found = nights.texts("Which message queue did we decide on?")
+    assert found[0] == (chosen("Pulsar"), "resolved")
+    assert {(chosen("NATS"), "stale"), (chosen("RabbitMQ"), "stale")} <= {*found}
+    (old,) = [h for h in nights.hits("message queue NATS") if "NATS" in h["text"]]
+    assert (old["later"]["text"], old["later"]["captured"]) == (chosen("Pulsar"), "2026-03-13")
+    nights.night(DAYS[2], *lines[:2])  # the newest was taken back
+    assert (chosen("NATS"), "resolved") in nights.texts("Which message queue did we decide on?")
+
+
 @pytest.mark.parametrize(
     ("old", "log", "standing"),
     [
         ("Cache port: 7001", "Cache port: 7002", ""),
+        ("The team has 7 testers.", "The team has 9 testers.", "stale"),
         ("The blue server has 8 GB.", "The red server has 16 GB.", "resolved"),
     ],
 )
-def test_a_line_of_a_daily_log_replaces_what_stands(
+def test_a_line_of_a_daily_log_replaces_or_outdates_what_stands(
     tmp_path: Path, old: str, log: str, standing: str
 ) -> None:
     nights = Nights(tmp_path, old)

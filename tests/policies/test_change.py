@@ -14,7 +14,7 @@ def prior(text: str, under: str = "") -> Memory:
     return Memory.of("", {"context": under or None}, body=text)
 
 
-OVER, VALUE, PART = "over", "value", "part"
+OVER, VALUE, NEXT, PART = "over", "value", "next", "part"
 CHANGES = [
     ("Uwe works at Norlux.", "Uwe no longer works at Norlux.", OVER),
     ("The regatta is planned for May 12 in Narvik.", "The regatta in Narvik is off.", None),
@@ -24,10 +24,10 @@ CHANGES = [
     ("The cache listens on 7001.", "Moved the cache from 7001 to 7002.", OVER),
     ("The cache listens on 7001.", "The cache listens on 7002 instead of 7001.", OVER),
     ("Rasmus lives in Aarhus.", "Rasmus moved to Odense.", None),
-    ("Rasmus lives in Aarhus.", "Rasmus lives in Odense.", None),
-    ("The loom project is called Kite.", "The loom project was renamed to Falcon.", None),
-    ("The owner of invoicing is Lin.", "The owner of invoicing is Gus.", None),
-    ("The choir has 7 basses.", "The choir has 9 basses.", None),
+    ("Rasmus lives in Aarhus.", "Rasmus lives in Odense.", NEXT),
+    ("The loom project is called Kite.", "The loom project was renamed to Falcon.", NEXT),
+    ("The owner of invoicing is Lin.", "The owner of invoicing is Gus.", NEXT),
+    ("The choir has 7 basses.", "The choir has 9 basses.", NEXT),
     ("The archive is open to everyone.", "The archive is open to everyone except guests.", None),
     ("Loom port: 2525", "Loom port: 2526", VALUE),
     ("Loom host: the blue tower", "Loom host: the rack in Riga", VALUE),
@@ -35,21 +35,21 @@ CHANGES = [
     ("Ana 提到：日記不要有幻想內容，要根據事實", "Ana 提到：報告只給網址，不給檔案路徑", None),
     ("Deployable capital: 80,000", "Deployable capital (current): 100,000", VALUE),
     ("Uwe arbeitet bei Norlux.", "Uwe arbeitet nicht mehr bei Norlux.", OVER),
-    ("Le prix du pain est de 3 euros.", "Le prix du pain est désormais de 4 euros.", None),
+    ("Le prix du pain est de 3 euros.", "Le prix du pain est désormais de 4 euros.", NEXT),
     ("Iker trabaja en Surmar.", "Iker ya no trabaja en Surmar.", OVER),
-    ("Marta mora em Recife.", "Marta mora agora em Natal.", None),
+    ("Marta mora em Recife.", "Marta mora agora em Natal.", NEXT),
     ("Piero lavora per Sudalis.", "Piero non lavora più per Sudalis.", OVER),
-    ("Вера живёт в Омске.", "Вера теперь живёт в Томске.", None),
+    ("Вера живёт в Омске.", "Вера теперь живёт в Томске.", NEXT),
     ("受付の担当はミナ", "受付の担当はケン", None),
-    ("CI runs on Jenkins", "CI runs on Forgejo as of today, the old box is off", None),
-    ("The shop chose RabbitMQ as its queue.", "The shop chose NATS as its queue.", None),
+    ("CI runs on Jenkins", "CI runs on Forgejo as of today, the old box is off", NEXT),
+    ("The shop chose RabbitMQ as its queue.", "The shop chose NATS as its queue.", NEXT),
     ("We keep bread in Slack.", "We keep bread in Matrix, we moved from Slack to Matrix.", OVER),
-    ("Ana's birthday is on May 4.", "I misspoke, Ana's birthday is on May 5.", None),
-    ("The kiln fires at 900 degrees.", "Correction: the kiln fires at 950 degrees.", None),
-    ("Der Ofen brennt bei 900 Grad.", "Korrektur: der Ofen brennt bei 950 Grad.", None),
+    ("Ana's birthday is on May 4.", "I misspoke, Ana's birthday is on May 5.", NEXT),
+    ("The kiln fires at 900 degrees.", "Correction: the kiln fires at 950 degrees.", NEXT),
+    ("Der Ofen brennt bei 900 Grad.", "Korrektur: der Ofen brennt bei 950 Grad.", NEXT),
     ("We bake on Mondays.", "We no longer bake on Mondays; we bake on Sundays.", OVER),
     ("Horneamos los lunes.", "Ya no horneamos los lunes; horneamos los domingos.", OVER),
-    ("As of 2026-02 the fleet has 12 vans.", "In May 2026: the fleet has 15 vans.", None),
+    ("As of 2026-02 the fleet has 12 vans.", "In May 2026: the fleet has 15 vans.", NEXT),
     ("Команда ищет записи в Jira.", "Команда перешла с Jira на YouTrack.", None),
     ("Noor may not eat sesame, ask the cook first.", "Noor eats sesame.", None),
     ("Noor fears geese, so walk by the old canal at noon.", "Noor no longer fears geese.", PART),
@@ -61,7 +61,7 @@ CHANGES = [
     ("Noor backt Roggen und Dinkel.", "Noor backt Dinkel nicht mehr.", PART),
     ("Noor breeds geese, hens & bees.", "Noor no longer breeds bees.", PART),
     ("Noor bakes rye and spelt.", "Noor no longer bakes rye and spelt.", OVER),
-    ("The loft seats 40.", "Our loft seats 60.", None),
+    ("The loft seats 40.", "Our loft seats 60.", NEXT),
     ("The guild uses Slack for rotas.", "The guild switched from Slack to Matrix.", OVER),
     ("Kim works on Project Kite.", "Kim was moved from Project Kite to Project Falcon.", OVER),
     ("Kim lives in Narvik.", "Kim moved from Narvik to Aarhus in May.", OVER),
@@ -123,7 +123,7 @@ CHANGES = [
 @pytest.mark.parametrize(("old", "new", "expected"), CHANGES)
 def test_what_a_newer_statement_changes(old: str, new: str, expected: str | None) -> None:
     found = change_of(prior(old), prior(new))
-    kind = found and (OVER if found.stated else VALUE)
+    kind = found and (OVER if found.stated else NEXT if found.is_next else VALUE)
     if found and found.is_open:
         kind = PART
     assert kind == expected

@@ -24,8 +24,10 @@ import msgspec
 from memrepo.actions.run.gather import Answers, Input, Nominee, RunPlan
 from memrepo.actions.run.known import Known, is_listed
 from memrepo.actions.run.settle import (
+    OUTDATED,
     end_contradictions,
     find_requests,
+    restore_outdated,
     retire,
     settle,
     tick_boxes,
@@ -152,6 +154,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers, run: str = "") -> Deci
         tick_boxes(known, intake, given.texts, given.reader)
         retire(plan, known, None if is_whole else gone, touched, intake.alarms)
         end_contradictions(known)
+        restore_outdated(known)
         if not waits:
             nominate(known, given.nominees, answers.statements)
         found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)
@@ -474,6 +477,7 @@ def _reworded(known: Known, old: Memory, one: Statement, sources: tuple[Source, 
         "object": one.object or None,
         "context": one.context or None,
         **_end_after_edit(old, one),
+        **({"standing": None} if old.standing == OUTDATED else {}),
         "former": tuple(dict.fromkeys((*old.former, text_hash(old.body), *gone))),
         "sources": sources,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),

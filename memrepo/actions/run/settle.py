@@ -1,4 +1,4 @@
-"""Decide between two memories: one replaces or contests the other, or no longer does.
+"""Decide between two memories: one replaces, outdates or contests the other, or no longer does.
 
 Replacements come from edited lines, from operations of a judge, and from what rules find about
 changed statements (`overtake`). Between two that no rule can order, a person chooses: both are
@@ -75,6 +75,8 @@ from memrepo.read.intake import Intake, Reader, SourceText
 
 MAX_REASON = 500
 """Maximum characters of a reason in a file of `corrections/`."""
+OUTDATED = "stale"
+"""The standing of a memory that was true until a newer statement."""
 SURE, UNSURE = 0.95, 0.5
 """Confidence in a change that nobody needs to check, and in one that somebody should."""
 
@@ -138,16 +140,20 @@ def _find_rivals(known: Known, id_: str) -> Iterator[_Doubt]:
 def _settle_pair(
     plan: RunPlan, known: Known, first: str, second: str, found: StatementChange
 ) -> Iterator[_Doubt]:
-    """Let the newer of two memories replace the older, or yield a doubt."""
+    """Let the newer of two memories replace or outdate the older, or yield a doubt."""
     newer, older = (second, first) if found.newer == "second" else (first, second)
     if not (found.is_certain and plan.config.contradictions.auto_resolve):
         sure = SURE if found.is_certain else UNSURE
         yield _Doubt(new=first, old=second, why=found.reason, sure=sure)
         return
+    if found.is_next and is_held_by_person(known.current(older)):
+        return
     why = "; ".join(filter(None, (found.reason, _dated(known, newer, older))))
     if _is_held(known, newer, older):
         held = f"{found.reason}; a person stated the older one"
         yield _Doubt(new=newer, old=older, why=held, sure=SURE)
+    elif found.is_next:
+        _outdate(known, newer, older, why)
     else:
         supersede(known, newer, older, why, SURE)
 
@@ -280,6 +286,16 @@ def supersede(known: Known, new: str, old: str, reason: str, sure: float | None 
     )
 
 
+def _outdate(known: Known, new: str, old: str, reason: str) -> None:
+    """Make a memory history, because a newer one continued it."""
+    links = known.current(new).links
+    follows = Link(target=old, type="follows")
+    changes = [Update(id=old, fields={"standing": OUTDATED})]
+    if follows not in links:
+        changes.append(Update(id=new, fields={"links": (*links, follows)}))
+    known.add(Step(op="flag", reason=reason, changes=tuple(changes), memories=(new, old)))
+
+
 def _flag(known: Known, doubt: _Doubt) -> None:
     """Mark two memories as contradicting each other, if they are not marked yet."""
     new, old = doubt.new, doubt.old
@@ -348,6 +364,27 @@ def end_contradictions(known: Known) -> None:
             (left,) = active
             if uncontested(left, "", known.is_active):
                 _end(known, left.id, "what contradicted it is no longer active")
+
+
+def restore_outdated(known: Known) -> None:
+    """Restore each outdated memory that nothing active continues after a run's steps."""
+    before = known.state.memories
+    gone = [
+        before[id_]
+        for id_, memory in known.changed.items()
+        if memory.status == "archived" and id_ in before and before[id_].status != "archived"
+    ]
+    if olds := set(_followed(gone)):
+        ids = {memory.id for memory in gone}
+        olds.difference_update(_followed(m for m in known.state.active if m.id not in ids))
+    for id_ in sorted(olds & before.keys()):
+        if (before[id_].status, before[id_].standing) == ("active", OUTDATED):
+            _end(known, id_, "what came after it is in no source any more")
+
+
+def _followed(memories: Iterable[Memory]) -> Iterator[str]:
+    for memory in memories:
+        yield from (link.target for link in memory.links if link.type == "follows")
 
 
 def _end(known: Known, id_: str, reason: str) -> None:

@@ -507,7 +507,6 @@ def _around(
     if sort in ("card", "cvv", "pass"):
         return
     begin, at = label
-    is_numbered = regex(r"\W{1,3}\d{1,3}\b").match(folded, at, end)
     sure, maybe = [], []
     first = bisect_left(words, begin - _MAX_APART - 20, key=attrgetter("end"))
     for value in islice(words, first, None):
@@ -515,8 +514,6 @@ def _around(
             break
         if value.start < at and value.end > begin:
             continue
-        if is_numbered and folded[at : value.start].rstrip(" :=#").endswith(folded[begin:at]):
-            continue  # `code 190, subcode 2069032`: another code of the same thing
         after = value.start >= at
         gap = (at, value.start) if after else (value.end, begin)
         looks = _looks(text, value, end, sort, beside=not text[slice(*gap)].strip())

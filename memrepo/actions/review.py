@@ -360,11 +360,11 @@ def _merge(work: Work, waits: Waiting, tip: State) -> MergeResult:
     """Return HEAD with the changes of a run.
 
     What was removed or rejected since the run was made does not come back. If another clone made
-    the run, the sources that it read come along: its commits since both histories parted.
+    the run, the sources that it read come too: its commits since the histories parted.
     """
     common = work.store.common_ancestors([work.tree.commit, waits.base])
-    parted = common[0] if common else waits.base
-    base, ours = work.store.snapshot(parted).state(), work.tree.state()
+    fork = common[0] if common else waits.base
+    base, ours = work.store.snapshot(fork).state(), work.tree.state()
     rejected = tombstones_in(ours)
     gone = [
         Remove(id=m.id)
@@ -374,7 +374,7 @@ def _merge(work: Work, waits: Waiting, tip: State) -> MergeResult:
     ]
     tip = apply(tip, gone)
     updates, _ = states.close(tip, states.known_in(base))  # what they replaced is active again
-    changed = frozenset(work.store.work.changed(parted, waits.tip))
+    changed = frozenset(work.store.work.changed(fork, waits.tip))
     return merge_states(base, ours, apply(tip, updates), changed=changed)
 
 

@@ -138,6 +138,13 @@ def classic(repo: Path) -> Path:
     return repo
 
 
+def id_in(text: str) -> str:
+    """Return the id of the first memory that a text names."""
+    found = re.search("mem-[0-9a-f]{16}", text)
+    assert found, text
+    return found[0]
+
+
 def with_value(text: str, name: str, value: Any) -> str:
     """Return the text of a configuration with one key set, which one line sets so far, or none."""
     section, _, last = name.rpartition(".")

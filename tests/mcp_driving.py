@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import anyio
 from driving import NOW
@@ -46,8 +46,7 @@ def text(result: CallToolResult) -> str:
     return "\n".join(block.text for block in result.content)
 
 
-def data(result: CallToolResult) -> dict[str, Any]:
-    """Return the data of a tool's answer, which must not be a refusal."""
+def told(result: CallToolResult) -> str:
+    """Return the text of a tool's answer, which must not be a refusal."""
     assert not result.is_error, text(result)
-    assert isinstance(result.structured_content, dict)
-    return result.structured_content
+    return text(result)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import mcp_driving
 import pytest
 from anthropic.lib.tools import ToolError
-from driving import LATER, NEXT_DAY, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, done, git, id_in, memories, memrepo
 from mcp import Client
 
 from memrepo.actions.work import Call
@@ -76,7 +75,7 @@ def everything(repo: Path, scope: str) -> str:
             ("memory_supersede", {"id": foreign, "text": "No.", "reason": "x"}),
         )
     ]
-    told = [f"{reply.text}\n{json.dumps(reply.data)}" for reply in said]
+    told = [reply.text for reply in said]
     files = files_of(repo, scope)
     told += [_told(files, view(path)) for path in ("/memories", "/memories/theirs.md")]
     return "\n".join(told)
@@ -108,7 +107,8 @@ def test_no_call_of_a_bound_caller_tells_of_another_scope(repo: Path) -> None:
 
 
 def test_what_it_writes_is_of_its_scope_and_it_changes_nothing_beyond(repo: Path) -> None:
-    id_ = tool(repo, "memory_store", text="The kiln has four doors.", reason="counted").data["id"]
+    stored = tool(repo, "memory_store", text="The kiln has four doors.", reason="counted")
+    id_ = id_in(stored.text)
     assert memories(repo)[id_].scope == OURS
     shared = of(repo, "")
     refused = tool(repo, "memory_forget", id=shared, reason="x")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, done, git, memories, subjects
+from driving import assert_sound, done, git, id_in, memories, subjects
 from envelopes import INJECTION, MARK, assert_inside, outside, strings
 from hostile_files import SECRETS
 
@@ -33,8 +32,12 @@ def call(repo: Path, name: str, **arguments: Any) -> ToolReply:
 def good(repo: Path, name: str, **arguments: Any) -> ToolReply:
     reply = call(repo, name, **arguments)
     assert not reply.failed, reply
-    json.dumps(reply.data)
     return reply
+
+
+def found(repo: Path, query: str) -> list[str]:
+    """Return the ids of the hits of a search."""
+    return re.findall("(?m)^mem-[0-9a-f]{16}", good(repo, "memory_search", query=query).text)
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
@@ -73,27 +76,30 @@ def test_what_is_stored_is_found_opened_replaced_and_forgotten(repo: Path) -> No
         tags=["food"],
         type="preference",
         decay_class="durable",
-    ).data
-    opened = good(repo, "memory_get", id=stored["id"]).data
-    assert opened["derived"]["class"] == "durable"
-    assert opened["trust"] == "unverified"
-    assert "Ana drinks tea." in opened["memory"]["text"]
-    hits = good(repo, "memory_search", query="tea").data["hits"]
-    assert [hit["id"] for hit in hits] == [stored["id"]]
-    new = good(
-        repo,
-        "memory_supersede",
-        id=stored["id"],
-        text="Ana drinks coffee.",
-        reason="she changed her mind",
-        expected_commit=stored["commit"],
-    ).data
-    assert [h["id"] for h in good(repo, "memory_search", query="tea").data["hits"]] == [new["id"]]
-    newer = good(repo, "memory_get", id=new["id"]).data["memory"]
-    assert newer["supersedes"] == [stored["id"]]
-    good(repo, "memory_forget", id=new["id"], reason="a test")
+    ).text
+    id_ = id_in(stored)
+    opened = good(repo, "memory_get", id=id_).text
+    assert "class:         durable" in opened
+    assert "trust:         unverified" in opened
+    assert "Ana drinks tea." in opened
+    assert found(repo, "tea") == [id_]
+    commit = re.search(r"\(([0-9a-f]{10})\)", stored)
+    assert commit
+    new = id_in(
+        good(
+            repo,
+            "memory_supersede",
+            id=id_,
+            text="Ana drinks coffee.",
+            reason="she changed her mind",
+            expected_commit=commit[1],
+        ).text
+    )
+    assert found(repo, "tea") == [new]
+    assert f"supersedes:    {id_}" in good(repo, "memory_get", id=new).text
+    good(repo, "memory_forget", id=new, reason="a test")
     head = git(repo, "rev-parse", "HEAD")
-    assert good(repo, "memory_status").data["memories"] == {"forgotten": 1, "superseded": 1}
+    assert "0 active, 1 forgotten, 1 superseded" in good(repo, "memory_status").text
     good(repo, "memory_search", query="coffee")
     assert git(repo, "rev-parse", "HEAD") == head
     authors = git(repo, "log", "-3", "--format=%an <%ae>|%cn").splitlines()
@@ -127,10 +133,10 @@ def test_a_write_without_a_reason_is_refused(repo: Path, reason: str) -> None:
 def test_a_tool_never_acts_for_a_person(repo: Path, actor: str, client: str, found: str) -> None:
     session_ = session(repo, actor=actor)
     reply = answer(session_, TOOLS["memory_store"], {"text": "One.", "reason": "r"}, client)
-    memory = memories(repo)[reply.data["id"]]
+    memory = memories(repo)[id_in(reply.text)]
     assert memory.stamp.by == found
     assert as_program(session_, client).actor == found
-    assert good(repo, "memory_get", id=memory.id).data["trust"] == "unverified"
+    assert "trust:         unverified" in good(repo, "memory_get", id=memory.id).text
 
 
 @pytest.mark.parametrize(
@@ -168,20 +174,21 @@ def test_what_does_not_fit_is_refused_in_few_words(
     head = git(repo, "rev-parse", "HEAD")
     reply = call(repo, name, **arguments)
     assert reply.failed, reply
-    assert reply.data["error"]["exit"] in (2, 3, 5)
+    assert reply.text.startswith("refused:")
     assert reply.tokens < 600
     assert git(repo, "rev-parse", "HEAD") == head
 
 
 def test_a_write_that_names_a_commit_lands_on_that_one_only(repo: Path) -> None:
-    first = good(repo, "memory_store", text="One.", reason="r").data
+    id_ = id_in(good(repo, "memory_store", text="One.", reason="r").text)
+    commit = git(repo, "rev-parse", "HEAD").strip()
     done(repo, "add", "A person was quicker.")
     head = git(repo, "rev-parse", "HEAD").strip()
-    reply = call(repo, "memory_forget", id=first["id"], reason="r", expected_commit=first["commit"])
+    reply = call(repo, "memory_forget", id=id_, reason="r", expected_commit=commit)
     assert reply.failed
     assert head[:12] in reply.text
     assert git(repo, "rev-parse", "HEAD").strip() == head
-    good(repo, "memory_forget", id=first["id"], reason="r", expected_commit=head[:7])
+    good(repo, "memory_forget", id=id_, reason="r", expected_commit=head[:7])
 
 
 # Bounds
@@ -190,17 +197,17 @@ def test_a_write_that_names_a_commit_lands_on_that_one_only(repo: Path) -> None:
 def test_limit_and_max_tokens_are_true_bounds(repo: Path) -> None:
     for n in range(6):
         good(repo, "memory_store", text=f"Tea number {n}: " + "very good " * 40, reason="r")
-    assert len(good(repo, "memory_search", query="tea", limit=2).data["hits"]) == 2
-    for bound in (200, 400, 1000):
+    two = good(repo, "memory_search", query="tea", limit=2).text
+    assert len(set(re.findall("mem-[0-9a-f]{16}", two))) == 2
+    for bound in (200, 400):
         reply = good(repo, "memory_search", query="tea", max_tokens=bound)
         assert reply.tokens <= bound
-        assert reply.data["truncated"] or reply.data["left_out"] > 0
-    (hit,) = good(repo, "memory_search", query="number 3", limit=1, max_tokens=200).data["hits"]
-    assert "very good" in hit["text"]
-    id_ = good(repo, "memory_store", text="tea " * 2000, reason="r").data["id"]
+        assert any(sign in reply.text for sign in ("…", "omitted", "cut: raise max_tokens"))
+    assert "very good" in good(repo, "memory_search", query="number 3", max_tokens=200).text
+    id_ = id_in(good(repo, "memory_store", text="tea " * 2000, reason="r").text)
     cut = good(repo, "memory_get", id=id_, max_tokens=300)
     assert cut.tokens <= 300
-    assert cut.data["truncated"] is True
+    assert cut.text.endswith("cut: raise max_tokens for the rest")
 
 
 def test_a_refusal_names_tools_that_list_what_it_says(repo: Path) -> None:
@@ -208,7 +215,7 @@ def test_a_refusal_names_tools_that_list_what_it_says(repo: Path) -> None:
         ("memory_search", {"query": "x", "at": "nothing"}),
         ("memory_search", {"query": "x", "at": "2020-01-01"}),
     ):
-        fix = call(repo, name, **arguments).data["error"]["fix"]
+        fix = call(repo, name, **arguments).text.partition("try: ")[2]
         assert "date" in fix
         assert "memrepo log" not in fix
 
@@ -217,26 +224,26 @@ def test_a_refusal_names_tools_that_list_what_it_says(repo: Path) -> None:
 
 
 def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> None:
-    first = good(repo, "memory_store", text=INJECTION, reason=MARK, tags=[MARK]).data
-    second = good(repo, "memory_store", text=f"Vault: {INJECTION}", reason="r").data
-    done(repo, "link", first["id"], "related", second["id"])
+    first = id_in(good(repo, "memory_store", text=INJECTION, reason=MARK, tags=[MARK]).text)
+    second = id_in(good(repo, "memory_store", text=f"Vault: {INJECTION}", reason="r").text)
+    done(repo, "link", first, "related", second)
     done(repo, "add", f"{INJECTION} noted", "--type", "note", "--title", MARK)
     for name, arguments in {
         "memory_search": {"query": "vault"},
-        "memory_get": {"id": first["id"]},
-        "memory_related": {"id": first["id"]},
+        "memory_get": {"id": first},
+        "memory_related": {"id": first},
     }.items():
         reply = good(repo, name, **arguments)
-        assert_inside(reply.text, reply.data)
+        assert_inside(reply.text)
     for name, arguments in {
-        "memory_thread_context": {"id": first["id"]},
+        "memory_thread_context": {"id": first},
         "memory_status": {},
-        "memory_forget": {"id": second["id"], "reason": "r"},
+        "memory_forget": {"id": second, "reason": "r"},
         "memory_get": {"id": MARK},
         "memory_store": {"text": INJECTION, "reason": "again"},
     }.items():
         reply = call(repo, name, **arguments)
-        assert [s for s in strings([reply.text, reply.data]) if MARK in outside(s)] == []
+        assert [s for s in strings([reply.text]) if MARK in outside(s)] == []
 
 
 # Others who write
@@ -249,7 +256,7 @@ def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(status, "marked_memories", broken)
     reply = answer(session(repo), TOOLS["memory_status"], {})
     assert reply.failed
-    assert_inside(reply.text, reply.data, told=False)
+    assert_inside(reply.text, told=False)
 
 
 def test_a_reply_has_one_fence_and_advises_nothing_that_only_a_terminal_can_do(repo: Path) -> None:
@@ -258,13 +265,12 @@ def test_a_reply_has_one_fence_and_advises_nothing_that_only_a_terminal_can_do(r
     hot = good(repo, "memory_hot")
     nothing = good(repo, "memory_search", query="zeppelin")
     unsure = good(repo, "memory_search", query="price of zeppelin doors in winter")
-    alone = good(repo, "memory_related", id=stored.data["id"])
+    alone = good(repo, "memory_related", id=id_in(stored.text))
     again = good(repo, "memory_store", text="The kiln has four doors.", reason="x", tags=["a"])
     assert "ask again" in unsure.text
     for reply in (stored, twin, hot, nothing, unsure, alone, again):
-        assert not re.search("`(memrepo|--)", reply.text + json.dumps(reply.data))
-        assert "pip install" not in reply.text + json.dumps(reply.data)
+        assert not re.search("`(memrepo|--)", reply.text)
+        assert "pip install" not in reply.text
     assert "four doors" in hot.text
     assert hot.text.count(HEAD) == 1
     assert hot.text.count("````") == 0
-    assert HEAD not in hot.data["context"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from anthropic.lib.tools import ToolError
-from driving import LATER, Done, assert_sound, done, git, memories, memrepo
+from driving import LATER, Done, assert_sound, done, git, id_in, memories, memrepo
 from msgspec.structs import replace
 
 from memrepo.actions.work import Call
@@ -115,7 +115,7 @@ def test_what_an_agent_asked_waits_in_status_until_a_person_decides(
 
 @pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)
 def test_what_an_agent_wrote_itself_it_may_take_away(repo: Path, ask: Ask) -> None:
-    id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]
+    id_ = id_in(tool(repo, "memory_store", text=SAID, reason="heard it").text)
     ask(repo, id_)
     found = memories(repo)[id_]
     assert found.status != "active" or found.body == NEWS
@@ -134,7 +134,7 @@ def test_where_the_configuration_allows_it_nothing_is_refused(repo: Path, ask: A
 def test_a_private_session_gets_nothing_and_stores_nothing_by_any_face(
     repo: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]
+    id_ = id_in(tool(repo, "memory_store", text=SAID, reason="heard it").text)
     files = MemoryTool(repo, clock=lambda: AGENT.now)
     head = git(repo, "rev-parse", "HEAD")
     if named == "name":
@@ -191,7 +191,7 @@ TAKES = (
 def test_what_a_person_pinned_or_promoted_stays_until_a_person_decides(
     repo: Path, mark: tuple[str, ...]
 ) -> None:
-    id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]
+    id_ = id_in(tool(repo, "memory_store", text=SAID, reason="heard it").text)
     done(repo, mark[0], id_, *mark[1:], now=LATER)
     as_agent(repo, "pin", id_)  # an agent's own mark takes nothing of the person's away
     as_agent(repo, "promote", id_, "--critical")
@@ -206,7 +206,7 @@ def test_what_a_person_pinned_or_promoted_stays_until_a_person_decides(
 
 
 def test_what_a_person_pinned_and_let_go_again_an_agent_may_take_away(repo: Path) -> None:
-    id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]
+    id_ = id_in(tool(repo, "memory_store", text=SAID, reason="heard it").text)
     done(repo, "promote", id_, "--critical", now=LATER)
     done(repo, "promote", id_, "--off", now=LATER)
     as_agent(repo, "pin", id_)
@@ -216,7 +216,7 @@ def test_what_a_person_pinned_and_let_go_again_an_agent_may_take_away(repo: Path
 
 def test_directives_of_an_agent_take_nothing_of_a_person_off_the_hot_cache(repo: Path) -> None:
     id_ = written(repo)
-    own = tool(repo, "memory_store", text="The spare lamp is blue.", reason="x").data["id"]
+    own = id_in(tool(repo, "memory_store", text="The spare lamp is blue.", reason="x").text)
     done(repo, "promote", id_, "--critical", now=LATER)
     as_agent(repo, "promote", own, "--critical")
     (repo.parent / "wish.md").write_text("[[forget keyword:spare]]\n", encoding="utf-8")

@@ -8,7 +8,6 @@ imports this module, because it imports the SDK.
 from __future__ import annotations
 
 import gc
-import json
 import logging
 import signal
 import sys
@@ -35,10 +34,9 @@ from memrepo import __version__
 from memrepo.actions.verbs import SCOPED_VERBS, VERBS, perform, refuse_private
 from memrepo.actions.work import Call, VerbResult, Work, as_program, choices_of, nothing
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.memory import STATUSES
 from memrepo.core.messages import REASON_LENGTH, fold
 from memrepo.core.patterns import read_table, regex
-from memrepo.core.secrets import concealed, harmless, harmless_data
+from memrepo.core.secrets import concealed, harmless
 from memrepo.faces.text import text_of
 from memrepo.text.sentences import token_count
 from memrepo.views.hot import HEAD, fenced, unfenced
@@ -53,6 +51,10 @@ _TABLE = read_table(Path(__file__).with_name("tools.toml"))
 _LIMITS: Mapping[str, Mapping[str, object]] = _TABLE["limits"]
 _BOUNDS = ("additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern")
 """Keys of a schema that are only used for validation. A refusal reports them if violated."""
+
+
+TEXTS_PCT = 60
+"""Share of a reply for the texts of memories. The rest is for their ids and sources."""
 
 
 class Argument(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,9 +77,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Mapping[str, Argument] = {}
     fields: Mapping[str, object] = {}
     max_tokens: int = 4000
-    """Size of a reply in tokens, text and data together, unless the call names another."""
-    texts_pct: int = 50
-    """Share of it for the texts of memories, which are in both; the rest is for their sources."""
+    """Size of a reply in tokens, unless the call names another."""
     destructive: bool = False
     idempotent: bool = True
     reads: bool = False
@@ -112,7 +112,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         limit = int(arguments.get("max_tokens", self.max_tokens))
         kind = VERBS[self.verb].load().Request
         if "max_tokens" in kind.__struct_fields__:
-            fields["max_tokens"] = limit * self.texts_pct // 100
+            fields["max_tokens"] = limit * TEXTS_PCT // 100
         if not self.writes:
             request = kind(**fields)
             return reply_of(self.verb, request, perform(work, self.verb, request), limit)
@@ -216,17 +216,13 @@ def answer(
         with Work(as_program(call, client, tick)) as work:
             refuse_private(work)
             reply = tool.run(work, arguments)
-        text, data = concealed([reply.text, reply.data])
-        text, data = harmless(text), harmless_data(data)
-        return replace(reply, text=text, data=data)
+        return replace(reply, text=harmless(concealed(reply.text)))
     except MemrepoError as error:
         reply = refusal(error)
-        return replace(reply, text=harmless(reply.text), data=harmless_data(reply.data))
+        return replace(reply, text=harmless(reply.text))
     except Exception as error:  # noqa: BLE001 - a bug in one call must not end the session
         _LOG.error("a bug in %s", tool.name, exc_info=error)
-        message = f"a bug: {type(error).__name__}"
-        data = {"error": {"message": message, "exit": int(Exit.BUG)}}
-        return ToolReply(text=message, data=data, failed=True)
+        return ToolReply(text=f"a bug: {type(error).__name__}", failed=True)
 
 
 def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
@@ -280,20 +276,6 @@ def _is_text(text: str) -> bool:
 
 NOTICES = 5
 """Maximum warnings in a reply."""
-_TEXTS = frozenset(
-    ("text", "context", "before", "nearby", "doubts", "quote", "suggestions", "hint")
-)
-"""Keys of records whose values are texts of people and programs."""
-_CODES = frozenset(
-    "answer_confidence branch captured change changes class commit commits contradictions count"
-    " derived evidence expired hits id later left_out lines memories memory passages"
-    " related replaces resource retrievals run runs score sources standing status"
-    " superseded_by supersedes tier tokens trust truncated type valid_from valid_until waiting"
-    " waits way".split()
-).union(STATUSES)
-"""Keys of records whose values are numbers, ids, words of memrepo, or records with such keys."""
-_SHOWN = frozenset(("text", "context"))
-"""Keys of the texts that a verb is about. Data that has them needs no report."""
 _ADVICE = regex(r"(?m)^(?:its type is|to link them:|try:) [^\n]*`(?:memrepo|pip) [^\n]*\n?")
 """A line that advises a command, which a client of tools cannot run."""
 _ASIDE = regex(
@@ -301,26 +283,18 @@ _ASIDE = regex(
     r" already;)([^`\n]*) \(`(?:--|memrepo )[^\n]*\)$"
 )
 """A line that ends with such advice in brackets."""
-_CODE = regex(r"[\w:./+-]{0,200}")
 
 
 class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The reply of a tool: a text, the same content as data, and whether it is a refusal."""
+    """The reply of a tool: a text, and whether it is a refusal."""
 
     text: str
-    data: Mapping[str, Any] = msgspec.field(default_factory=dict)
     failed: bool = False
 
     @property
     def tokens(self) -> int:
-        """Return the size of the reply in tokens: of its text and its data together."""
-        return token_count(self.text) + _size(self.data)
-
-
-class _Text(str):
-    """A text of a person or a program in a record, which leaves it in a fence only."""
-
-    __slots__ = ()
+        """Return the size of the reply in tokens."""
+        return token_count(self.text)
 
 
 def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) -> ToolReply:
@@ -328,99 +302,15 @@ def reply_of(verb: str, request: object, result: VerbResult, max_tokens: int) ->
     warnings = [str(problem) for problem in result.notices[:NOTICES]]
     shown = _ASIDE.sub(r"\1\2", _ADVICE.sub("", unfenced(text_of(verb, request, result))))
     whole = "\n".join(filter(None, [shown.rstrip(), *warnings]))
-    record = {"exit": int(result.exit), "truncated": False, **_known_keys(result.as_json())}
-    has_text = _has_text(record)
-    room = max_tokens * 3 // 5 if has_text else max_tokens // 4  # a report needs the rest
-    while _size(_fenced(record)) > room and (shorter := _shorter(record)) != record:
-        record = {**shorter, "truncated": True}
 
     def build(size: int) -> ToolReply:
-        part = whole[:size]
         tail = ["cut: raise max_tokens for the rest"] if size < len(whole) else []
-        data = {**record, "truncated": record["truncated"] or bool(tail)}
-        data |= {} if has_text else {"report": _Text(part)}
-        return ToolReply(text="\n".join([HEAD, fenced(part), *tail]), data=_fenced(data))
+        return ToolReply(text="\n".join([HEAD, fenced(whole[:size]), *tail]))
 
     if build(len(whole)).tokens <= max_tokens:
         return build(len(whole))
     sizes = range(1, len(whole) + 1)
     return build(bisect_right(sizes, max_tokens, key=lambda size: build(size).tokens))
-
-
-def _size(record: object) -> int:
-    return token_count(json.dumps(record, ensure_ascii=False))
-
-
-def _known_keys(value: Any) -> Any:
-    """Return the part of a record that may leave a fence, and its texts."""
-    match value:
-        case dict():
-            record = {key: _known_keys(part) for key, part in value.items() if key in _CODES}
-            texts = {key: _text(part) for key, part in value.items() if key in _TEXTS and part}
-            texts = {key: part for key, part in texts.items() if not _ADVICE.match(f"try: {part}")}
-            return {key: part for key, part in record.items() if part is not None} | texts
-        case list() | tuple():
-            return [_known_keys(part) for part in value]
-        case str():
-            return value if _CODE.fullmatch(value) else None
-        case _:
-            return value
-
-
-def _text(value: Any) -> _Text:
-    text = unfenced(value) if isinstance(value, str) else "\n".join(map(str, value))
-    return _Text(_ASIDE.sub(r"\1\2", text))
-
-
-def _fenced(value: Any) -> Any:
-    """Return a record with its texts in fences."""
-    match value:
-        case _Text():
-            return fenced(str(value))
-        case dict():
-            return {key: _fenced(part) for key, part in value.items()}
-        case list():
-            return [_fenced(part) for part in value]
-        case _:
-            return value
-
-
-def _has_text(value: Any) -> bool:
-    match value:
-        case dict():
-            return not _SHOWN.isdisjoint(value) or any(map(_has_text, value.values()))
-        case list() | tuple():
-            return any(map(_has_text, value))
-        case _:
-            return False
-
-
-_LEAST = 80
-"""Characters of a text that is not cut any further."""
-
-
-def _shorter(value: Any) -> Any:
-    """Return a record with its largest part shorter: a list without its last entry, a text cut.
-
-    What cannot be shortened is left out, but for the id and the text that the record is about.
-    """
-    match value:
-        case _Text() if len(value) > _LEAST + 1:
-            return _Text(f"{value[: max(_LEAST, len(value) // 2)].rstrip()}…")
-        case [one]:
-            return [_shorter(one)]
-        case [*first, _]:
-            return first
-        case dict():
-            parts = [key for key in value if key not in ("exit", "truncated")]
-            parts.sort(key=lambda key: _size(value[key]), reverse=True)
-            for key in parts:
-                if (shorter := _shorter(value[key])) != value[key]:
-                    return {**value, key: shorter}
-            least = next((key for key in parts if key not in ("id", "text")), None)
-            return {key: part for key, part in value.items() if key != least}
-        case _:
-            return value
 
 
 _TOOLS = {
@@ -440,11 +330,10 @@ def refusal(error: MemrepoError) -> ToolReply:
 
     The message is fenced, because it may quote the refused text.
     """
-    found = {"message": fenced(fold(error.message, 500)), "exit": int(error.exit_code)}
     fix = _COMMITS.sub("", error.fix)  # no tool lists commits
     fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", fix), 300)
-    text = f"refused:\n{found['message']}" + (f"\ntry: {fix}" if fix else "")
-    return ToolReply(text=text, data={"error": {**found, "fix": fix}}, failed=True)
+    text = f"refused:\n{fenced(fold(error.message, 500))}" + (f"\ntry: {fix}" if fix else "")
+    return ToolReply(text=text, failed=True)
 
 
 Context = ServerRequestContext[object, object]
@@ -558,8 +447,6 @@ class _Handlers:
         reply = await self._run(work, give_up=not tool.writes)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=reply.text)],
-            # A refusal does not match the output schema, so it is text only.
-            structured_content=None if reply.failed else dict(reply.data),
             is_error=reply.failed,
         )
 

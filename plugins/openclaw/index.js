@@ -40,19 +40,36 @@ function textOf(message) {
 }
 
 /** Return what a tool of OpenClaw answers; what memrepo refuses is an error that the model reads. */
-function answered({ content = [], structuredContent = {}, isError }) {
+function answered({ content = [], isError }) {
   if (isError) throw new Error(content.map((part) => part.text).join("\n"));
-  return { content, details: structuredContent };
+  return { content, details: {} };
+}
+
+/** Return what the command line finds for a query, as records. Status 1 says that it is unsure. */
+function searched({ program, repository }, query, limit, signal) {
+  return new Promise((resolve, reject) => {
+    const words = ["-C", repository, "search", "--json", "-k", `${limit}`, "--", query];
+    execFile(program, words, { timeout: 30_000, signal }, (error, found, complaint) => {
+      if (error && error.code !== 1) reject(new Error(complaint.trim() || error.message));
+      else resolve(JSON.parse(found).hits);
+    });
+  });
+}
+
+/** Return a text of a memory in a fence that it cannot close. */
+function fenced(text) {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}memories\n${text}\n${fence}`;
 }
 
 /** Return the manager through which OpenClaw's own recall searches and reads. */
-export function manager(server) {
+export function manager(server, config) {
   return {
     async search(query, options = {}) {
       const limit = Math.min(Math.max(options.maxResults ?? 6, 1), 50);
-      const found = await server.call("memory_search", { query, limit }, options.signal);
-      if (found.isError) throw new Error(found.content?.[0]?.text ?? "memrepo refused");
-      const hits = found.structuredContent?.hits ?? [];
+      const found = await searched(config, query, limit, options.signal);
+      const hits = found.map((hit) => ({ ...hit, text: fenced(hit.text) }));
       const best = Math.max(...hits.map((hit) => hit.score), 0.001);
       return hits
         .map((hit) => ({
@@ -128,7 +145,7 @@ export default {
     }
     config.repository = api.resolvePath?.(config.repository) ?? config.repository;
     const server = new Server(config.program, ["-C", config.repository, "mcp"]);
-    const found = manager(server);
+    const found = manager(server, config);
     api.registerMemoryCapability({
       promptBuilder: ({ availableTools }) =>
         availableTools.has("memory_search") ? INSTRUCTIONS : [],

@@ -5,9 +5,8 @@ import { createInterface } from "node:readline";
 
 const [, folder, verb] = process.argv.slice(2);
 const said = (line) => appendFileSync(`${folder}/said.jsonl`, `${JSON.stringify(line)}\n`);
-const hit = { id: "mem-1", score: 1.5, text: "```memories\nTea at four.\n```", sources: [{ resource: "a.md", lines: [3, 3] }] };
+const hit = { id: "mem-1", score: 1.5, text: "Tea at ```four.", sources: [{ resource: "a.md", lines: [3, 3] }] };
 const results = {
-  memory_search: { structuredContent: { hits: [hit, { ...hit, id: "mem-2", score: 0.3 }] } },
   memory_get: { content: [{ type: "text", text: "one\ntwo\nthree" }] },
   memory_forget: { isError: true, content: [{ type: "text", text: "refused: no such memory" }] },
 };
@@ -22,6 +21,10 @@ if (verb === "mcp") {
     const result = method === "initialize" ? {} : (results[params.name] ?? { content: [] });
     process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
   });
+} else if (verb === "search") {
+  said({ search: process.argv.slice(5) });
+  process.stdout.write(JSON.stringify({ hits: [hit, { ...hit, id: "mem-2", score: 0.3 }] }));
+  process.exitCode = 1;
 } else {
   const event = JSON.parse(readFileSync(0, "utf8"));
   said(event);

@@ -73,15 +73,15 @@ test("without a repository nothing is registered, and the log says so", () => {
 });
 
 test("recall asks memrepo, with scores between 0 and 1", async () => {
-  const found = manager(server());
+  const found = manager(server(), { program, repository: folder });
   const hits = await found.search("tea", { maxResults: 99 });
   assert.deepEqual(hits.map((hit) => [hit.path, hit.score, hit.source]), [
     ["mem-1.md", 1, "memory"],
     ["mem-2.md", 0.3 / 1.5, "memory"],
   ]);
   assert.equal((await found.search("tea", { minScore: 0.5 })).length, 1);
-  const asked = said().find((line) => line.method === "tools/call").params;
-  assert.deepEqual(asked, { name: "memory_search", arguments: { query: "tea", limit: 50 } });
+  assert.deepEqual(said()[0], { search: ["--json", "-k", "50", "--", "tea"] });
+  assert.equal(hits[0].snippet, "````memories\nTea at ```four.\n````");
 });
 
 test("a memory is read by its lines", async () => {

@@ -27,10 +27,8 @@ from memrepo.core.ids import as_tag
 from memrepo.core.memory import Node
 from memrepo.core.patterns import regex, split_lines
 from memrepo.read.marks import (
-    is_unchanged_mark,
     printed_lines,
     without_private,
-    without_unchanged,
 )
 from memrepo.text.dates import find_date
 
@@ -122,8 +120,6 @@ class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
     fenced: frozenset[int] = frozenset()
     unclosed: frozenset[int] = frozenset()
     """Lines that open a code fence that is never closed. The lines after them are read as text."""
-    unchanged: frozenset[int] = frozenset()
-    """Lines that only say that what they leave out is as before."""
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -161,16 +157,9 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
     managed, problems = _managed(resource, written, header, fenced)
     managed |= printed
     hidden = managed.union(range(1, header + 1))
-    rows = [n for n in range(header + 1, len(text) + 1) if n not in fenced | managed]
-    heads = {n: without_unchanged(text[n - 1]) for n in rows if text[n - 1].lstrip()[:1] == "#"}
-    named = {n for n, head in heads.items() if head != text[n - 1]}
-    marks = {n for n in rows if n not in heads and is_unchanged_mark(text[n - 1])}
-    text = tuple(heads.get(n, line) for n, line in enumerate(text, start=1))
-    hidden |= marks
     return SourceLines(
         resource=resource,
         text=text,
-        unchanged=frozenset(marks | named),
         hidden=hidden,
         managed=managed,
         fenced=fenced,

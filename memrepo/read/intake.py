@@ -353,9 +353,6 @@ class Reader:
         self._current = {text.resource: text for text in texts}
         self._claims: dict[tuple[str, str], Scan] = {}
         self._held: dict[tuple[str, str], frozenset[str]] = {}
-        self._left_so: dict[tuple[str, str], frozenset[str]] = {}
-        self.edited: dict[str, frozenset[str]] = {}
-        """Maps a source to the text hashes that the run found edited into others."""
         self._holding: dict[frozenset[str], tuple[Source, ...]] = {}
         self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
 
@@ -487,25 +484,9 @@ class Reader:
         return other_agents(self._names)
 
     def standing(self, resource: str) -> frozenset[str]:
-        """Return the text hashes of the current version of a source file, and what it leaves so."""
+        """Return the text hashes of the current version of a source file."""
         text = self._current.get(resource)
-        if text is None:
-            return frozenset()
-        return self.held(resource, text.blob) | self.left_so(resource, text.blob)
-
-    def left_so(self, resource: str, blob: str) -> frozenset[str]:
-        """Return what memories state of a file that a version leaves out as unchanged."""
-        if (resource, blob) not in self._left_so:
-            scan_ = self.claims(self._current[resource].name, blob) if blob else Scan(resource="")
-            self._left_so[resource, blob] = frozenset(
-                hash_
-                for memory in (self._of_file.get(resource, ()) if scan_.kept else ())
-                if scan_.keeps(memory.context.split(" › "))
-                for source in memory.sources
-                if source.resource == resource
-                for hash_ in memory.wordings(source)
-            )
-        return self._left_so[resource, blob] - self.edited.get(resource, frozenset())
+        return self.held(resource, text.blob) if text is not None else frozenset()
 
     def held(self, resource: str, blob: str) -> frozenset[str]:
         """Return the text hashes of the units in one version of a source file."""
@@ -794,11 +775,9 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         found = [revise(units_of(blob), units, is_log=is_log) for blob in former]
         edited = {hash_: unit for one in found for hash_, unit in one.edited.items()}
         gone = frozenset[str]().union(*(one.gone for one in found))
-        reader.edited[text.resource] = _text_hashes(edited.values())
-        left = reader.left_so(text.resource, at.last) - _text_hashes(units)
         if is_log:  # a line that leaves a log was rotated, summed up or overwritten
-            gone = left = frozenset()
-        revision = replace(found[-1], edited=edited, gone=gone | left)
+            gone = frozenset()
+        revision = replace(found[-1], edited=edited, gone=gone)
         intake.revisions[text.resource] = revision
     if not is_log and at.last and (left_over := reader.unstated(text.resource, at.last)):
         came = [unit for unit in units if unit.hash in open_ and unit.hash not in revision.edited]

@@ -32,7 +32,6 @@ from memrepo.read.documents import (
     remove_struck,
 )
 from memrepo.read.learned import line_hash, weights
-from memrepo.read.marks import names_the_rest
 from memrepo.text.dates import (
     DateBasis,
     date_of_path,
@@ -142,9 +141,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """The result of reading a source file: statements in file order, problems, and counts.
 
-    `kept` are the headings, normalised, of sections that say that what they leave out is as before,
-    and `titles` those of all sections. `keeps_rest` is whether a line says so of the rest, thus
-    also of sections that are gone. `dropped` counts texts without a word. `managed` counts the
+    `dropped` counts texts without a word. `managed` counts the
     lines that another program or memrepo wrote. `lines` counts all lines of the file.
     """
 
@@ -154,18 +151,6 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     lines: int = 0
     dropped: int = 0
     managed: int = 0
-    kept: frozenset[str] = frozenset()
-    keeps_rest: bool = False
-    titles: frozenset[str] = frozenset()
-
-    def keeps(self, headings: Sequence[str]) -> bool:
-        """Return whether the file says that what is gone from below these headings is as before.
-
-        It says so in that section, above all sections, or of the rest without having that section.
-        """
-        above = [*map(normalise, headings)]
-        is_left_out = self.titles.isdisjoint(above[-1:]) and bool(above)
-        return (self.keeps_rest and is_left_out) or not self.kept.isdisjoint(("", *above))
 
 
 @lru_cache(maxsize=1024)
@@ -187,15 +172,8 @@ def scan(resource: str, data: bytes) -> Scan:
         reader.add_sections(document)
         if header is not None:
             reader.make_memory(header, document.blocks)
-    heads = [(0, ""), *((b.lines[0], b.text) for b in document.blocks if b.kind == "heading")]
-    marks = document.source.unchanged
-    kept = (max(head for head in heads if head[0] <= n)[1] for n in marks)
-    lines = (document.source.text[n - 1] for n in marks.difference(n for n, _ in heads))
     return Scan(
         resource=resource,
-        kept=frozenset(map(normalise, kept)),
-        keeps_rest=any(map(names_the_rest, lines)),
-        titles=frozenset(normalise(title) for _, title in heads),
         units=tuple(_with_distinct_hashes(reader.units)),
         lines=document.source.count,
         problems=(*document.problems, *reader.problems),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -68,68 +67,6 @@ class Nights:
 def listed(title: str, *lines: str) -> str:
     """Return a file with one section."""
     return "\n".join(("# Memory", "", f"## {title}", "", *lines, ""))
-
-
-MARKS = (
-    *("(rest unchanged)", "(Rest unverändert)", "- ... (unchanged)"),
-    *("[rest of file unchanged]", "(everything else as before)"),
-    *("<!-- remaining entries unchanged -->", "(le reste est inchangé)", "(其余不变)"),
-)
-
-
-@pytest.mark.parametrize(
-    ("mark", "mode"), [*zip(MARKS, cycle(("incremental", "reconciliation")), strict=False)]
-)
-def test_what_a_file_calls_unchanged_still_holds(tmp_path: Path, mark: str, mode: str) -> None:
-    nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE)})
-    assert len(nights.texts()) == len(HOUSE)
-    edited = "- The gas meter is in the cellar now."
-    nights.night({"MEMORY.md": listed("House", edited, mark)})
-    nights.night({}, "--mode", mode)
-    assert nights.texts() == sorted(line[2:] for line in (edited, *HOUSE[1:]))
-    assert "laundry room" in nights.page
-    nights.night({"MEMORY.md": listed("House", edited, HOUSE[1])})
-    gone = HOUSE[2][2:]
-    assert gone not in nights.texts()
-
-
-def test_only_what_a_mark_covers_still_holds(tmp_path: Path) -> None:
-    garden = "\n## Garden\n\n- The hoses hang behind the shed.\n- Roses are cut in March.\n"
-    nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE) + garden})
-    left = "\n## Garden\n\n- Roses are cut in March.\n"
-    nights.night({"MEMORY.md": listed("House (unchanged)") + left})
-    kept = sorted(line[2:] for line in (*HOUSE, "- Roses are cut in March."))
-    assert nights.texts() == kept
-    # A section that is left out as a whole is as before too.
-    nights.night(
-        {"MEMORY.md": listed("Garden", "- Roses are cut in March.", "(other sections unchanged)")}
-    )
-    assert nights.texts() == kept
-
-
-@pytest.mark.parametrize("mark", ["- No change.", "(section stays as it is, unchanged)"])
-def test_a_mark_in_a_section_keeps_no_other_section(tmp_path: Path, mark: str) -> None:
-    menu = listed("Menu", mark, "- Bea never eats fish on a Friday.")
-    nights = Nights(
-        tmp_path, {"MEMORY.md": menu + listed("House", *HOUSE).removeprefix("# Memory\n")}
-    )
-    nights.night({"MEMORY.md": menu})
-    assert nights.texts() == ["Bea never eats fish on a Friday."]
-
-
-def test_a_mark_above_all_sections_keeps_each(tmp_path: Path) -> None:
-    nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE)})
-    nights.night({"MEMORY.md": "(unchanged)\n\n" + listed("Garden", "- Roses are cut in March.")})
-    assert {line[2:] for line in HOUSE} < {*nights.texts()}
-
-
-@pytest.mark.parametrize(
-    "line", ["- The rent is unchanged since May.", "- Lena is as before in Oslo."]
-)
-def test_a_line_that_says_more_is_a_statement(tmp_path: Path, line: str) -> None:
-    nights = Nights(tmp_path, {"MEMORY.md": listed("House", *HOUSE)})
-    nights.night({"MEMORY.md": listed("House", line)})
-    assert nights.texts() == [line[2:]]
 
 
 def sections(office: str, home: str) -> str:

@@ -7,7 +7,6 @@ import pytest
 from memrepo.core.layout import stamped
 from memrepo.read.marks import (
     NOTICE,
-    is_unchanged_mark,
     marked,
     printed_lines,
     unclosed_private,
@@ -16,36 +15,6 @@ from memrepo.read.marks import (
 from memrepo.views.hot import fenced
 
 SECRET = "Mia is pregnant"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("(rest unchanged)", "- ... (unchanged)", "- _(prices in Porto as before)_"),
-        *("[rest of the file (all of Kestrel) as is].",),
-        *("<!-- (the rest of Kestrel unchanged) -->", "(Preise in Porto (alle) wie bisher)"),
-        *("- Everything else is the same.", "（王伟的工资不变）"),
-    ],
-)
-def test_what_only_says_that_something_is_as_before_is_a_mark(line: str) -> None:
-    assert is_unchanged_mark(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "- [[Bea]] keeps her desk in Porto as is",
-        "- [Deploys](deploy.md) for Kestrel work the same",
-        "- [Nordlux] billing stays the same",
-        "- (see [the deploys](deploy.md) of Kestrel, unchanged)",
-        "- [王伟](wang.md) 每月工资不变",
-        "- (Kestrel) port 8443 as before",
-        "- (Kestrel) port 8443 (as before)",
-        "- It was not the same as before",
-    ],
-)
-def test_what_says_more_is_no_mark(line: str) -> None:
-    assert not is_unchanged_mark(line)
 
 
 @pytest.mark.parametrize(

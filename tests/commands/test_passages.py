@@ -417,3 +417,26 @@ def test_a_hit_has_the_lines_that_its_source_has_now(tmp_path: Path) -> None:
     done(repo, "run")
     (hit,) = done(repo, "search", "bread oven degrees", "--no-touch")["hits"]
     assert hit["sources"] == [{**hit["sources"][0], "lines": [7, 7]}]
+
+
+DAY = """\
+# 2026-03-01
+
+- We decided to bill the regatta per month from April on.
+- The slipway crane runs on 400 volts.
+- Cleaned up the inbox, 14 letters answered.
+"""
+
+
+def test_a_note_gives_way_to_the_memory_of_its_line_unless_it_answers_more(repo: Path) -> None:
+    place(repo, "memory/2026-03-01.md", DAY)
+    done(repo, "run")
+    assert {m.type for m in memories(repo).values() if "2026-03" in m.path} >= {"decision", "note"}
+
+    def types(*words: str) -> list[str]:
+        hits = done(repo, "search", *words, now=LATER)["hits"]
+        return [hit["type"] for hit in hits if "regatta" in hit["text"]]
+
+    assert types("bill", "regatta", "per", "month") == ["decision"]
+    assert "note" in types("slipway", "crane", "volts", "regatta")
+    assert types("--type", "note", "bill", "regatta") == ["note"]

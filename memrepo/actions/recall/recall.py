@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
@@ -318,6 +319,9 @@ class Recall:
             if count >= least or len(answer.found) < limit:
                 break
             limit *= 2  # some were expired or retired: fetch more
+        claims = [m for m in kept if not (m.is_note or lowered(m))]
+        found = {match.block.id: match.block.text for match in answer.matches}
+        kept = [m for m in kept if not _is_repeated(m, found[m.id], claims, answer.corpus)]
         best = _last(kept, lowered)[:least]
         if config.rules.tiers.last:
             best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
@@ -622,6 +626,18 @@ def _is_lowered(memory: Memory, asked: Collection[str]) -> bool:
     """Return whether a memory comes after all others, as a session's note of the same question."""
     repeats = is_of_session(memory) and frozenset(terms(memory.body)).issubset(asked)
     return repeats or memory.standing in LOWERED
+
+
+def _is_repeated(
+    memory: Memory, text: str, claims: Iterable[Memory], corpus: Corpus | None
+) -> bool:
+    """Return whether a claim from the lines of a note has as much of the question as its text."""
+    if not memory.is_note or corpus is None:
+        return False
+    spans = {one.resource: range(one.lines[0], one.lines[1] + 1) for one in memory.sources}
+    own = [c for c in claims if any(s.lines[0] in spans.get(s.resource, ()) for s in c.sources)]
+    share = corpus.share(index_terms(text).terms) if own else math.inf
+    return any(corpus.share(index_terms(one.body).terms) >= share for one in own)
 
 
 def _in_effect(text: Text, undone: Collection[str]) -> Text:

@@ -110,7 +110,6 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
         "needs": needs,
         "night": _night(work, found, last, on_page),
         "runs": _runs(work, work.landed()[:MAX_RUNS]),
-        "writes": _writes(work),
         "waiting": waiting,
         "marked": [_label(work, id_) for id_ in found.marked],
         "disputes": disputes,
@@ -151,21 +150,22 @@ def _night(
     day = [one for one in effective if work.call.now - one.when < DAY]
     runs = () if failed else (day or effective[:1])[:MAX_RUNS]
     landed, left, unread = list[NightRow](), list[NightRow](), dict[str, NightRow]()
-    groups = (group for run in runs for group in review_of(work, run.run).groups)
-    changes = [change for group in groups for change in group.changes]
-    for one in sorted(changes, key=lambda one: _shown_memory(one).is_note):  # notes are many
+    by_hand = _by_hand(work, min([work.call.now - DAY, *(one.when for one in runs)]))
+    pairs = [*by_hand, *((change, "") for run in runs for change in _changes_of(work, run.run))]
+    claims = {unmarked(m.body) for m in (_shown_memory(one) for one, _ in pairs) if not m.is_note}
+    for one, who in sorted(pairs, key=lambda pair: _shown_memory(pair[0]).is_note):  # notes last
+        row = _night_row(one, who, claims)
         memory = work.tree.state().memories.get(_shown_memory(one).id)
         is_off = one.kind == "marked" or _left_page(one)
         if is_off and memory and memory.status == "active" and memory.id not in on_page:
-            row = _night_row(one)
             if is_retired(memory):
                 unread[row.id] = row._replace(what="marked")
             elif contesting(memory):
                 unread[row.id] = row._replace(what="contested", why="Another line contradicts it.")
             elif one.kind != "marked":
                 left.append(row._replace(what="off the page"))
-        if one.kind in _CHANGES and one.kind != "marked":
-            (left if one.kind in LEAVING else landed).append(_night_row(one))
+        if one.kind in _CHANGES and row.text:
+            (left if one.kind in LEAVING else landed).append(row)
     return {
         "summary": summary,
         "failed": failed,
@@ -182,16 +182,34 @@ def _left_page(change: Change) -> bool:
     return bool(before and after and hot_of(before) and not hot_of(after))
 
 
-def _night_row(change: Change) -> NightRow:
-    """Return the row of a change, with both texts if one took the place of the other."""
+def _changes_of(work: Work, word: str) -> Iterator[Change]:
+    return (change for group in review_of(work, word).groups for change in group.changes)
+
+
+def _by_hand(work: Work, since: datetime) -> Iterator[tuple[Change, str]]:
+    """Yield what people and agents changed themselves since a time, and who changed it."""
+    for one in _ask(work, "log", past.LogRequest(n=MAX_WRITES)).entries:
+        if one.memories and not one.run and one.op != "sync" and one.when >= since:
+            who = _who(work, one.author)
+            yield from ((change, who) for change in _changes_of(work, one.commit))
+
+
+def _night_row(change: Change, who: str, claims: Collection[str]) -> NightRow:
+    """Return the row of a change, with both texts if one took the place of the other.
+
+    The row of a log has its new lines without those that are in rows of their own.
+    """
     memory, found = _shown_memory(change), change.difference
-    if text := change.addition:
-        text = " · ".join(map(unmarked, filter(str.strip, text.split("\n"))))
-        kind = _kind_of(change)
+    is_log = memory.is_note and change.kind == "added" and date_of_path(memory.first[0])
+    if text := change.addition or (is_log and memory.body):
+        lines = [unmarked(line) for line in text.split("\n") if line.strip()]
+        text = " · ".join(line for line in lines if line not in claims)
+        kind = _kind_of(change) if change.addition else f"{_CHANGES[change.kind]} log"
         return NightRow(kind[:1].lower() + kind[1:], memory.id, cut(text, 2 * LABEL), "")
     former = {"superseded": found.memory, "reworded": found.before}.get(change.kind)
     text = cut(plain(memory), LABEL) if former is None else _both_texts(former, memory)
-    return NightRow(_CHANGES.get(change.kind, ""), memory.id, text, _sentence(change))
+    why = f"By {who}." if who and change.kind == "added" else _sentence(change)
+    return NightRow(_CHANGES.get(change.kind, ""), memory.id, text, why)
 
 
 def _kind_of(change: Change) -> str:
@@ -298,31 +316,6 @@ def _in_sentences(work: Work, one: Problem) -> tuple[str, str]:
     place = f"{one.path}, line {one.line}: " if one.line else f"{one.path}: "
     place = "" if message != one.message else place
     return f"{place}{message}.", f"{one.fix[:1].upper()}{one.fix[1:]}." if one.fix else ""
-
-
-class WriteRow(NamedTuple):
-    """A commit by which somebody changed memories: its id, time, author and subject."""
-
-    commit: str
-    when: str
-    who: str
-    what: str
-
-
-def _writes(work: Work) -> Sequence[WriteRow]:
-    """Return what was written by hand of late, if more than one person or agent wrote."""
-    entries = _ask(work, "log", past.LogRequest(n=MAX_WRITES)).entries
-    found = [
-        WriteRow(
-            one.commit[:10],
-            _when(one.when, work),
-            one.author.rpartition(" <")[0],
-            one.subject,
-        )
-        for one in entries
-        if one.memories and not one.run and one.op != "sync"
-    ]
-    return found[:MAX_LISTED] if len({row.who for row in found}) > 1 else ()
 
 
 MAX_WRITES = 50

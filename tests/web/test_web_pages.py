@@ -246,21 +246,32 @@ def test_the_morning_lists_the_runs_and_names_a_reverted_one(
     assert "reverted: not in effect" in text(client.get(f"{HOME}morning").text)
 
 
-def test_the_morning_names_who_wrote_where_more_than_one_did(
-    client: TestClient, repo: Path
-) -> None:
+def test_what_people_wrote_themselves_came_last_night_too(client: TestClient, repo: Path) -> None:
     done(repo, "add", "The loom is in the hall.", now=MORNING)
-    assert "Who wrote what" not in client.get(f"{HOME}morning").text
     git(repo, "config", "user.name", "Ben & Okafor")
     git(repo, "config", "user.email", "ben@example.org")
     done(repo, "add", "The raft is in the barn.", now=MORNING)
+    done(repo, "forget", ids(repo)["The mail server is called hermes."], now=MORNING)
     page = client.get(f"{HOME}morning").text
-    shown = text(page)
-    assert "Ben & Okafor: Add fact: The raft is in the barn." in shown
-    assert "Test Person: Add fact: The loom is in the hall." in shown
-    assert "Ben &amp; Okafor" in page
-    for link in re.findall(r'href="(change/[^"]+)"', page):
-        assert client.get(f"{HOME}{link}").status_code == 200
+    came, left = text(page).partition("What came")[2].split("What left")
+    assert "new The raft is in the barn. By you." in came
+    assert "new The loom is in the hall. By Test Person." in came
+    assert "forgotten The mail server is called hermes." in left
+    git(repo, "config", "user.email", "cleo@example.org")
+    assert "By Ben &amp; Okafor." in client.get(f"{HOME}morning").text
+
+
+def test_a_line_of_a_log_that_is_a_memory_came_once(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    (tmp_path / "ws/memory").mkdir(parents=True)
+    day = "# Day\n\n- We decided to sell the boat in May.\n- Rain, 7 mm.\n"
+    (tmp_path / "ws/memory/2026-02-01.md").write_text(day)
+    repo = begun(tmp_path, "# Memory\n\n- The mill is on the Ourthe.\n", MORNING)
+    came = text(client_of(repo).get(f"{HOME}morning").text).partition("What came")[2]
+    came = came.partition("What left")[0]
+    assert came.count("sell the boat") == 1
+    assert "new log Rain, 7 mm." in came
 
 
 MILL = "# Memory\n\n- The mill is on the Ourthe.\n- The wifi password is hunter2-Xk9Q2.\n"

@@ -683,7 +683,7 @@ class _Found:
 
     def _source(self, file: File) -> None:
         from memrepo.read.intake import candidate_id
-        from memrepo.read.notes import note_hash, scan_notes
+        from memrepo.read.notes import note_hash, scan_notes, scan_state
         from memrepo.read.thoughts import scan
 
         new_path = self.edit.path(file.path)
@@ -694,7 +694,8 @@ class _Found:
             for one, other in _pairs(scan(old, file.data).units, scan(new, data).units):
                 for made in (lambda u: u.text_hash, lambda u: u.hash, candidate_id):
                     self._same(made(one), made(other))
-            for note, after in _pairs(scan_notes(old, file.data)[0], scan_notes(new, data)[0]):
+            notes = _pairs(scan_notes(old, file.data)[0], scan_notes(new, data)[0])
+            for note, after in (*notes, *_pairs(scan_state(old, file.data), scan_state(new, data))):
                 self._same(note.text_hash, after.text_hash)
                 self._same(note_hash(note), note_hash(after))
 

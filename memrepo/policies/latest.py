@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from math import fsum
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
@@ -33,6 +32,7 @@ from memrepo.policies.hotcache import place_of, was_removed
 from memrepo.policies.phrases import read
 from memrepo.read.kinds import TURN, file_kind, kinds, section_kind, signs_of
 from memrepo.read.learned import features, worth
+from memrepo.read.notes import names_state, scan_state
 from memrepo.read.shelf import type_of
 from memrepo.read.thoughts import Unit, field_of, function_words, scan, width
 from memrepo.text.dates import days_of, due_day, find_date, is_date_heading, without_dates
@@ -52,6 +52,8 @@ SHORT, LONG, MIN_WORDS, MAX_ITEMS, OPENING = 30, 320, 4, 6, 160
 """The widths between which a line is read at once, the fewest words with content of a line, the
 number of items from which a list is an inventory, and of leading characters that say what
 happened."""
+FIRST_PLACE = 1000
+"""The score of the first line of a file, if what waits is ranked by its place."""
 LEARNED, LOGIT_LIMIT = 0.25, 4.0
 _UNFIT = frozenset("code row table question quoted path tiny refers template".split())
 """Signs of what says nothing on a line of its own, in addition to those of no memory."""
@@ -89,7 +91,10 @@ _EDGES = regex(r"^[^\w(]+|[\s:：–—-]+$")
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
-    """A line of a log: what it is about, its text and place, and whether it is open."""
+    """A line of a log: what it is about, its text and place, and whether it is open.
+
+    That of a file about the state of work is so until the file changes.
+    """
 
     subject: str
     text: str
@@ -98,6 +103,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     text_hash: str
     is_open: bool = False
     due: str = ""
+    is_state: bool = False
 
 
 def latest(
@@ -108,12 +114,13 @@ def latest(
     A line is a copy of its note with only this text. The days are counted from the newest log that
     is not dated after it was read, and those until something is due from when a log was last read.
     """
-    dated = [n for n in notes if n.captured and _day(n) <= f"{n.created or 9999}"[:10]]
+    dated = [n for n in notes if n.captured and _day(n) <= f"{_read_at(n) or 9999}"[:10]]
     most = 0 if any(map(place_of, shown)) else min(most, MAX_LINES)
     if most < 1 or not dated:
         return []  # a model chose the page, news and all
-    newest = date.fromisoformat(max(map(_day, dated)))
-    today = max(newest, *(note.created.date() for note in dated if note.created))
+    stated = [n for n in dated if any(s.captured_from != "commit" for s in n.sources)] or dated
+    newest = date.fromisoformat(max(map(_day, stated)))
+    today = max(newest, *(at.date() for at in map(_read_at, dated) if at))
     first, recent = (str(newest - timedelta(days=days)) for days in (DAYS, OPEN_DAYS))
     since, until = (str(today + timedelta(days=days)) for days in (-DUE_DAYS, DUE_DAYS))
     over = (m for m in state.every if not m.is_note and (m.status != "active" or was_removed(m)))
@@ -144,6 +151,11 @@ def lines_of_logs(state: State) -> list[Memory]:
 
 def _day(note: Memory) -> str:
     return note.captured[:10]
+
+
+def _read_at(note: Memory) -> datetime | None:
+    """Return when the text of a note was read, which a later run may have replaced."""
+    return note.stamp.at if note.stamp else note.created
 
 
 @lru_cache(maxsize=1 << 12)
@@ -190,14 +202,16 @@ def _chosen(
     best = sorted(_of_last_sections(found), key=lambda pair: (_day(pair[0]), pair[1].score))
     for most_of_day in _OF_A_DAY:
         for note, one in reversed(best):
-            day, own = _day(note), _words(f"{one.subject} {one.text}")
-            is_full = days[day] >= most_of_day or one.subject in subjects
+            own = _words(f"{one.subject} {one.text}")
+            of = note.first[0] if one.is_state else _day(note)
+            is_known = one.subject in subjects and not one.is_state
+            is_full = days[of] >= most_of_day or is_known
             if len(lines) >= most or is_full or any(repeats(own, other) for other in known):
                 continue
             line = _line_of(state, note, one)
             lines += line
             known.append(own)
-            days[day] += len(line)
+            days[of] += len(line)
             subjects |= {one.subject} - {""}
     return lines
 
@@ -207,7 +221,8 @@ def _of_last_sections(found: Iterable[tuple[Memory, Entry]]) -> Iterator[tuple[M
     later = dict[str, frozenset[str]]()
     names = defaultdict[str, set[str]](set)
     for note, one in sorted(found, key=lambda p: (_day(p[0]), p[0].first[1], p[1].place))[::-1]:
-        subject, own = _words(one.subject), _words(f"{one.subject} {one.text}")
+        subject = _words("" if one.is_state else one.subject)
+        own = _words(f"{one.subject} {one.text}")
         others = {name for word in own for name in names.get(word, ())} - {one.subject}
         is_over = any(_is_about(later[name], subject, own, is_open=one.is_open) for name in others)
         if one.text and not is_over:
@@ -244,57 +259,42 @@ def _read_log(resource: str, day: str, title: str, body: str) -> object:
 
 
 def _lines_of(resource: str, day: str, title: str, body: str) -> Iterator[Entry]:
-    units = scan(resource, f"# {title}\n\n{body}".encode()).units
+    data = f"# {title}\n\n{body}".encode()
+    units = scan(resource, data).units
     kind = file_kind(resource, body, units).kind.name
-    if kind not in ("day log", "machine log") or any(map(TURN.match, body.split("\n"))):
-        return  # a transcript
-    if kind == "machine log":
-        yield from _lines_of_records(units)
-        return
+    is_state = kind in kinds().groups["states"] and bool(scan_state(resource, data))
+    if not (is_state or kind == "day log") or any(map(TURN.match, body.split("\n"))):
+        return  # a transcript, or what a program wrote
     places = dict[str, int]()
     for unit in units:
         place = unit.lines[0]
-        subject = _name_above(unit)
-        found = _found_in(unit)
+        subject, found = _name_above(unit), _found_in(unit)
+        if is_state:
+            subject, found = _state_of(unit, subject, found)
         score = _score(unit, found) + FIRST * (subject not in places)
+        if is_state and "plan" in found and score > MIN_SCORE - 1:
+            score = max(score, FIRST_PLACE - place)  # in the order of the one who wrote the list
         places[subject] = place
         if not found.isdisjoint(_void()):
             continue
         if score >= MIN_SCORE:
-            is_open = not found.isdisjoint(_OPEN)
-            yield Entry(subject, unit.text, round(score, 3), place, unit.text_hash, is_open)
+            yield Entry(
+                subject=subject,
+                text=unit.text,
+                score=round(score, 3),
+                place=place,
+                text_hash=unit.text_hash,
+                is_open=not is_state and not found.isdisjoint(_OPEN),
+                is_state=is_state,
+            )
         for line in unit.text.split("\n"):
             due = due_day(line, day)
             if due and not _ASKS.search(line) and _words(days_of(line, day)[1]):
                 about = _name(unit.headings[-1])
                 about = about if len(content_words(about)) > 1 + bool(section_kind([about])) else ""
                 yield Entry(about, line.strip(), 0.0, place, unit.text_hash, due=due)
-    for subject, last in places.items():
+    for subject, last in () if is_state else places.items():
         yield Entry(subject, "", 0.0, last, "")  # it ends what earlier sections say of the subject
-
-
-def _lines_of_records(units: Iterable[Unit]) -> Iterator[Entry]:
-    """Yield the fields of records that say in a sentence what was done or is next, the last best.
-
-    The next step of a record is over with that of a later one. Other output of programs has none.
-    """
-    for unit in units:
-        for key, text in map(field_of, unit.text.split("\n")):
-            one = replace(unit, key=key.replace("_", " "), text=text)
-            found, place = _found_in(one), unit.lines[0]
-            is_plan = not found.isdisjoint(("plan", "promise"))
-            is_known = len(content_words(text)) > 2 * MIN_WORDS and (
-                is_plan or _is_done(text[:SHORT])
-            )
-            if is_known and found.isdisjoint(_void()):
-                yield Entry(
-                    subject=one.key if is_plan else "",
-                    text=text,
-                    score=place + max(0.0, _score(one, found)) / LONG,
-                    place=place,
-                    text_hash=unit.text_hash,
-                    is_open=is_plan,
-                )
 
 
 @cache
@@ -312,6 +312,21 @@ def _name_above(unit: Unit) -> str:
     named = [(bool(find_date(h)), _name(h)) for h in headings if not is_date_heading(h)]
     named.sort(key=lambda pair: pair[0])
     return next((name for is_dated, name in named if _is_name(name, is_dated=is_dated)), "")
+
+
+def _state_of(unit: Unit, name: str, found: frozenset[str]) -> tuple[str, frozenset[str]]:
+    """Return what a line in a file about current work is about, and its signs.
+
+    The heading that names its state is its subject. Below no such heading, only a line with an open
+    box counts. What is done is no news.
+    """
+    label = next((h for h in reversed(unit.headings[1:]) if names_state(h)), "")
+    name = "" if name == _name(unit.headings[0]) else name
+    is_open = unit.task == "open" or bool(label and not patterns().headings["state"].search(label))
+    is_over = unit.task == "done" or "titled" in found or not (label or is_open)
+    more = {"plan": is_open, "unset": is_over}
+    signs = {*(found - {"done", "decision", "status"}), *(one for one in more if more[one])}
+    return _name(label) or name, frozenset(signs)
 
 
 def _name(heading: str) -> str:

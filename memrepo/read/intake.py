@@ -50,7 +50,7 @@ from memrepo.read.kinds import (
     subject_of,
     title_of,
 )
-from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
+from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes, scan_state
 from memrepo.read.shelf import RankedUnit, rank_file
 from memrepo.read.thoughts import Scan, Unit, scan
 from memrepo.text.dates import date_updated, is_date_heading
@@ -315,6 +315,8 @@ class Intake(msgspec.Struct):
     whole: bool = False
     placed: list[Placed] = msgspec.field(default_factory=list)
     notes: list[PlacedNote] = msgspec.field(default_factory=list)
+    ended: list[str] = msgspec.field(default_factory=list)
+    """The source files about current work that were deleted, or are about other things now."""
     consumed: list[Consumed] = msgspec.field(default_factory=list)
     revisions: dict[str, Revision] = msgspec.field(default_factory=dict)
     alarms: dict[str, str] = msgspec.field(default_factory=dict)
@@ -371,6 +373,13 @@ class Reader:
             units, problems = scan_notes(name, self.data(blob))
             self._notes[key] = (self._allowed(self._remembered(units)), problems)
         return self._notes[key]
+
+    def states(self, text: SourceText) -> tuple[NoteUnit, ...]:
+        """Return the note of a file about current work, or nothing for another file."""
+        found = scan_state(text.name, self.data(text.blob))
+        if not found or self.file_kind(text).kind.name not in kinds().groups["states"]:
+            return ()
+        return self._allowed(self._remembered(found))
 
     def _remembered(self, notes: tuple[NoteUnit, ...]) -> tuple[NoteUnit, ...]:
         """Remove statements whose memory was forgotten. A note with no other statement is left out.
@@ -729,7 +738,7 @@ def take_in(
         except Exception as error:  # noqa: BLE001 a fault in one file must not stop a run
             intake.problems.append(reader.leave_out(text, at.last, error))
             continue
-        for name in ("placed", "notes", "consumed", "problems"):
+        for name in ("placed", "notes", "ended", "consumed", "problems"):
             getattr(intake, name).extend(getattr(one, name))
         intake.revisions |= one.revisions
     intake.alarms |= _alarms(intake, texts, reader)
@@ -749,7 +758,9 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         return reader.claims(name, blob).units if not is_log or days else ()
 
     def notes_of(blob: str) -> tuple[NoteUnit, ...]:
-        return reader.notes(name, blob)[0] if is_log else ()
+        if is_log:
+            return reader.notes(name, blob)[0]
+        return reader.states(replace(text, blob=blob)) if days else ()
 
     def hashes_of(blob: str) -> frozenset[str]:
         if not blob:
@@ -766,6 +777,11 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
             day = note_header(name, reader.data(text.blob)).day
         text = replace(text, updated=min(day, text.committed))
     units, notes, new = units_of(text.blob), notes_of(text.blob), hashes_of(text.blob)
+    if not is_log and (before := notes_of(at.last)):
+        intake.ended += [] if notes else [text.resource]
+        if notes and notes[0].captured == before[0].captured:  # they forgot to say when
+            notes = (replace(notes[0], captured="", captured_from=""),)
+    notes = tuple(note for note in notes if note_hash(note) not in known)
     if {*at} != {text.blob}:
         intake.consumed.append(Consumed(resource=text.resource, from_=at.read, to=text.blob))
     open_ = new if whole else new - known
@@ -801,7 +817,13 @@ def _place(
     else:
         intake.problems += reader.claims(text.name, text.blob).problems
     intake.notes += [
-        PlacedNote(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
+        PlacedNote(
+            unit=u,
+            resource=text.resource,
+            blob=text.blob,
+            committed=text.committed,
+            is_state=text.kind != "notes",
+        )
         for u in notes
         if note_hash(u) in open_
     ]

@@ -1,4 +1,7 @@
-"""Split daily logs into notes: one per heading with a date or time, or one per file."""
+"""Split daily logs into notes: one per heading with a date or time, or one per file.
+
+A file about current work is one note too, whose text is that of its last version.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,16 @@ from memrepo.core.ids import digest, normalise, text_hash
 from memrepo.core.patterns import without_comments
 from memrepo.merge.tombstones import states
 from memrepo.read.documents import SourceLines
-from memrepo.read.thoughts import HEADING_LENGTH
-from memrepo.text.dates import DateBasis, date_of_path, find_clock, find_date, has_moment
+from memrepo.read.thoughts import HEADING_LENGTH, heading_kind
+from memrepo.text.dates import (
+    DateBasis,
+    date_of_path,
+    date_updated,
+    find_clock,
+    find_date,
+    has_moment,
+)
+from memrepo.text.words import content_words, patterns
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block
@@ -41,6 +52,11 @@ class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
     clock: str = ""
     occurrence: int = 0
     text_hash: str = ""
+
+
+STATE_SIGNS, STATE_WORDS = 2, 3
+"""The fewest signs of a file about current work: its name and headings that name what is next or
+a state, and an open box. The most words with content of such a heading."""
 
 
 class _Cut(msgspec.Struct, frozen=True):
@@ -73,6 +89,32 @@ def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[
             notes.append(_with_occurrence(note, seen[same]))
             seen[same] += 1
     return tuple(notes), document.problems
+
+
+@lru_cache(maxsize=1024)
+def scan_state(resource: str, data: bytes) -> tuple[NoteUnit, ...]:
+    """Return a file as its one note if it is about current work, or else nothing.
+
+    The day of the note is the one on which the file says that it was last updated.
+    """
+    from memrepo.read.markdown import parse_document
+
+    document = parse_document(resource, data)
+    names = [PurePosixPath(resource).stem.replace("-", " ").replace("_", " ")]
+    names += [block.text for block in document.blocks if block.kind == "heading"]
+    if sum(map(names_state, names)) + (b"[ ] " in data) < STATE_SIGNS:
+        return ()
+    note = _note_at(document.source, _cuts(document.blocks)[0], document.source.count)
+    day = date_updated(data.decode("utf-8", "replace"))
+    return (replace(note, captured=day, captured_from="unit" if day else ""),) if note else ()
+
+
+def names_state(heading: str) -> bool:
+    """Return whether a heading is a short name for what is next, in progress or a state."""
+    is_short = len(content_words(heading)) <= STATE_WORDS
+    found = patterns().headings["state"], patterns().sentences["now"]
+    is_named = heading_kind(heading) == "plan" or any(one.search(heading) for one in found)
+    return is_short and is_named
 
 
 def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
@@ -157,6 +199,8 @@ class PlacedNote(msgspec.Struct, frozen=True, kw_only=True):
     resource: str
     blob: str
     committed: str
+    is_state: bool = False
+    """Whether it is a file about current work: one note, which each version replaces."""
 
     @property
     def hash(self) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memrepo.core.memory import Hot, Memory, Source
+from memrepo.core.memory import Hot, Memory, Source, Stamp
 from memrepo.core.state import Files, State
 from memrepo.policies.first_page import _words_of, overtakes
 from memrepo.policies.latest import latest
@@ -165,22 +165,6 @@ def test_a_log_moves_or_ends_what_a_page_calls_due() -> None:
         assert overtakes(line, _words_of(line), claim, _words_of(claim)) == is_over, text
 
 
-def test_the_last_record_of_a_program_says_what_was_done_and_is_next() -> None:
-    records = "".join(
-        f"- writer: kiln.recorder\n  kind: session\n  checks: all\n"
-        f"  what_changed: Fixed the {word} gate so that carts of all {word} mills pass it "
-        f"without waiting for hours\n  commit: ab{n}\n"
-        f"  next_step: Paint the {word} gate green, then ask Lea for rails of seven steel mills\n\n"
-        for n, word in enumerate(MILLS)
-    )
-    newest = lately(note(1, "2026-02-28", records), note(2, "2026-02-27", f"- {MIXER}."))
-    assert any(line.startswith("next step\nPaint the Ember gate") for line in newest)
-    assert any(line.startswith("Fixed the Ember gate") for line in newest)
-    assert not any("Paint the Anvil" in line for line in newest)
-    beats = "".join(f"- time: {n}\n  state: ok\n  mails: {n}\n  load: 0.{n}\n\n" for n in range(9))
-    assert lately(note(1, "2026-02-28", beats)) == []
-
-
 def test_what_the_page_says_and_what_a_person_took_off_is_no_line() -> None:
     log = note(1, "2026-02-28", f"- {MIXER}.\n- Decided that Kim locks both gates at midnight.")
     gates = "Kim locks both gates at midnight"
@@ -195,6 +179,61 @@ def test_what_the_page_says_and_what_a_person_took_off_is_no_line() -> None:
     assert [gates in line.body for line in latest(state, [log], (), 8)] == [True]
     judged = claim.with_fields({"hot": Hot(since=NOW, reason="judge 1")})
     assert lately(log, shown=(judged,)) == [], "a model chose the page"
+
+
+WORK = """\
+## In progress
+
+- The oven door of the bakery is with the smith in Orrin.
+
+## Current state
+
+- The second chimney of the bakery is blocked by nests of jackdaws.
+
+## Waiting on
+
+- Nils Orr sends the drawings of the second chimney.
+- [x] Whitewash the north wall of the bakery before frost
+- [ ] Ask the coast for eleven bags of burnt lime
+
+## Done
+
+- The lease of the barn was signed by both sisters.
+
+## Setup
+
+- The shop runs on an old laptop below the counter.
+"""
+
+
+def state_of_work(day: str, body: str = WORK, read: datetime = NOW) -> Memory:
+    """Return the note of a file about current work."""
+    source = Source(
+        resource="sources/SESSION.md", lines=(3, 40), captured=day, captured_from="unit"
+    )
+    fields = {"id": f"mem-{77:016x}", "type": "note", "created": read, "sources": (source,)}
+    return Memory.of("memories/notes/77.md", {**fields, "title": "Desk"}, body=body)
+
+
+def test_what_waits_in_a_file_about_work_comes_in_its_order_and_before_its_state() -> None:
+    log = note(1, "2026-02-28", f"- {MIXER}.")
+    found = lately(log, state_of_work("2026-02-20"))
+    assert found == [
+        f"{MIXER}.",
+        "In progress\nThe oven door of the bakery is with the smith in Orrin.",
+        "Waiting on\nNils Orr sends the drawings of the second chimney.",
+        "Waiting on\nAsk the coast for eleven bags of burnt lime",
+        "Current state\nThe second chimney of the bakery is blocked by nests of jackdaws.",
+    ]
+    assert lately(log, state_of_work("2026-02-28"), most=1) == found[1:2]
+
+
+def test_a_file_about_work_counts_from_its_own_day_to_that_of_the_newest_log() -> None:
+    log = note(1, "2026-02-28", f"- {MIXER}.")
+    assert lately(log, state_of_work("2026-02-12")) == [f"{MIXER}."], "older than the logs"
+    stamp = Stamp(by="memrepo/1", at=datetime(2026, 3, 5, 9, tzinfo=UTC))
+    again = state_of_work("2026-03-05").with_fields({"generated": stamp})
+    assert lately(again)[0].startswith("In progress"), "a later run read its text"
 
 
 def test_logs_read_long_after_their_day_are_the_newest_still() -> None:

@@ -19,7 +19,7 @@ from memrepo.core.ids import normal_claim, visible
 from memrepo.core.memory import Memory, Source, span
 from memrepo.core.secrets import find_secrets, redact
 from memrepo.core.times import format_time
-from memrepo.read.notes import scan_notes
+from memrepo.read.notes import scan_notes, scan_state
 
 Outcome = Literal["exact", "moved", "lost"]
 Lines: TypeAlias = tuple[int, int]
@@ -73,7 +73,7 @@ class SourceVersion:
         found: dict[str, list[Lines]] = {}
         for unit in scan(self.name, self.data).units:
             found.setdefault(unit.text_hash, []).append(unit.lines)
-        for note in scan_notes(self.name, self.data)[0]:
+        for note in (*scan_notes(self.name, self.data)[0], *scan_state(self.name, self.data)):
             found.setdefault(note.text_hash, []).append(note.lines)
         return found
 

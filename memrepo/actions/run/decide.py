@@ -81,7 +81,7 @@ from memrepo.policies.importance import score_of
 from memrepo.policies.latest import lines_of_logs
 from memrepo.policies.links import link_step
 from memrepo.policies.rules import CompressionRules
-from memrepo.policies.upkeep import upkeep
+from memrepo.policies.upkeep import archive, upkeep
 from memrepo.read.intake import is_mostly_in, lines_of
 from memrepo.read.notes import PlacedNote
 from memrepo.store.run_files import Ledger
@@ -138,10 +138,10 @@ def decide(plan: RunPlan, given: Input, answers: Answers, run: str = "") -> Deci
         warnings=(*given.warnings, *answers.warnings),
     )
     judged = take_statements(plan, known, answers.statements)
-    take_notes(known, intake.notes)
+    take_notes(known, intake.notes, intake.ended)
     known.add_bulk("create", KEPT)
-    known.add_bulk("create", "written in a daily log", notes=True)
-    known.add_bulk("reword", "text was added to its section of the daily log", notes=True)
+    known.add_bulk("create", "written in a daily log, or in a file about current work", notes=True)
+    known.add_bulk("reword", "its section of the daily log or its file changed", notes=True)
     known.add_bulk("reword", EDITED)
     known.add_bulk("confirm", "the sources state it in another place too")
     settle(plan, known, answers.statements)
@@ -506,28 +506,37 @@ def _extend_memory(known: Known, id_: str, one: Statement) -> bool:
 # -- notes of daily logs ---------------------------------------------------------------------------
 
 
-def take_notes(known: Known, placed: Sequence[PlacedNote]) -> None:
-    """Add a note for each new section of a daily log, or its text to the note that it continues."""
+def take_notes(known: Known, placed: Sequence[PlacedNote], ended: Sequence[str] = ()) -> None:
+    """Add a note for each new section of a daily log, or its text to the note that it continues.
+
+    `ended` are the files that are no longer about current work: their notes are archived.
+    """
     copies = _copies(known, placed)
     for one in placed:
         unit = one.unit
         id_ = note_id(resource=unit.resource, text=unit.text, occurrence=unit.occurrence)
-        if known.memory(id_) is not None or one.hash in copies:
+        old = _note_to_extend(known, one)
+        if one.hash in copies or (known.memory(id_) and not (one.is_state and old)):
             continue
         with known.attempt(one.hash):
-            old = _note_to_extend(known, one)
-            if old is not None and old.own_hash == unit.text_hash:
+            if old is not None and old.own_hash == unit.text_hash and old.status == "active":
                 continue  # a run that was not reverted extended it before
             if old is not None:
-                former = tuple(dict.fromkeys((*old.former, old.sources[-1].text_hash)))
+                former = dict.fromkeys((*old.former, old.sources[-1].text_hash))
                 fields = {
+                    "title": unit.title,
+                    "status": None,
+                    "archived_at": None,
                     "generated": Stamp(by=OWN_ACTOR, at=known.now),
-                    "former": former,
+                    "former": old.former if one.is_state else tuple(former),
                     "sources": (_note_source(one),),
                 }
                 known.reword(old.with_fields(fields, unit.text))
             else:
                 known.create(_note(known, one, id_))
+    for note in of_types(known.state.active if ended else (), ("note",)):
+        if not is_by_person(note) and (left := {*note.files} & {*ended}):
+            known.add(archive(note, known.now, f"{min(left)} is no longer about current work"))
 
 
 def _copies(known: Known, placed: Sequence[PlacedNote]) -> frozenset[str]:
@@ -546,13 +555,16 @@ def _note_to_extend(known: Known, one: PlacedNote) -> Memory | None:
     """Return the active note of the same section that a unit continues, or None.
 
     A section that has most of the note's lines continues it. A section that was overwritten is a
-    new note, and the old one remains; so does one that a person worded or confirmed.
+    new note, and the old one remains; so does one that a person worded or confirmed. The state of
+    work continues the note of its file, also one that was archived when the file was gone.
     """
     lines = lines_of(one.unit.text.encode())
-    for memory in of_types(known.state.active, ("note",)):
-        if memory.id in known.ops or memory.title != one.unit.title or is_by_person(memory):
+    notes = known.state.every if one.is_state else known.state.active
+    for memory in of_types(notes, ("note",)):
+        if memory.id in known.ops or one.resource not in memory.files or is_by_person(memory):
             continue
-        if one.resource in memory.files and is_mostly_in(lines_of(memory.body.encode()), lines):
+        is_same = memory.title == one.unit.title
+        if one.is_state or (is_same and is_mostly_in(lines_of(memory.body.encode()), lines)):
             return memory
     return None
 

@@ -154,12 +154,3 @@ def test_what_asks_of_one_memory_loads_no_rules_about_all(tmp_path: Path, argv: 
     loaded(repo, "status")
     ours = {"actions.recall.recall", "policies.importance", "read.intake", "views.pages"}
     assert loaded(repo, *argv)[1] & {f"memrepo.{name}" for name in ours} == set()
-
-
-def test_status_works_out_the_stale_pages_of_an_addition_once(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    loaded(tmp_path, "init", str(repo))
-    for text in ("The team orders coffee on Mondays.", "The library closes at six."):
-        loaded(repo, "add", text)
-        loaded(repo, "run" if "team" in text else "status")
-    assert "memrepo.views.pages" not in loaded(repo, "status")[1]

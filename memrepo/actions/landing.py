@@ -24,7 +24,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.work import VerbResult, Wish, Work, Writes
-from memrepo.core.codec import decode
 from memrepo.core.errors import BranchMoved, Exit, MemrepoError, OutOfScope, Problem, UsageError
 from memrepo.core.ids import find_deceptive, strip_deceptive, visible
 from memrepo.core.layout import CONFIG_NAME, HOT_NAMES, standing_of
@@ -202,64 +201,13 @@ def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
     return contents
 
 
-_FEW = 20
-"""The most changed memories of which the pages are named without rendering any."""
+def are_pages_current(work: Work, *, rendered: bool = False) -> bool:
+    """Return whether the derived files match this commit's memories. The answer is stored.
 
-
-class _Pages(msgspec.Struct, frozen=True, kw_only=True):
-    """The derived files that did not match the memories of a commit."""
-
-    commit: str
-    stale: tuple[str, ...] = ()
-
-
-def stale_pages(work: Work, *, rendered: bool = False) -> tuple[str, ...]:
-    """Return the derived files that do not match this commit's memories.
-
-    The answer is stored. Of memories that a few commits changed since, the pages are added.
-    `rendered` is true for a commit with all of its pages rendered: none is stale.
+    `rendered` is true for a commit with all of its pages rendered.
     """
-    tree, kind, places = work.tree, f"pages {hot_rules(work).path}", ("views", "tombstones")
-    paths = [tree.layout.prefix + name for name in (*places, "templates")]
-
-    def found(stale: tuple[str, ...] | None = () if rendered else None) -> _Pages:
-        if stale is None:
-            stale = tuple(sorted(derived_contents(work, tree.state())))
-        return _Pages(commit=tree.commit, stale=stale)
-
-    known = work.answer(kind, _Pages, found, of=paths, renew=rendered)
-    if known.commit != tree.commit:
-        more = _changed_pages(work, known.commit)
-        now = None if more is None else tuple(sorted({*known.stale, *more}))
-        known = work.answer(kind, _Pages, lambda: found(now), of=paths, renew=True)
-    return known.stale
-
-
-def _changed_pages(work: Work, commit: str) -> set[str] | None:
-    """Return the pages of the memories changed since a commit, or None if all must be rendered."""
-    from memrepo.views.pages import paths_of
-
-    tree = work.tree
-    changed = tree.files.differences(commit)
-    if changed is None:
-        return None
-    files = [(p, blob) for p, both in changed.items() for blob in both if tree.layout.is_memory(p)]
-    if len(files) > 2 * _FEW:
-        return None
-    files = [one for one in files if one[1]]
-    pages, is_hot = set[str](), any(tree.layout.prefix + n in changed for n in HOT_NAMES)
-    for (path, _), data in zip(files, tree.files.each(files), strict=True):
-        memory, _ = decode(path, data)
-        if memory is None or any(k.type == "contradicts" for k in memory.links):
-            return None
-        pages |= paths_of(memory, tree.layout, work.config.is_personal)
-        is_hot |= memory.hot is not None or memory.is_note
-    if is_hot:
-        from memrepo.views.hot import hot_changes
-
-        found = hot_changes(tree.state(), hot_rules(work))
-        pages |= {page.path for page in found if isinstance(page, Write | Delete)}
-    return pages
+    kind = f"pages {hot_rules(work).path}"
+    return work.answer(kind, bool, lambda: rendered or not derived_files(work, work.tree.state()))
 
 
 def hot_rules(work: Work) -> HotRules:

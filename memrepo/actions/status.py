@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import hot_rules, stale_pages
+from memrepo.actions.landing import hot_rules
 from memrepo.actions.pending import (
     Budgets,
     all_waiting,
@@ -119,7 +119,6 @@ class Result(Survey, frozen=True, kw_only=True):
     runs: int
     last_run: LastRun | None
     schedule: Timetable
-    stale_views: tuple[str, ...]
     unmatched: Unmatched
     budgets: Budgets
     hot_cache: str
@@ -161,8 +160,6 @@ def status(work: Work, request: StatusRequest) -> Result:
     asked = tuple(corrections_waiting(work))
     wanted = (*needs(waits, times, found.contradictions, left, len(found.marked)), *asked)
     problems = (*found.problems, *damaged, *_problems(work, dirty))
-    # Without views, no run has made any yet.
-    has_views = bool(work.tree.files.below(layout.area("views")))
     exit_ = Exit.NO if request.exit_code and wanted else Exit.DONE
     surveyed = {name: getattr(found, name) for name in Survey.__struct_fields__}
     return Result(
@@ -183,7 +180,6 @@ def status(work: Work, request: StatusRequest) -> Result:
         if last
         else None,
         schedule=times,
-        stale_views=stale_pages(work) if has_views else (),
         unmatched=find_unmatched(work),
         budgets=left,
         hot_cache=_moved_cache(work),

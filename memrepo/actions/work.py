@@ -384,25 +384,18 @@ class Work:
         return f"{title} (memrepo) <{slugify(name) or 'agent'}@memrepo.invalid>"
 
     def answer(
-        self,
-        kind: str,
-        type_: type[T],
-        compute: Callable[[], T],
-        *,
-        of: Collection[str] = (),
-        renew: bool = False,
+        self, kind: str, type_: type[T], compute: Callable[[], T], *, of: Collection[str] = ()
     ) -> T:
         """Return what a function of this commit's files and of the configuration returns.
 
         The answer is stored until the commit, the configuration or the caller's scope changes.
         `of` has the paths of the files and folders that it depends on, by default all. `compute`
-        may read nothing from the work tree, unless `kind` names what it found there. `renew`
-        replaces the stored answer.
+        may read nothing from the work tree, unless `kind` names what it found there.
         """
         config = self.store.work.read(self.tree.layout.config) or b""
         ids = [self.tree.files.id_of(path) for path in of] or self.tree.commit
         key = digest([ids, self.call.scope, config.decode("utf-8", "replace")])
-        return self.store.cache.answer(kind, key, type_, compute, renew=renew)
+        return self.store.cache.answer(kind, key, type_, compute)
 
     def landed(self) -> list[LogEntry]:
         """Return the landings of all runs contained in this commit, newest first."""

@@ -220,15 +220,10 @@ class MemoryCache:
         if fresh and self._write(write):
             self._stored |= {blob: len(memory.derived) for blob, memory in fresh.items()}
 
-    def answer(
-        self, kind: str, key: str, type_: type[T], compute: Callable[[], T], *, renew: bool = False
-    ) -> T:
-        """Return the stored answer of a kind if its key is the given one, or else compute it.
-
-        `renew` computes it in any case.
-        """
+    def answer(self, kind: str, key: str, type_: type[T], compute: Callable[[], T]) -> T:
+        """Return the stored answer of a kind if its key is the given one, or else compute it."""
         by_key = "SELECT value FROM answer WHERE kind = ? AND key = ?"
-        for (value,) in () if renew else self._select(by_key, (kind, key)):
+        for (value,) in self._select(by_key, (kind, key)):
             with suppress(*_UNREADABLE):
                 return msgspec.json.decode(value, type=type_)
         found = compute()

@@ -17,7 +17,7 @@ import msgspec
 
 from memrepo.core.errors import UsageError
 from memrepo.core.ids import digest, normalise, slugify, visible
-from memrepo.core.layout import Layout, asset, below, own_text, stamped
+from memrepo.core.layout import asset, below, own_text, stamped
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import read_table, regex
 from memrepo.core.secrets import has_clean_body, without_secrets
@@ -122,16 +122,6 @@ def _pages(state: State, personal: bool) -> Iterator[tuple[str, bytes]]:
         folder = _folder(scope)
         for name, data in _pages_of(state, found, folder, personal):
             yield state.layout.view(folder + name), data
-
-
-def paths_of(memory: Memory, layout: Layout, personal: bool) -> set[str]:
-    """Return the paths of the pages on which a memory may be shown."""
-    if memory.status != "active":
-        return set()
-    views = (view for view in VIEWS if view.name == memory.home and (personal or not view.personal))
-    found = {view.name for view in views if memory.standing not in _HIDDEN_STANDINGS}
-    found |= {TOPICS} if topics_of([memory], lexicon()) else set()
-    return {layout.view(_folder(memory.scope) + name) for name in found}
 
 
 def _folder(scope: str) -> str:

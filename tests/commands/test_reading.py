@@ -208,19 +208,7 @@ def test_status_says_what_is_left_of_budgets(cold_repo: Path) -> None:
     assert f"spent      nothing today, nothing this month, {limits}\n" in said
 
 
-def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) -> None:
-    assert done(small_repo, "status")["stale_views"] == []
-    done(small_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
-    assert done(small_repo, "status")["stale_views"] == ["views/LTMEMORY.md", "views/TOPICS.md"]
-    assert "2 pages are out of date" in memrepo(small_repo, "status", as_json=False).out
-    done(small_repo, "run", now=LATER)
-    assert done(small_repo, "status")["stale_views"] == []
-
-
-def test_a_written_memory_is_neither_rendered_nor_searched_with_all_the_others(
-    small_repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`status` names the pages of what changed, and a run keeps what it found of each memory."""
+def test_a_run_keeps_what_it_found_of_each_memory(small_repo: Path) -> None:
     done(small_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
     done(small_repo, "run", now=LATER)
     with open_repository(small_repo) as store:
@@ -229,19 +217,20 @@ def test_a_written_memory_is_neither_rendered_nor_searched_with_all_the_others(
     stored = known.read({blob: path for path, blob in files.items()})
     searched = [m for m in stored.values() if any("clean body" in rule for rule in m.derived)]
     assert len(stored) == len(files) < 2 * len(searched)
+
+
+def test_a_run_without_news_renders_the_pages_once(
+    small_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(small_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
+    assert "deploy key" not in (small_repo / "views" / "LTMEMORY.md").read_text()
+    done(small_repo, "run", now=LATER)
+    assert "deploy key" in (small_repo / "views" / "LTMEMORY.md").read_text()
+    head = git(small_repo, "rev-parse", "HEAD")
+    done(small_repo, "run", now=LATER)
     monkeypatch.setattr(pages, "render_views", None)
-    done(small_repo, "add", "The spare key hangs in the shed.", "--type", "fact")
-    assert done(small_repo, "status")["stale_views"] == ["views/LTMEMORY.md", "views/TOPICS.md"]
-
-
-def test_status_names_the_page_that_a_file_without_a_commit_displaces(small_repo: Path) -> None:
-    git(small_repo, "rm", "-q", "MEMORY.md")
-    git(small_repo, "commit", "-qm", "Delete the page", "--no-verify")
-    assert done(small_repo, "status")["stale_views"] == ["MEMORY.md"]
-    (small_repo / "MEMORY.md").write_text("# Mine\n")
-    assert done(small_repo, "status")["stale_views"] == ["HOT.md"]
-    (small_repo / "MEMORY.md").unlink()
-    assert done(small_repo, "status")["stale_views"] == ["MEMORY.md"]
+    done(small_repo, "run", now=LATER)
+    assert git(small_repo, "rev-parse", "HEAD") == head
 
 
 def test_search_sees_work_that_is_not_committed_and_forgets_what_was_undone(

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.landing import (
     Landing,
+    are_pages_current,
     derived_files,
     prepare,
     redact_steps,
     restore_pages,
     retried,
-    stale_pages,
 )
 from memrepo.actions.pending import PREFIX, all_waiting, put_away, refuse_no_room
 from memrepo.actions.run.decide import Decisions, add_upkeep, decide
@@ -467,10 +467,7 @@ def draft(work: Work, plan: RunPlan, found: Decisions, run: str) -> None:
     work.store.notices += (one for one in redacted if one not in work.store.notices)
     state = apply_steps(plan.state, steps)
     # Most runs change nothing, and rendering the pages takes the most time of them.
-    is_stale = not steps and bool(stale_pages(work))
-    pages = derived_files(work, state) if steps or is_stale else []
-    if is_stale and not pages:  # what changed is on no page
-        stale_pages(work, rendered=True)
+    pages = derived_files(work, state) if steps or not are_pages_current(work) else []
     # Without any change, a run is recorded only for the cost of its questions.
     cost = found.receipt.usage.calls
     if not (steps or pages or found.consumed or plan.is_upgrade or cost):
@@ -629,7 +626,7 @@ def land(work: Work, made: Decisions, reason: str, *, dry_run: bool = False) -> 
     if dry_run:
         return
     tip = work.store.land(landing.chain, made.run)
-    stale_pages(work.at(work.store.snapshot(tip), work.config), rendered=True)
+    are_pages_current(work.at(work.store.snapshot(tip), work.config), rendered=True)
 
 
 def _landing(work: Work, found: Decisions, reason: str = "") -> Landing:

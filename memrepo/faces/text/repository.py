@@ -223,9 +223,6 @@ def _noted(result: standing.Result) -> Iterator[str]:
         yield f"first page in {result.hot_cache}: memrepo did not write {result.hot_place}"
     if result.hooks:
         yield f"hooks      {result.hooks}"
-    if result.stale_views:
-        behind = counted(len(result.stale_views), "page is", "pages are")
-        yield f"views      {behind} out of date: the next run regenerates them"
 
 
 def _scheduled(result: standing.Result) -> Iterator[str]:

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from memrepo.read.thoughts import Unit
 
 
-MARK = "(purged)"
-"""The replacement of a purged value. It is a plain word in YAML, JSON and markdown."""
+MARK = "PURGED"
+"""The replacement of a purged value. It is a plain word in YAML, JSON, TOML and markdown."""
 NAME_MARK = "purged"
-"""The replacement of a purged value in a name. It is a part of `MARK`."""
+"""The replacement of a purged value in a name."""
 LEAST, LEAST_WIDE = 4, 2
 """The minimum number of letters of a value. A shorter value would match too many other words."""
 LONGEST_BREAK = 24
@@ -308,8 +308,6 @@ def joined(spans: Iterable[Span]) -> list[Span]:
     return found
 
 
-TABLES = ".toml"
-"""Ending of TOML files. The value may be in a key, where no brackets are allowed."""
 WORD = regex(r"[^\W_]+")
 _ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
 _OBJECT = regex(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
@@ -329,9 +327,9 @@ _ROW = regex(r"(?<=^\| )[^\s|]+(?= \| \d+ \|$)", re.MULTILINE)
 _ITEM = regex(r"[^|,;:\[\](){}\"'`\n]+")
 """What is by itself in a line, a list or a cell."""
 _NO_DATE = regex(
-    rf"(?m)^(?=valid_\w+: *['\"]?{NAME_MARK})"
-    rf"|(?<=\d), {NAME_MARK}[\w:.+-]*(?: unit| file| commit)?(?=['\"]?$)"
-    rf"|(?<=\d, ){NAME_MARK}[\w:.+-]*(?: unit| file| commit)? "
+    rf"(?m)^(?=valid_\w+: *['\"]?{MARK})"
+    rf"|(?<=\d), {MARK}[\w:.+-]*(?: unit| file| commit)?(?=['\"]?$)"
+    rf"|(?<=\d, ){MARK}[\w:.+-]*(?: unit| file| commit)? "
 )
 """A date that was the value. No mark is a date, so the field becomes a comment."""
 _MADE = re.compile(rb'(?:tree|object) [0-9a-f]{40,64}\n|\{\n "base": "')
@@ -354,9 +352,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """The values to remove, and the replacements of names, ids and hashes made from them.
 
     `seed` makes the replacements distinct and unpredictable. `words` are the folded words that
-    only the value has: a page or a header may list only them. `tables` are the blobs of TOML files.
-    `own` are the sentences of memrepo that the value occurs in: these stay. `prepare` drops those
-    that people wrote, too.
+    only the value has: a page or a header may list only them. `own` are the sentences of memrepo
+    that the value occurs in: these stay. `prepare` drops those that people wrote, too.
     """
 
     needles: tuple[Needle, ...]
@@ -364,7 +361,6 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     ids: Mapping[str, str] = msgspec.field(default_factory=dict)
     names: Mapping[str, str] = msgspec.field(default_factory=dict)
     words: frozenset[str] = frozenset()
-    tables: frozenset[str] = frozenset()
     own: tuple[str, ...] = ()
 
     # -- finding -----------------------------------------------------------------------------
@@ -426,35 +422,30 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     # -- replacing ---------------------------------------------------------------------------
 
-    def text(self, text: str, rename: Rename, *, is_table: bool = False) -> str:
+    def text(self, text: str, rename: Rename) -> str:
         """Return a text with the value removed and all old ids replaced by new ones."""
         text = self._named(text)
         if self.ids:
             text = _TRAIT.sub(self._trait, text)
             text = _ID.sub(lambda m: self.ids.get(m[0], m[0]), text)
         text = _OBJECT.sub(lambda m: self.ids.get(m[0]) or rename(m[0]), text)
-        return self.clear(text, is_table=is_table)
+        return self.clear(text)
 
-    def clear(self, text: str, *, is_table: bool = False) -> str:
-        """Return a text with the value removed. A header gets a mark that tags may have.
-
-        A file of tables is a header as a whole.
-        """
+    def clear(self, text: str) -> str:
+        """Return a text with the value removed."""
         spans = self.spans(text)
-        head = len(text) if is_table else _head(text)
-        inner = [span for span in spans if span[0] < head]
-        text = replaced(text, spans[len(inner) :])
-        text = replaced(text, inner, NAME_MARK)
-        return _NO_DATE.sub(lambda m: "" if m[0] else "# ", text, len(inner)) if inner else text
+        inner = sum(start < _head(text) for start, _ in spans)
+        text = replaced(text, spans)
+        return _NO_DATE.sub(lambda m: "" if m[0] else "# ", text, inner) if inner else text
 
-    def file(self, data: bytes, rename: Rename, *, is_table: bool = False) -> bytes:
+    def file(self, data: bytes, rename: Rename) -> bytes:
         """Return a file with the value removed. The stamp of a generated page is recomputed."""
         before = _text(data)
-        after = self.text(before, rename, is_table=is_table)
+        after = self.text(before, rename)
         if _is_ours(data):
             after = replaced(after, joined(self._excerpts(after)))
         if words := [*self._items(after, data)]:
-            after = replaced(after, words, MARK if is_page(data) else NAME_MARK)
+            after = replaced(after, words)
         if standing_of("view", data) == "ours":
             parts = {part for needle in self.needles for part in needle.words}
             after = _ROW.sub(lambda m: MARK if fold(m[0]) in parts else m[0], after)
@@ -582,7 +573,7 @@ def prepare(
     found = _Found(edit, layout)
     for file in files():
         found.look(file)
-    edit = replace(edit, ids=found.settled(), tables=frozenset(found.tables))
+    edit = replace(edit, ids=found.settled())
     names = {n: new for n in found.memories if (new := edit.memory_name(n)) != n}
     names |= {n: new for n in found.names if (new := edit.path(n)) != n}
     stems = {n[:-3]: new[:-3] for n, new in names.items() if n in found.memories}
@@ -590,7 +581,7 @@ def prepare(
     blobs: dict[str, str] = {}
     for file in files():  # manifests name the versions of sources
         if file.blob and layout.area("sources") in file.path:
-            data = edit.file(file.data, str, is_table=file.blob in edit.tables)
+            data = edit.file(file.data, str)
             if data != file.data:
                 blobs[file.blob] = _blob_id(data, len(file.blob))
     return replace(edit, ids={**edit.ids, **blobs})
@@ -640,7 +631,6 @@ class _Found:
         self.edit, self.layout = edit, layout
         self.names = set[str]()
         self.memories = set[str]()
-        self.tables = set[str]()
         self._ids: dict[str, str] = {}
         self._cases = set[tuple[str, frozenset[str]]]()
 
@@ -649,8 +639,6 @@ class _Found:
         area = file.path.removeprefix(self.layout.prefix).partition("/")[0]
         *folders, name = file.path.split("/")
         self.names.update(folders)
-        if name.endswith(TABLES):
-            self.tables.add(file.blob)
         if self.layout.is_memory(file.path):
             self.memories.add(name)
             self._memory(file)
@@ -687,8 +675,7 @@ class _Found:
         from memrepo.read.thoughts import scan
 
         new_path = self.edit.path(file.path)
-        is_table = file.path.endswith(TABLES)
-        data = _bytes(self.edit.clear(_text(file.data), is_table=is_table))
+        data = _bytes(self.edit.clear(_text(file.data)))
         for named in (self.layout.source_name, str):
             old, new = named(file.path), named(new_path)
             for one, other in _pairs(scan(old, file.data).units, scan(new, data).units):

@@ -468,7 +468,7 @@ def purged_elsewhere(git: Git, *tips: str) -> str:
     return ""
 
 
-_PURGED = regex(rf"{re.escape(MARK)}|\b{NAME_MARK}-[0-9a-f]{{6}}")
+_PURGED = regex(rf"{MARK}|\b{NAME_MARK}-[0-9a-f]{{6}}")
 
 
 def _count_purged(git: Git, commit: str) -> int:

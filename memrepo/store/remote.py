@@ -30,7 +30,7 @@ import msgspec
 
 from memrepo.core.errors import GitFailed, StoreError, one_line
 from memrepo.core.patterns import regex
-from memrepo.merge.purging import TABLES, Edit, File
+from memrepo.merge.purging import Edit, File
 from memrepo.store.git import Git, git_alive, purged_folder, scratch
 from memrepo.store.objects import TreeEntry
 
@@ -402,8 +402,7 @@ def _filter(repo: Repo, new: Path, edit: Edit, refs: list[str], commits: dict[st
         return lambda word: commits.get(word) or rename(word.encode()).decode()
 
     def blob(found: Any, metadata: Mapping[str, Any]) -> None:
-        is_table = found.original_id.decode() in edit.tables
-        found.data = edit.file(found.data, renamed(metadata), is_table=is_table)
+        found.data = edit.file(found.data, renamed(metadata))
 
     def words(found: Any, metadata: Mapping[str, Any]) -> None:
         found.message = edit.message(found.message, renamed(metadata))
@@ -548,8 +547,7 @@ def _clean_file(root: Path, path: Path, plan: RewritePlan) -> None:
             path.symlink_to(os.fsdecode(edited))
     elif path.is_file():
         data = path.read_bytes()
-        is_table = path.suffix == TABLES
-        if (edited := plan.edit.file(data, plan.rename, is_table=is_table)) != data:
+        if (edited := plan.edit.file(data, plan.rename)) != data:
             draft = scratch(path.parent, ".memrepo-", edited)
             draft.chmod(path.stat().st_mode & 0o7777)
             draft.replace(path)

@@ -148,7 +148,7 @@ def twins(bare: Path, here: str, there: str, subject: str) -> str:
 
 @pytest.mark.parametrize("mark", ["\u2028", "\x0c", "\x1c", "\x85"])
 def test_a_purge_elsewhere_is_found_whatever_a_subject_contains(bare: Path, mark: str) -> None:
-    here = twins(bare, "Ana likes\ntea.\n", "(purged) tea.\n", f"Add{mark}a line")
+    here = twins(bare, "Ana likes\ntea.\n", "PURGED tea.\n", f"Add{mark}a line")
     with opened(bare) as found:
         assert history.purged_elsewhere(found) == here
 

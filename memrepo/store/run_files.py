@@ -2,7 +2,7 @@
 
 A retrieval or the start of a session waits in a file, the buffer. A run closes the buffer into a
 segment, and its manifest has the segments that no earlier manifest has, so they travel with the
-history. A segment is counted once by its name. A file caches the sum of all segments at HEAD.
+history. A segment is counted once by its name.
 
 Each answer of a judge is on disk before the next question is sent, so a killed process loses only
 the current question. A run that completes removes the answers that it used.
@@ -40,7 +40,6 @@ from memrepo.store.git import keep_newest, lock, lock_file, scratch
 from memrepo.store.repo import Repository
 
 BUFFER = "access.jsonl"
-NAME = "access.json"
 FULL_BYTES = 10_000
 """Size of the buffer at which `record` closes it. An event has about 100 bytes."""
 KEPT = 100
@@ -50,10 +49,8 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class _Sum(msgspec.Struct, kw_only=True):
-    """The cached sum of the segments in the manifests of a tree, whose folder has the id `runs`."""
+    """The names and the sum of the segments in the manifests of a tree."""
 
-    runs: str = ""
-    counted: dict[str, str] = msgspec.field(default_factory=dict)
     names: set[str] = msgspec.field(default_factory=set)
     total: Accesses = msgspec.field(default_factory=Accesses)
 
@@ -121,32 +118,14 @@ class Ledger:
         """Return the sum of the segments in the manifests at HEAD, from the cache if possible."""
         tree = self._store.snapshot(self._store.head())
         area = tree.layout.area("runs")
+
+        def count() -> _Sum:
+            manifests = tree.files.many(tree.files.below(area).values()).values()
+            found = dict(pair for data in manifests for pair in segments_of(data or b"{}"))
+            return _Sum(names={*found}, total=united(found.values()))
+
         runs = tree.files.id_of(area.rstrip("/"))
-        if not runs:
-            return _Sum()
-        known, cache = _Sum(), self.folder / NAME
-        with suppress(OSError, *_UNREADABLE):
-            known = msgspec.json.decode(cache.read_bytes(), type=_Sum)
-        if known.runs == runs:
-            return known
-        files = tree.files.below(area)
-        if not known.counted.items() <= files.items():
-            known = _Sum()  # a manifest is gone: count all
-        new = {path: blob for path, blob in files.items() if path not in known.counted}
-        data = tree.files.many(new.values())
-        found = (pair for path in sorted(new) for pair in segments_of(data[new[path]] or b"{}"))
-        fresh = {name: one for name, one in found if name not in known.names}
-        known = _Sum(
-            runs=runs,
-            counted=dict(files),
-            names={*known.names, *fresh},
-            total=united([known.total, *fresh.values()]),
-        )
-        with suppress(OSError):  # the folder is not writable
-            draft = cache.with_name(f"{NAME}.{os.getpid()}.new")
-            draft.write_bytes(msgspec.json.encode(known))
-            draft.replace(cache)
-        return known
+        return self._store.cache.answer("accesses", runs, _Sum, count) if runs else _Sum()
 
 
 def _read_events(path: Path) -> Accesses:

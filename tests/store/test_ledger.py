@@ -16,7 +16,7 @@ from memrepo.core.manifest import RETRIEVAL, Event
 from memrepo.core.times import format_time, parse_time
 from memrepo.store import run_files as ledgers
 from memrepo.store.repo import open_repository
-from memrepo.store.run_files import BUFFER, NAME, Ledger, segments_of
+from memrepo.store.run_files import BUFFER, Ledger, segments_of
 
 
 def event(at: int, memory: str = "m", session: str = "s") -> Event:
@@ -85,20 +85,6 @@ def test_a_torn_line_is_passed_over_and_the_next_is_whole(repo: Path) -> None:
         assert ledger.accesses().of("m").total == 2
         ledger.close()
         assert ledger.accesses().of("m").total == 2
-
-
-@pytest.mark.parametrize("damage", [b"", b"not a database", None])
-def test_a_damaged_cache_is_built_again(repo: Path, damage: bytes | None) -> None:
-    with opened(repo) as ledger:
-        ledger.record([event(1)])
-    land(repo, 1)
-    path = repo / ".git" / "memrepo" / NAME
-    assert total(repo) == 1
-    if damage is None:
-        path.unlink()
-    else:
-        path.write_bytes(damage)
-    assert total(repo) == 1
 
 
 def test_a_reverted_run_leaves_its_retrievals_to_the_next(repo: Path) -> None:

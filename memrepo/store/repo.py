@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -721,21 +720,9 @@ class WorkTree:
                 adopted.append(path)
             else:
                 blocked.add(path)
-        if left_out := self._left_out(blocked):
-            folders = sorted({str(PurePosixPath(path).parent) for path in left_out})
-            raise StoreError("left-out", path=left_out[0], folders=shlex.join(folders[:5]))
         if blocked:
             raise FilesInTheWay(sorted(blocked))
         return tuple(adopted), tuple(kept)
-
-    def _left_out(self, paths: Iterable[str]) -> list[str]:
-        """Return the sorted paths of files that a sparse checkout leaves out of the work tree."""
-        missing = [path for path in paths if self._stat(path) is None]
-        if not missing:
-            return []
-        some = ("--", *missing) if len(missing) < _FEW_PATHS else ()
-        listed = self.repo.call("ls-files", "-t", "-z", *some, env=self._env).split("\0")
-        return sorted({line[2:] for line in listed if line.startswith("S ")}.intersection(missing))
 
     def _is_before(self, path: str, changed: Mapping[str, ChangedFile]) -> bool:
         """Return whether a path is as before a change. Folders that the change empties are free."""

@@ -143,24 +143,6 @@ def test_a_persons_work_on_a_path_to_be_written_is_left_alone(repo: Path, how: s
     refused(repo, 5, f"on paths to be written: {path}" if "program" in how else path, "run")
 
 
-def test_a_file_that_a_sparse_checkout_leaves_out_is_told(repo: Path) -> None:
-    memory = next(m for m in driving.memories(repo).values() if not m.is_note)
-    path = memory.path
-    git(
-        repo, "update-index", "-q", "--refresh"
-    )  # or git finds the files of this copy changed, and leaves them
-    git(repo, "sparse-checkout", "set", "--cone", "sources", "runs", "views")
-    assert not (repo / path).exists()
-    refused(repo, 5, "sparse checkout", "edit", memory.id, "--text", "The pump is red.")
-    answer = driving.memrepo(repo, "edit", memory.id, "--text", "The pump is red.")
-    (command,) = [
-        w for w in answer.error["fix"].split("`") if w.startswith("git sparse-checkout add")
-    ]
-    git(repo, *command.split()[1:])
-    driving.done(repo, "edit", memory.id, "--text", "The pump is red.")
-    assert "The pump is red." in (repo / path).read_text()
-
-
 @pytest.mark.parametrize("area", ["memories", "sources", "views", "runs"])
 def test_an_area_that_became_a_link_is_never_written_through(repo: Path, area: str) -> None:
     outside = repo.parent / "outside"

@@ -19,6 +19,11 @@ TEXT = re.compile(r"[A-Za-z`]{2,}[,;:)'\"`]* [(`'\"]?[A-Za-z{]{2,}")
 """Two words with a blank between them."""
 OTHER = re.compile(r"\\|\(\?|\b(?:SELECT|INSERT|CREATE|DELETE|UPDATE|PRAGMA|WHERE) ")
 """Patterns and SQL."""
+TABLES = {
+    "memrepo/core/errors.toml": r"""^(?:message|fix) = ["'](.+)["']$""",
+    "memrepo/core/messages.toml": r'"([^"]+ [^"]+)"(?=[],\n])',
+}
+"""Files with texts, and the pattern of a text in each."""
 PATTERNS = {"regex", "compile", "execute", "executemany", "executescript"}
 """Functions whose arguments are patterns or SQL."""
 
@@ -77,9 +82,9 @@ def listing() -> str:
     for name, tree in modules():
         if found := [text for _, text in messages(tree)]:
             parts.append("\n".join([name, *(f"  {text}" for text in found)]))
-    path = ROOT / "memrepo/core/errors.toml"
-    texts = re.findall(r"""^(?:message|fix) = ["'](.+)["']$""", path.read_text("utf-8"), re.M)
-    parts.append("\n".join([path.relative_to(ROOT).as_posix(), *(f"  {text}" for text in texts)]))
+    for name, form in TABLES.items():
+        texts = re.findall(form, (ROOT / name).read_text("utf-8"), re.M)
+        parts.append("\n".join([name, *(f"  {text}" for text in texts)]))
     return "\n\n".join(parts) + "\n"
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from memrepo.core.ids import visible
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import read_table, regex
 
 if TYPE_CHECKING:
     from memrepo.core.memory import Memory
@@ -72,57 +74,15 @@ def counted_as(count: int, many: str) -> str:
     """Format a count and its words. A known noun among the first two is inflected: `1 new note`."""
     words = many.split(" ")
     if count == 1:
-        words[:2] = [_ONE.get(word, word) for word in words[:2]]
+        words[:2] = [_table()["one"].get(word, word) for word in words[:2]]
     return " ".join((str(count), *words))
 
 
-_ONE = {
-    "candidates": "candidate",
-    "claims": "claim",
-    "entries": "entry",
-    "files": "file",
-    "links": "link",
-    "memories": "memory",
-    "moves": "move",
-    "notes": "note",
-    "sources": "source",
-    "statements": "statement",
-    "summaries": "summary",
-    "units": "unit",
-}
-
-
-_WORDS: Mapping[str, tuple[str, str]] = {
-    "create": ("Add {type}", "Add {many}{origin}"),
-    "import": ("Import {type}", "Import {many}{origin}"),
-    "reword": ("Reword {type}", "Reword {many}"),
-    "edit": ("Edit {type}", "Edit {many}"),
-    "retire": ("Retire {type}", "Retire {many} whose source is gone"),
-    "confirm": ("Update sources of {type}", "Update sources of {many}"),
-    "tier": ("Move {type} to {tier}", "Move {many} to {tier}"),
-    "decay": ("Change decay of {type}", "Change decay of {many}"),
-    "prune": ("Remove {type}", "Remove {many}"),
-    "nominate": ("Judge nominated {type}", "Judge {many} that were nominated"),
-    "promote": ("Show on first page", "Show {many} on the first page"),
-    "demote": ("Take off first page", "Take {many} off the first page"),
-    "pin": ("Pin {type}", "Pin {many}"),
-    "archive": ("Archive {type}", "Archive {many}"),
-    "restore": ("Restore {type}", "Restore {many}"),
-    "link": ("Link {type}", "Link {many}"),
-    "reject": ("Reject {type}", "Reject {many}"),
-    "unreject": ("Lift rejection of {type}", "Lift rejection of {many}"),
-    "forget": ("Forget {type}", "Forget {many}"),
-}
-"""The start of a commit subject by operation: for one memory, whose text follows, and for several.
-"""
-_BY_HAND = {"reword": ("Correct {type}", "Correct {many}"), "confirm": ("Confirm {type}",) * 2}
-"""The start of the subject if no run decided the change."""
-_PAIRS = {
-    "flag": "Mark contradiction: {} / {}",
-    "resolve": "Settle contradiction: {} / {}",
-    "link": "Link: {} -> {}",
-}
-"""The subject of a commit about two memories."""
+@cache
+def _table() -> Mapping[str, Any]:
+    """Return the words of subjects, by their section of `messages.toml`."""
+    found: Mapping[str, Any] = read_table(Path(__file__).with_suffix(".toml"))
+    return found
 
 
 def message(
@@ -173,12 +133,11 @@ def _subject(
     if step.op == "compress":
         count = counted(len(found) - 1, "memory", "memories")
         return _with_words(f"Summarise {count}: ", found[0])
-    if step.op in _PAIRS and len(found) == 2 and step.memories:
-        half = (SUBJECT_LENGTH - len(_PAIRS[step.op]) + 4) // 2
-        return _PAIRS[step.op].format(*(words_of(memory, half) for memory in found))
-    one, many = (not by_run and _BY_HAND.get(step.op)) or _WORDS.get(
-        step.op, (step.op.capitalize(),) * 2
-    )
+    if (pair := _table()["pairs"].get(step.op)) and len(found) == 2 and step.memories:
+        half = (SUBJECT_LENGTH - len(pair) + 4) // 2
+        return str(pair).format(*(words_of(memory, half) for memory in found))
+    usual = _table()["subjects"].get(step.op, (step.op.capitalize(),) * 2)
+    one, many = usual if by_run else _table()["by_hand"].get(step.op, usual)
     if step.op == "retire" and all(memory.status == "active" for memory in found):
         one, many = "Mark {type} for removal", "Mark {many} for removal"
     if step.op == "reword" and all(memory.is_note for memory in found):

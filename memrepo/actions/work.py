@@ -144,9 +144,6 @@ NoTouch = Annotated[bool, option("do not count this as a use of the memories", "
 At = Annotated[
     str, option("as it was at a commit, or at the end of a day", "--at", metavar="REV|DATE")
 ]
-ValidAt = Annotated[
-    str, option("only statements that were valid at that time", "--valid-at", metavar="DATE")
-]
 
 
 class Writes(Protocol):

@@ -92,7 +92,7 @@ class OpenRepository:
         """Return at most `limit` memories that match a query, with the best match first.
 
         `fields` are options of `memrepo search`: `types`, `tags`, `scopes`, `statuses`, `at`,
-        `valid_at`, `max_tokens`, `recency_weight`, `layered` and `no_touch`. A hit has all of the
+        `max_tokens`, `recency_weight`, `layered` and `no_touch`. A hit has all of the
         `tags`. A hit has one of the `scopes` or belongs to the whole repository. `at` is a commit,
         a run or a date, and searches the memory of that time. `max_tokens` limits the total size of
         the texts. A token is four characters, or one character in scripts without spaces. The first

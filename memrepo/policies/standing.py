@@ -1,25 +1,23 @@
-"""Determine the trust, doubts, validity, succession and contradictions of memories.
+"""Determine the trust, doubts, succession and contradictions of memories.
 
-All of it is computed on reading. A period of validity is half open: it includes `since` and
-excludes `until`. None means unbounded (docs/recall.md). A contradiction is a `contradicts` link
-between two memories. Its id is a hash of both.
+All of it is computed on reading. A contradiction is a `contradicts` link between two memories. Its
+id is a hash of both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, tzinfo
+from datetime import datetime
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core.ids import digest, visible
 from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
-from memrepo.core.times import EARLIEST, extent, format_time
+from memrepo.core.times import EARLIEST, format_time
 from memrepo.policies.claims import is_by_person
 
 if TYPE_CHECKING:
@@ -151,102 +149,6 @@ def _retired(memory: Memory) -> str:
     day = last.run[:8]
     since = f" since {day[:4]}-{day[4:6]}-{day[6:]}" if day.isdigit() and len(day) == 8 else ""
     return f"marked for removal{since}: its source line is gone from {where}"
-
-
-Bound = Literal[
-    "", "valid_from", "valid_until", "successor", "superseded_at", "predecessor", "unknown"
-]
-
-
-class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """The period in which a memory was true, and the origin of its start and end.
-
-    None means unbounded.
-
-    `successor` is the `valid_from` of the memory that replaced it. `predecessor` is when it
-    replaced another memory. `unknown` means that it was replaced at an unknown time. It then counts
-    as never true.
-    """
-
-    since: datetime | None = None
-    until: datetime | None = None
-    since_from: Bound = ""
-    until_from: Bound = ""
-
-    def holds(self, moment: datetime) -> bool:
-        """Return whether the memory was true at a given time."""
-        return (self.since is None or self.since <= moment) and (
-            self.until is None or moment < self.until
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the period as JSON."""
-        unknown = self.until_from == "unknown"
-        return {
-            "since": format_time(self.since) if self.since else None,
-            "since_from": self.since_from,
-            "until": format_time(self.until) if self.until and not unknown else None,
-            "until_from": self.until_from,
-        }
-
-
-def span_of(memory: Memory, memories: Mapping[str, Memory], zone: tzinfo) -> Span:
-    """Return the period in which a memory was true, with its dates read in time zone `zone`.
-
-    It ends at the earlier of `valid_until` (including a given day) and its replacement. The time of
-    the replacement is the successor's `valid_from`, or else `superseded_at`. It starts at
-    `valid_from`, or else when it replaced another memory. Archived and forgotten memories have a
-    period too.
-    """
-    since, since_from = _start(memory, memories, zone)
-    span = Span(since=since, since_from=since_from)
-    text = memory.valid_until
-    if text:
-        span = replace(span, until=extent(text, zone)[1], until_from="valid_until")
-    for end, why in _ends(memory, memories, zone):
-        if span.until is None or end < span.until:
-            span = replace(span, until=end, until_from=why)
-    return span
-
-
-def true_at(memories: Mapping[str, Memory], moment: datetime, zone: tzinfo) -> dict[str, Memory]:
-    """Return the memories that were true at a given time, whatever their status."""
-    return {
-        id_: memory
-        for id_, memory in memories.items()
-        if span_of(memory, memories, zone).holds(moment)
-    }
-
-
-def _start(
-    memory: Memory, memories: Mapping[str, Memory], zone: tzinfo
-) -> tuple[datetime | None, Bound]:
-    if text := memory.valid_from:
-        return extent(text, zone)[0], "valid_from"
-    replaced = (memories[id_] for id_ in memory.supersedes if id_ in memories)
-    moments = [
-        when for old in replaced if memory.id in old.superseded_by and (when := old.superseded_at)
-    ]
-    return (min(moments), "predecessor") if moments else (None, "")
-
-
-def _ends(
-    memory: Memory, memories: Mapping[str, Memory], zone: tzinfo
-) -> Iterator[tuple[datetime, Bound]]:
-    """Yield the times at which successors replaced a memory. An active memory was not replaced."""
-    successors = memory.superseded_by
-    if memory.status == "active" or not (successors or memory.status == "superseded"):
-        return
-    dated = [
-        extent(text, zone)[0]
-        for id_ in successors
-        if id_ in memories and (text := memories[id_].valid_from)
-    ]
-    yield from ((moment, "successor") for moment in dated)
-    if len(dated) == len(successors) > 0:
-        return
-    when = memory.superseded_at
-    yield (when, "superseded_at") if when else (EARLIEST, "unknown")
 
 
 def before(memory: Memory, memories: Mapping[str, Memory]) -> tuple[Memory, ...]:

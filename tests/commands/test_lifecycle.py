@@ -151,9 +151,7 @@ def test_a_reconciliation_moves_nothing(small_repo: Path) -> None:
     assert moves(small_repo) == before
 
 
-@pytest.mark.parametrize(
-    "option", ["--type=fact", "--status=archived", "--at=HEAD", "--valid-at=2026-03-01"]
-)
+@pytest.mark.parametrize("option", ["--type=fact", "--status=archived", "--at=HEAD"])
 def test_what_a_layered_search_cannot_heed_is_refused(small_repo: Path, option: str) -> None:
     refused = memrepo(small_repo, "search", "--layered", "zebra", "crossing", option)
     assert refused.exit == 2

@@ -163,54 +163,6 @@ def test_export_at_writes_what_an_export_there_would_have_written(
     assert files(tmp_path / "then") == files(tmp_path / "there")
 
 
-# -- what was true then --------------------------------------------------------------------------
-
-
-def dated(repo: Path) -> tuple[str, str]:
-    """Let the successor hold from 10 February on; return both ids."""
-    old, new = by_text(repo, "every 3 days"), by_text(repo, "every 5 days")
-    done(repo, "edit", new.id, "--set", "valid_from=2026-02-10", now="2026-03-04T09:00:00Z")
-    return old.id, new.id
-
-
-@pytest.mark.parametrize(
-    ("flags", "days"),
-    [
-        ((), "5"),
-        (("--valid-at", "2026-03-01"), "5"),
-        (("--valid-at", "2026-02-10"), "5"),
-        (("--valid-at", "2026-02-09"), "3"),
-        (("--valid-at", "2026-02-09T23:59:59"), "3"),
-        (("--valid-at", "2026-02-10T00:00:00"), "5"),
-        # What we believed on 1 March of 20 February: the successor was not known.
-        (("--valid-at", "2026-02-20", "--at", "2026-03-01"), "3"),
-        # And on 3 March: it was known, but not since when it held.
-        (("--valid-at", "2026-02-20", "--at", "2026-03-03"), "3"),
-        (("--valid-at", "2026-03-03", "--at", "2026-03-03"), "5"),
-        (("--valid-at", "2026-02-20", "--at", "2026-03-04"), "5"),
-    ],
-)
-def test_search_valid_at_finds_the_one_of_a_pair_that_held(
-    watered: Path, flags: tuple[str, ...], days: str
-) -> None:
-    dated(watered)
-    found = done(watered, "search", "watering", "interval", *flags)["hits"]
-    assert [f"{days} days" in hit["text"] for hit in found if "Watering" in hit["text"]] == [True]
-
-
-def test_show_valid_at_names_what_held_instead(watered: Path) -> None:
-    old, new = dated(watered)
-    said = done(watered, "show", new, "--valid-at", "2026-02-01")["validity"]
-    assert (said["holds"], said["since_from"], said["instead"]) == (False, "valid_from", [old])
-    said = done(watered, "show", old, "--valid-at", "2026-02-10")["validity"]
-    assert (said["holds"], said["until_from"], said["instead"]) == (False, "successor", [new])
-    said = done(watered, "show", old, "--valid-at", "2026-02-09")["validity"]
-    assert (said["holds"], said["until"], said["instead"]) == (True, "2026-02-09T16:00:00Z", [])
-    text = memrepo(watered, "show", new, "--valid-at", "2026-02-01", as_json=False).out
-    assert "not true at 2026-02-01" in text
-    assert f"true then:     {old}" in text
-
-
 def test_at_takes_the_id_of_a_run_and_a_waiting_branch(watered: Path) -> None:
     run = done(watered, "log", "--runs")["runs"][0]["run"]
     assert done(watered, "search", "x", "--at", run)["commit"] == first_parents(watered)[1]

@@ -27,13 +27,12 @@ from memrepo.actions.recall.lookup import (
     as_json,
     find,
     heading,
-    moment_of,
     touch,
     work_at,
 )
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import Derived, facts
-from memrepo.actions.work import At, NoTouch, ValidAt, VerbResult, Work, option
+from memrepo.actions.work import At, NoTouch, VerbResult, Work, option
 from memrepo.core.errors import BeforeHistory, UsageError
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
@@ -56,7 +55,7 @@ from memrepo.policies.importance import (
 )
 from memrepo.policies.links import Edge, edges_between
 from memrepo.policies.rules import GAP
-from memrepo.policies.standing import after, before, doubts, span_of, trust_of
+from memrepo.policies.standing import doubts, trust_of
 from memrepo.store.run_files import Ledger
 from memrepo.text.dates import find_clock
 from memrepo.text.sentences import chunks
@@ -72,7 +71,6 @@ class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     no_touch: NoTouch = False
     at: At = ""
-    valid_at: ValidAt = ""
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,18 +79,6 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     start: int
     end: int
     tokens: int
-
-
-class Validity(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a memory was true at a given time, its period, and the memories true instead."""
-
-    at: str
-    holds: bool
-    since: str | None
-    since_from: str
-    until: str | None
-    until_from: str
-    instead: tuple[str, ...]
 
 
 class Shown(VerbResult, frozen=True, kw_only=True):
@@ -110,8 +96,6 @@ class Shown(VerbResult, frozen=True, kw_only=True):
     chunks: tuple[Piece, ...]
     evidence: tuple[Quote, ...]
     commit: str
-    validity: Validity | None
-    """Validity at the requested date, if any."""
     heading: tuple[str, ...]
     """The date or commit the answer refers to, if not the present."""
     zone: str
@@ -124,7 +108,6 @@ def show(work: Work, request: ShowRequest) -> Shown:
     state = there.tree.state()
     memory = find_present(there, state, request.id)
     found = evidence(there, memory)
-    held = _validity(there, state, memory, request.valid_at) if request.valid_at else None
     derived = Derived()
     if not request.at:
         accesses = Ledger(there.store).accesses()
@@ -145,7 +128,6 @@ def show(work: Work, request: ShowRequest) -> Shown:
         chunks=tuple(Piece(start=c.start, end=c.end, tokens=c.tokens) for c in chunks(memory.body)),
         evidence=found,
         commit=there.tree.commit,
-        validity=held,
         heading=tuple(heading(there, request.at)),
         zone=there.config.zone.key,
     )
@@ -157,25 +139,6 @@ def _scored(work: Work, memory: Memory) -> Scored:
     if found.level == "trivial":
         return found
     return replace(found, keywords=keywords(memory.body.strip(), work.config.lexicon))
-
-
-def _validity(work: Work, state: State, memory: Memory, word: str) -> Validity:
-    """Return whether a memory was true at a date, its period, and the memories true instead."""
-    zone = work.config.zone
-    moment = moment_of(work, word)
-    span = span_of(memory, state.memories, zone)
-    line = (*before(memory, state.memories), *after(memory, state.memories))
-    instead = [
-        other.id
-        for other in line
-        if other.id in state.memories and span_of(other, state.memories, zone).holds(moment)
-    ]
-    return Validity(
-        at=format_time(moment),
-        holds=span.holds(moment),
-        **span.as_json(),
-        instead=() if span.holds(moment) else tuple(instead),
-    )
 
 
 LABEL_WIDTH = 72

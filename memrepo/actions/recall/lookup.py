@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, Locked, MemrepoError, UsageError
+from memrepo.core.errors import Exit, Locked, MemrepoError
 from memrepo.core.manifest import RETRIEVAL, SESSION, Event, seconds
 from memrepo.core.memory import FIELDS, Memory, bare, node_of
-from memrepo.core.times import asked as moment_asked
 from memrepo.store.run_files import Ledger
 
 if TYPE_CHECKING:
@@ -168,23 +166,10 @@ def work_at(work: Work, word: str) -> Work:
     return work.at(tree, config)
 
 
-def moment_of(work: Work, word: str) -> datetime:
-    """Return the time that `--valid-at` specifies. Raises UsageError."""
-    try:
-        return moment_asked(word, work.config.zone)
-    except ValueError as error:
-        raise UsageError(
-            f"--valid-at {word!r} is not a date",
-            fix="write a date as 2026-01-31 or a time as 2026-01-31T09:00:00Z",
-        ) from error
-
-
-def heading(work: Work, word: str, valid_at: str = "") -> list[str]:
-    """Return the lines that state to which date an answer refers; none for the present."""
+def heading(work: Work, word: str) -> list[str]:
+    """Return the line that states to which date an answer refers; none for the present."""
     lines = []
     if word:
         when = work.store.commit_time(work.tree.commit).astimezone(work.config.zone)
         lines.append(f"as of commit {work.tree.commit[:10]}, {when:%Y-%m-%d %H:%M}")
-    if valid_at:
-        lines.append(f"what was true at {valid_at}")
     return lines

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.lookup import HITS, heading, moment_of, touch, work_at
+from memrepo.actions.recall.lookup import HITS, heading, touch, work_at
 from memrepo.actions.recall.recall import (
     EXCERPT,
     EXPIRED,
@@ -20,7 +20,7 @@ from memrepo.actions.recall.recall import (
     by_words_alone,
     index_of,
 )
-from memrepo.actions.work import At, NoTouch, ValidAt, VerbResult, Work, option
+from memrepo.actions.work import At, NoTouch, VerbResult, Work, option
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
@@ -28,7 +28,6 @@ from memrepo.core.secrets import without_secrets
 from memrepo.policies.ageing import TIERS
 from memrepo.policies.ranking import Found, kind_asked
 from memrepo.policies.rules import Weights
-from memrepo.policies.standing import true_at
 from memrepo.store.index import Filter, Index
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
 from memrepo.text.words import ENGLISH, query_terms, telling_words, terms
@@ -42,7 +41,7 @@ _BY_MEANING = "`pip install '.[dense]'` in memrepo's checkout adds search by mea
 _NEAREST = "nothing contains most of these words: only the closest texts are listed"
 LAYERED_WORDS, MAX_LAYERED = (2, 5), 3
 """Minimum and maximum words of a layered search, and the maximum notes it shows."""
-_LIMITS = ("types", "scopes", "statuses", "valid_at")
+_LIMITS = ("types", "scopes", "statuses")
 """Options that restrict a search to memories, because passages have none of these properties."""
 
 
@@ -90,7 +89,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     explain: Annotated[bool, option("explain each score", "--explain")] = False
     no_touch: NoTouch = False
     at: At = ""
-    valid_at: ValidAt = ""
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,13 +146,13 @@ class LayeredResult(Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Search the memories at HEAD, or those that were known or true at another time."""
+    """Search the memories at HEAD, or those that were known at another time."""
     if request.layered:
         return _layered(work, request)
     there = work_at(work, request.at)
     is_unrestricted = not (work.call.scope or any(getattr(request, name) for name in _LIMITS))
     index = index_of(there, past=bool(request.at), passages=is_unrestricted, tick=work.call.tick)
-    only, recall = _filter(there, request), Recall(there, work.call.now, index)
+    only, recall = _filter(request), Recall(there, work.call.now, index)
 
     def find() -> tuple[Answer, int]:
         found = recall.find(request.words, only, _weights(there, request), request.also)
@@ -165,7 +163,7 @@ def do(work: Work, request: Request) -> Result:
     if is_unrestricted and not (request.at or request.tags):  # all languages are slow to read
         kind = kind_asked(query, answer.languages) or ("" if every else kind_asked(query))
     first = recall.of_kind(kind, request.limit) if kind else []
-    if not (first or answer.answers or request.statuses or request.at or request.valid_at):
+    if not (first or answer.answers or request.statuses or request.at):
         first = recall.successors(request.words, only, request.also)
         if not first:
             first = recall.ended(request.words, only, request.also)
@@ -195,7 +193,7 @@ def do(work: Work, request: Request) -> Result:
         suggestions=() if is_sure else _suggestions(answer, every, passages),
         exit=Exit.NO if why else Exit.DONE,
         hint=_BY_MEANING if why and by_words_alone(work) else "",
-        heading=tuple(heading(there, request.at, request.valid_at)),
+        heading=tuple(heading(there, request.at)),
     )
 
 
@@ -254,26 +252,14 @@ def _weights(work: Work, request: Request) -> Weights:
     return replace(weights, recency=request.recency_weight)
 
 
-def _filter(work: Work, request: Request) -> Filter:
-    """Return the search filter. With `--valid-at`, it includes superseded and archived memories."""
-    only = Filter(
+def _filter(request: Request) -> Filter:
+    """Return the search filter of a request."""
+    return Filter(
         statuses=tuple(request.statuses or ("active",)),
         types=tuple(request.types or ()),
         tags=tuple(request.tags or ()),
         scopes=tuple(request.scopes or ()),
         limit=request.limit,
-    )
-    if not request.valid_at:
-        return only
-    memories, when = work.tree.state().memories, moment_of(work, request.valid_at)
-    held = true_at(memories, when, work.config.zone)
-    statuses = request.statuses or ("active", "superseded", "archived")
-    # An expired memory was not expired at that time.
-    then = (EXPIRED,) if "active" in statuses else ()
-    return replace(
-        only,
-        paths=frozenset(m.path for m in held.values()),
-        statuses=tuple(dict.fromkeys((*statuses, *then))),
     )
 
 
@@ -290,7 +276,6 @@ def _layered(work: Work, request: Request) -> LayeredResult:
         "--type": request.types,
         "--status": request.statuses,
         "--at": request.at,
-        "--valid-at": request.valid_at,
     }
     if other := next((flag for flag, given in others.items() if given), ""):
         raise UsageError(
@@ -305,7 +290,7 @@ def _layered(work: Work, request: Request) -> LayeredResult:
             f" expected {LAYERED_WORDS[0]} to {LAYERED_WORDS[1]}",
             fix="name the words that matter most, from the question and the conversation",
         )
-    index, only = index_of(work, tick=work.call.tick), _filter(work, request)
+    index, only = index_of(work, tick=work.call.tick), _filter(request)
     notes, recall = replace(only, types=("note",)), Recall(work, work.call.now, index)
     asked, tier, found, best = query.split(), "", list[Memory](), list[Hit]()
     every = recall.holding(asked, notes)
@@ -378,7 +363,7 @@ def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) ->
 
 def _archived(index: Index, request: Request, only: Filter) -> int:
     """Count the archived memories that match, if the search covered only active ones."""
-    if request.statuses or request.valid_at or "archived" in only.statuses:
+    if request.statuses or "archived" in only.statuses:
         return 0
     return index.count(request.words, replace(only, statuses=("archived",)))[0]
 
@@ -391,12 +376,10 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
     stored = tuple({"active" if s == EXPIRED else s for s in only.statuses})
     kept, same, every = index.count(
         (*request.words, *request.also),
-        replace(only, statuses=stored, paths=None),
+        replace(only, statuses=stored),
         Filter(statuses=stored),
         Filter(statuses=STATUSES),
     )
-    if kept and request.valid_at:
-        return f"{counted(kept, 'memory matches', 'memories match')}, none was valid at that time"
     if kept and EXPIRED in only.statuses:
         return f"{counted(kept, 'memory matches', 'memories match')}, none is expired"
     if kept:

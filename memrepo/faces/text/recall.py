@@ -149,8 +149,6 @@ def show(request: showing.ShowRequest, result: showing.Shown, colour: bool) -> s
     memory, derived = result.memory, result.derived
     status, standing = memory.get("status", "active"), memory.get("standing", "resolved")
     about = [*_fields(memory), ("trust", result.trust)]
-    if result.validity is not None:
-        about += _validity(result.validity, request.valid_at, result.zone)
     later = [*_life(memory, derived), *(("but", doubt) for doubt in result.doubts)]
     later += [("thread", visible(thread)) for thread in result.threads]
     lines = [
@@ -184,28 +182,6 @@ def _fields(memory: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield name, ", ".join(memory.get(name) or ())
     if memory.get("created"):
         yield "created", f"{parse_time(memory['created']):%Y-%m-%d %H:%M} UTC"
-
-
-_BOUNDS = {
-    "valid_from": "valid_from",
-    "valid_until": "valid_until",
-    "successor": "valid_from of its successor",
-    "superseded_at": "when it was replaced",
-    "predecessor": "when it replaced another",
-    "unknown": "when is not on record",
-}
-
-
-def _validity(held: showing.Validity, word: str, zone: str) -> Iterator[tuple[str, str]]:
-    parts = [f"{'true' if held.holds else 'not true'} at {word}"]
-    bounds = (("since", held.since, held.since_from), ("until", held.until, held.until_from))
-    for name, when, why in bounds:
-        if when:
-            parts.append(f"{name} {_local(when, zone)} ({_BOUNDS[why]})")
-        elif why:
-            parts.append(f"replaced, {_BOUNDS[why]}")
-    yield "validity", ", ".join(parts)
-    yield "true then", ", ".join(held.instead)
 
 
 def _local(when: str, zone: str, form: str = "%Y-%m-%d %H:%M") -> str:

@@ -88,10 +88,6 @@ class Act:
     """The usage that the answer tells; None counts four bytes a token."""
     cut_after: int | None = None
     """Close the connection after so many bytes of the body."""
-    stall_after: int | None = None
-    """Say nothing more after so many bytes of the body, and keep the connection."""
-    pings: bool = False
-    """Give signs of life while it stalls."""
     silent: bool = False
     """Never answer."""
     raw: bytes | None = None
@@ -150,27 +146,11 @@ def serving() -> Iterator[Service]:
                 self.close_connection = True
                 return
             data = act.raw if act.raw is not None else _message(act, body)
-            if body.get("stream") and act.status == 200 and act.raw is None:
-                data = _events(data)
-            kind = "text/event-stream" if data.startswith(b"event: ") else "application/json"
             self.send_response(act.status)
-            for name, value in {"content-type": kind, **act.headers}.items():
+            for name, value in {"content-type": "application/json", **act.headers}.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(data)))
             self.end_headers()
-            if act.stall_after is not None:
-                begun = data[: act.stall_after]
-                if act.pings:  # which come between events
-                    begun = begun[: begun.rindex(b"\n\n") + 2]
-                self.wfile.write(begun)
-                self.wfile.flush()
-                for _ in range(400):
-                    if service.closing.wait(0.05):
-                        break
-                    if act.pings:
-                        self.wfile.write(b'event: ping\ndata: {"type": "ping"}\n\n')
-                self.close_connection = True
-                return
             self.wfile.write(data if act.cut_after is None else data[: act.cut_after])
             self.wfile.flush()
             if act.cut_after is not None:
@@ -192,28 +172,6 @@ def serving() -> Iterator[Service]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def _events(message: bytes) -> bytes:
-    """Return a message as the events of a stream: its text in pieces, its usage in two parts."""
-    told = json.loads(message)
-    blocks, stop, used = told.pop("content"), told.pop("stop_reason"), told.pop("usage", None)
-    told |= {"content": [], "stop_reason": None}
-    end: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": stop}}
-    if used is not None:
-        told["usage"] = {**used, "output_tokens": 1}
-        end["usage"] = {"output_tokens": used["output_tokens"]}
-    rows: list[dict[str, Any]] = [{"type": "message_start", "message": told}]
-    for index, block in enumerate(blocks):
-        start = {"type": "text", "text": ""}
-        rows.append({"type": "content_block_start", "index": index, "content_block": start})
-        text = block["text"]
-        for at in range(0, len(text), 400):
-            delta = {"type": "text_delta", "text": text[at : at + 400]}
-            rows.append({"type": "content_block_delta", "index": index, "delta": delta})
-        rows.append({"type": "content_block_stop", "index": index})
-    rows += [end, {"type": "message_stop"}]
-    return "".join(f"event: {r['type']}\ndata: {json.dumps(r)}\n\n" for r in rows).encode()
 
 
 def _message(act: Act, body: dict[str, Any]) -> bytes:

@@ -21,8 +21,7 @@ class JudgeFailed(MemrepoError):
     """Raised when the judge is unavailable.
 
     Earlier answers are used, and the remaining work is deferred. `raw` is the unusable answer,
-    saved to a file for inspection. `tried` lists why each way of parsing it failed. `usage` is the
-    cost of an answer that could not be used, such as a truncated one.
+    saved to a file for inspection. `tried` lists why each way of parsing it failed.
     """
 
     exit_code = Exit.MODEL
@@ -34,11 +33,9 @@ class JudgeFailed(MemrepoError):
         fix: str = "",
         raw: str = "",
         tried: tuple[str, ...] = (),
-        usage: Usage | None = None,
     ) -> None:
         super().__init__(message, fix=fix)
         self.raw, self.tried = raw, tried
-        self.usage = usage if usage is not None else Usage()
 
 
 class BadReply(JudgeFailed):

@@ -73,10 +73,6 @@ class CutOff(BadReply):
     """Raised when a model reached its output limit. A smaller question may fit."""
 
 
-class Interrupted(JudgeFailed):
-    """Raised when an answer began and broke off, so that the question is worth a second try."""
-
-
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """A failed question: its kind, its number, the reason, and the reply.
 
@@ -192,7 +188,7 @@ class Desk:
         self._observed: dict[Kind, tuple[int, int]] = {}
 
     def ask(self, question: Question) -> Answer:
-        """Return the answer to a question. One that is unusable or broke off is asked for again.
+        """Return the answer to a question. An unusable one is asked for again.
 
         Raise BadReply if the second one is unusable too, and JudgeFailed or BudgetReached if no
         further question can be asked.
@@ -205,8 +201,6 @@ class Desk:
             raise
         except CutOff:
             raise
-        except Interrupted:
-            return self._once(question)
         except BadReply as failed:
             fault = f"Your first answer was not usable: {failed.message}. Answer again."
             again = replace(question, data=f"{question.data}\n\n{fault}")
@@ -261,11 +255,7 @@ class Desk:
             if why := limit.over(need.cost_usd or 0.0, need.total, self.usage):
                 raise BudgetReached(why, fix=_more_room(limit, need, self.usage))
             room = min(room, limit.room(self.usage, asked, self._price))
-        try:
-            reply = self._backend.ask(replace(question, room=max(room, answer)))
-        except JudgeFailed as failed:
-            self.usage += failed.usage
-            raise
+        reply = self._backend.ask(replace(question, room=max(room, answer)))
         if reply.usage.calls and not reply.usage.total:
             tokens = -(-len(reply.text.encode()) // 3)
             reply = replace(reply, usage=self._priced(asked, max(answer, tokens)))

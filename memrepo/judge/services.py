@@ -18,26 +18,22 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
-from memrepo.judge.ask import Interrupted, Price, Reply
+from memrepo.judge.ask import Price, Reply
 from memrepo.judge.documents import tokens_of
 from memrepo.judge.interface import ANSWERS, Question
 
 Untyped = Any
 """The type of SDK objects. The SDKs are imported lazily, so their own types are not available."""
 _CONNECT_S = 15.0
-IDLE_S = 90.0
-"""Seconds without a part of an answer after which a question to Claude is asked again."""
 MAX_RETRIES = 2
 """How many times an SDK repeats a request that was refused or not answered at all."""
 _SHOWN = 300
@@ -114,7 +110,7 @@ def _error_text(error: Untyped) -> str:
 # -- Claude ----------------------------------------------------------------------------------------
 
 _UNUSABLE = (ValueError, TypeError, AttributeError, KeyError, AssertionError, RuntimeError)
-"""Exceptions the SDK raises when a server sends anything but the events of a message."""
+"""Exceptions the SDK raises when a server sends anything but a message."""
 _CACHED: object = {"type": "ephemeral"}
 _CUT = ("max_tokens", "model_context_window_exceeded")
 _DONE = ("end_turn", "stop_sequence")
@@ -127,43 +123,11 @@ _FIXES = {
 }
 
 
-class _Watch:
-    """A watchdog that closes a stream if no part of the answer arrives for some seconds.
-
-    The SDK ignores pings, so a server that sends only pings would block a run forever.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds, self.is_late = seconds, False
-        self.heard = Event()
-        self._ended = False
-
-    @contextmanager
-    def over(self, stream: Untyped) -> Iterator[None]:
-        """Watch a stream while the `with` block runs. The block sets `heard` for each part."""
-        thread = Thread(target=self._watch, args=(stream,), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._ended = True
-            self.heard.set()
-            thread.join()
-
-    def _watch(self, stream: Untyped) -> None:
-        while not self._ended:
-            self.heard.clear()
-            if not self.heard.wait(self.seconds) and not self._ended:
-                self.is_late = True
-                stream.close()
-                return
-
-
 class Claude(Service, frozen=True, kw_only=True):
     """Claude through the Messages API. The class implements `judge.ask.Backend`.
 
     Replies must match the schema. Instructions are marked for the prompt cache.
-    `timeout_s` limits how long a server may ask memrepo to wait before a retry.
+    `timeout_s` also limits how long a server may ask memrepo to wait before a retry.
     """
 
     @property
@@ -172,53 +136,25 @@ class Claude(Service, frozen=True, kw_only=True):
         return f"anthropic/{self.model}"
 
     def ask(self, question: Question) -> Reply:
-        """Send a question. Raises NoCredentials, JudgeFailed, or Interrupted if an answer began.
-
-        The SDK retries requests whose answer has not begun.
-        """
+        """Send a question. Raises NoCredentials or JudgeFailed."""
         anthropic = _sdk("anthropic", "claude")
         import httpx2
 
-        stream: Untyped = None
-        watch = _Watch(self._patience_s)
-        try:
-            with (
-                self.client() as client,
-                client.messages.stream(**self._parameters(question)) as stream,
-                watch.over(stream),
-            ):
-                for _ in stream:
-                    watch.heard.set()
-                    self.heard()
-                message = stream.get_final_message().model_dump()
-        except anthropic.APIStatusError as error:
-            if error.status_code < 400:
-                raise self._interrupted(stream, _error_text(error), "") from error
-            raise JudgeFailed(
-                f"{self.name}: HTTP {error.status_code}: {_error_text(error)}",
-                fix=_FIXES.get(error.status_code, ""),
-            ) from error
-        except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:
-            late = self._late(stream)
-            if stream is None:
-                raise JudgeFailed(late.message, fix=late.fix) from error
-            raise late from error
-        except (
-            anthropic.AnthropicError,
-            httpx2.HTTPError,
-            httpx2.StreamError,
-            *_UNUSABLE,
-        ) as error:
-            if watch.is_late:
-                raise self._late(stream) from error
-            why = f"the answer broke off: {_error_text(error)}"
-            raise self._interrupted(stream, why, "check the connection and the base URL") from error
-        if message.get("stop_reason") is None:
-            if watch.is_late:
-                raise self._late(stream)
-            why = "the answer broke off: the connection ended"
-            raise self._interrupted(stream, why, "check the connection")
-        return self._read(message)
+        with self.client() as client:
+            try:
+                message = client.messages.create(**self._parameters(question)).model_dump()
+            except anthropic.APITimeoutError as error:
+                what, cause = f"no answer within {self.timeout_s:g} s", error
+                fix = "raise judge.timeout_s"
+            except anthropic.APIStatusError as error:
+                what, cause = f"HTTP {error.status_code}: {_error_text(error)}", error
+                fix = _FIXES.get(error.status_code, "")
+            except (anthropic.AnthropicError, httpx2.HTTPError, *_UNUSABLE) as error:
+                what, cause = f"the answer broke off: {_error_text(error)}", error
+                fix = "check the connection and the base URL"
+            else:
+                return self._read(message)
+        raise JudgeFailed(f"{self.name}: {what}", fix=fix) from cause
 
     def _parameters(self, question: Question) -> dict[str, Untyped]:
         """Return the Messages API parameters for one question."""
@@ -232,33 +168,10 @@ class Claude(Service, frozen=True, kw_only=True):
             "output_config": {"format": schema, "effort": "medium"},
         }
 
-    @property
-    def _patience_s(self) -> float:
-        return min(IDLE_S, self.timeout_s)
-
-    def _late(self, stream: Untyped) -> Interrupted:
-        why = f"no answer within {self._patience_s:g} s"
-        return self._interrupted(stream, why, "raise judge.timeout_s")
-
-    def _interrupted(self, stream: Untyped, why: str, fix: str) -> Interrupted:
-        """Return the exception for an interrupted answer, with the usage so far.
-
-        The estimated usage assumes four letters per token.
-        """
-        usage = Usage()
-        try:
-            so_far = stream.current_message_snapshot.model_dump()
-            letters = sum(len(block.get("text") or "") for block in so_far["content"])
-            output = max(_count(so_far["usage"], "output_tokens"), letters // 4)
-            usage = self._usage({**so_far["usage"], "output_tokens": output})
-        except (AttributeError, AssertionError, KeyError, TypeError):
-            pass  # no part of the answer arrived
-        return Interrupted(f"{self.name}: {why}", fix=fix, usage=usage)
-
     def client(self) -> Untyped:
         """Create an `anthropic.Anthropic` client, with a short connect timeout."""
         anthropic = _sdk("anthropic", "claude")
-        timeout = anthropic.Timeout(self._patience_s, connect=min(_CONNECT_S, self._patience_s))
+        timeout = anthropic.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s))
         client = anthropic.Anthropic(
             base_url=self.base_url or None,
             timeout=timeout,

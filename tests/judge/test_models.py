@@ -96,10 +96,7 @@ ACTS: dict[str, tuple[list[Act], int]] = {
     "no answer": ([Act(answer=lambda _: "I would keep all of it.")], 0),
     "no answer twice": ([OK, *[Act(answer=lambda _: "All of it.")] * 2], 4),
     "silent": ([OK, Act(silent=True)], 4),
-    "silent stream": ([OK, *[Act(stall_after=300)] * 2], 4),
-    "only pings": ([OK, *[Act(stall_after=300, pings=True)] * 2], 4),
-    "reset": ([OK, *[Act(cut_after=400)] * 2], 4),
-    "reset once": ([OK, Act(cut_after=400)], 0),
+    "reset": ([OK, Act(cut_after=400)], 4),
     "no usage": ([Act(used={"input_tokens": 0, "output_tokens": 0})], 0),
 }
 

@@ -3,8 +3,8 @@
 In files, only unambiguous dates are recognised: `03/04/2026` has two meanings and is ignored. Dates
 that do not exist are ignored too, and relative words (today, yesterday) are not resolved.
 
-In questions, relative days are resolved too: `yesterday`, `last week`, `on Monday`, with the words
-of other languages (section `dates` of their tables).
+In questions, relative days are resolved too: `yesterday` and `last week` in each language that has
+such phrases (section `dates` of its table), and `on Monday`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from memrepo.core.patterns import compiled, regex
@@ -24,7 +24,6 @@ from memrepo.text.words import (
     LANGUAGES,
     bare,
     entries,
-    language_asked,
     languages_in,
     patterns,
     small_words,
@@ -581,7 +580,6 @@ _LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae
 """Letters that Unicode does not decompose into a letter and an accent."""
 _EAST = "\u3000"
 """Scripts from here on have no blanks between words."""
-_FOREIGN = tuple(language for language in LANGUAGES if language != ENGLISH)
 
 
 class Timespan(NamedTuple):
@@ -591,51 +589,27 @@ class Timespan(NamedTuple):
     words: frozenset[str] = frozenset()
 
 
-def timespans(text: str, today: date | None) -> list[Timespan]:
-    """Return the time spans named in a text. Relative ones are computed from the current date."""
+def timespans(text: str, today: date) -> list[Timespan]:
+    """Return the time spans named in a text: days, phrases of any language, English weekdays."""
     found = []
     for match in ISO.finditer(text):
         with suppress(ValueError):
             found.append(Timespan((date.fromisoformat(match[0]).isoformat(),) * 2))
     plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
-    rules = [*_english_rules(), *(_foreign_rules() if _may_be_foreign(plain) else ())]
+    # Most questions are English, and the tables of all languages take long to load.
+    own = (ENGLISH,) if languages_in(plain) == {ENGLISH} else LANGUAGES
     plain, taken = _folded(plain), list[tuple[int, int]]()
-    for pattern, days in rules if today else ():
+    for pattern, days in _rules(own):
         for match in pattern.finditer(plain):
             start, end = match.span()
             if any(a < end and start < b for a, b in taken):
                 continue
             taken.append((start, end))
             with suppress(OverflowError, ValueError):  # before the year 1
-                first, last = days(match, today or date.max)
+                first, last = days(match, today)
                 named = frozenset(_WORD.findall(match[0]))
                 found.append(Timespan((first.isoformat(), last.isoformat()), named))
     return found
-
-
-def _may_be_foreign(plain: str) -> bool:
-    """Return whether a text in lower case may name days in another language than English."""
-    if not plain.isascii():
-        return True
-    words = plain.split()
-    if not _only_english().isdisjoint(words):
-        return False
-    return not _foreign_words().isdisjoint(words) or language_asked(words, plain) != ENGLISH
-
-
-@cache
-def _only_english() -> frozenset[str]:
-    """Return the English function words that are not function words of another language."""
-    others = (found for language, found in small_words().items() if language != ENGLISH)
-    return small_words()[ENGLISH].difference(*others)
-
-
-@cache
-def _foreign_words() -> frozenset[str]:
-    """Return the longer words for `last` and for relative days in other languages."""
-    keys = ("last", "last_behind", *_PHRASES)
-    found = [entry for key in keys for entry in entries("dates", key, _FOREIGN)]
-    return frozenset(w for one in found for w in _folded(one).split() if len(w) > 2)
 
 
 def _days_of(unit: str, today: date, back: int) -> _Days:
@@ -648,12 +622,6 @@ def _days_of(unit: str, today: date, back: int) -> _Days:
     year, month = divmod(today.year * 12 + today.month - 1 - back, 12)
     last = calendar.monthrange(year, month + 1)[1]
     return date(year, month + 1, 1), date(year, month + 1, last)
-
-
-def _on(weekday: int, today: date, *, before: bool) -> _Days:
-    """Return the last such weekday. With `before`, today is none."""
-    back = (today.weekday() - weekday) % 7
-    return _days_of("day", today, back or 7 * before)
 
 
 def _folded(text: str) -> str:
@@ -679,46 +647,17 @@ def _whole(phrases: Iterable[str]) -> str:
     return "|".join([*forms, _any(east)] if east else forms) or "(?!)"
 
 
-def _phrase_rules(own: tuple[str, ...]) -> list[_Rule]:
-    """Return the rules for the phrases that some languages have for days, weeks and months."""
+@cache
+def _rules(own: tuple[str, ...]) -> list[_Rule]:
+    """Return the rules for relative days in some languages, in the order to apply them."""
 
     def rule(key: str, unit: str, back: int) -> _Rule:
         form = compiled(_whole(entries("dates", key, own)))
         return form, lambda _, today: _days_of(unit, today, back)
 
-    return [rule(key, *days) for key, days in _PHRASES.items()]
-
-
-@cache
-def _english_rules() -> list[_Rule]:
     def on(match: re.Match[str], today: date) -> _Days:
-        return _on(WEEKDAYS.index(match[2]), today, before=match[1] == "last")
+        back = (today.weekday() - WEEKDAYS.index(match[2])) % 7
+        return _days_of("day", today, back or 7 * (match[1] == "last"))
 
     weekday = compiled(rf"\b(this|last|on) ({'|'.join(WEEKDAYS)})\b")
-    return [*_phrase_rules((ENGLISH,)), (weekday, on)]
-
-
-@cache
-def _foreign_rules() -> list[_Rule]:
-    """Return the rules of all other languages, in the order to apply them."""
-    days = _rows("weekdays")
-    day = rf"(?P<day>{_whole(days)})"
-    last, behind = (_any(entries("dates", key)) for key in ("last", "last_behind"))
-
-    def on(match: re.Match[str], today: date, *, before: bool = False) -> _Days:
-        return _on(days[match["day"]], today, before=before)
-
-    def in_last_week(match: re.Match[str], today: date) -> _Days:
-        monday, _ = _days_of("week", today, 1)
-        return (monday + timedelta(days=days[match["day"]]),) * 2
-
-    weekdays: list[tuple[str, Callable[[re.Match[str], date], _Days]]] = [
-        (rf"上个?{day}", in_last_week),
-        (rf"\b{last} {day}", partial(on, before=True)),
-        (rf"{day} {behind}\b", partial(on, before=True)),
-        (day, on),
-    ]
-    return [
-        *((compiled(form), days_of) for form, days_of in weekdays),
-        *_phrase_rules(_FOREIGN),
-    ]
+    return [*(rule(key, *days) for key, days in _PHRASES.items()), (weekday, on)]

@@ -2,18 +2,15 @@
 
 Profile files and MEMORY come first, then other pages, then logs from oldest to newest. A question
 has at most a given number of tokens, and a file that is larger gets questions of its own. Hidden
-are lines of a shipped template, passages that repeat an earlier file, lines of a machine that come
-back with other numbers, unreadable lines, and rows without a word. What is hidden depends on all
-files, never on what an earlier run has read, so equal sources give equal questions. With a
-document, the known memories are found that a model must see.
+are lines of a shipped template, passages that repeat an earlier file, encoded files, and rows
+without a word. What is hidden depends on all files, never on what an earlier run has read, so equal
+sources give equal questions. With a document, the known memories are found that a model must see.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -48,22 +45,17 @@ CONTEXT_LINES = 2
 """Lines shown around a changed line of a page."""
 MIN_REPEATED_LINES, MIN_REPEATED_LENGTH = 3, 120
 """Lines and characters from which a passage that is in an earlier file is hidden."""
-MIN_RETURNS = 4
-"""How often a line must come back with other numbers to be hidden."""
+MIN_TEMPLATE_LINES = 4
+"""Lines of a template from which they are hidden in a file that has more lines of its own."""
 MIN_CUT_SHARE = 0.7
 """How full a question must be to end at a heading of a file that needs several."""
 DAY = regex(r"(\d{4}-\d\d-\d\d)")
 """A day in the name of a file or in a line."""
 _CLOCK = regex(r"\d?\d:\d\d")
-_WORD = regex(r"[^\W\d_]{3,}")
 _HEADING = regex(r"(#{1,6})\s")
 _HEAD_LINES = 8
-_RUN = regex(r"[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{60,}")
-_ADDRESS = regex(r"[/.\\]")
-MIN_READABLE, MAX_SQUEEZED, MAX_ODD = 0.6, 0.15, 0.1
-"""Minimum share of letters, digits and blanks in a readable line, the share to which it must not be
-compressible, and the maximum share of characters that no text has."""
-_LONG_ROW, _VERY_LONG_ROW = 40, 400
+_ENCODED = regex(r"[A-Za-z0-9+/=_-]{200,}")
+"""A file in a line, such as an image. No word and no address is as long."""
 _LEAD_IN = regex(r"[:：]\W*$")
 _ITEM = regex(r"\s*(?:[-*+]|\d+[.)])\s")
 
@@ -361,14 +353,13 @@ def _rows(document: Document, seen: dict[str, int]) -> Iterator[tuple[int, str]]
     ]
     template = template_lines(lines)
     visible = [n for n in visible if n not in template]
-    broken = {n for n in visible if is_unreadable(lines[n - 1])}
+    broken = {n for n in visible if _ENCODED.search(lines[n - 1])}
     visible = [n for n in visible if n not in broken]
     again = _repeated(lines, visible, seen)
-    again |= _returning(lines, visible, timed=document.kind != "log")
     wanted = _wanted(document, visible)
     last = 0
     if left_out := sorted(broken & document.new):
-        yield 0, f"({left_out[0]}-{left_out[-1]}: {len(left_out)} unreadable lines are left out)"
+        yield 0, f"({left_out[0]}-{left_out[-1]}: {len(left_out)} encoded lines are left out)"
     for n in visible:
         if n in again or n not in wanted:
             continue
@@ -423,30 +414,12 @@ def template_lines(lines: Sequence[str]) -> frozenset[int]:
     found = {n for n, one in enumerate(hit, start=1) if one}
     if 2 * len(found) < len(long):
         plain = (n for n in found if lines[n - 1].lstrip()[:1] not in "-*|0123456789")
-        return frozenset(plain if len(found) > MIN_RETURNS - 1 else ())
+        return frozenset(plain if len(found) >= MIN_TEMPLATE_LINES else ())
     own = [n for n, one in enumerate(hit, start=1) if one is False]
     for n, one in enumerate(hit, start=1):
         if one is None and not any(abs(n - other) <= CONTEXT_LINES for other in own):
             found.add(n)
     return frozenset(found)
-
-
-def is_unreadable(line: str) -> bool:
-    """Return whether a line is damaged or a machine's data: binary, encoded, repeated."""
-    text = line.strip().replace("\t", " ")
-    odd = sum(ch == "\ufffd" or unicodedata.category(ch) in ("Cc", "Co", "Cn") for ch in text)
-    if odd > MAX_ODD * len(text):
-        return True
-    if len(text) < _LONG_ROW:
-        return False
-    readable = sum(ch.isalnum() or ch.isspace() or unicodedata.combining(ch) > 0 for ch in text)
-    if readable < MIN_READABLE * len(text) and not _WORD.search(text):
-        return True
-    encoded = sum(len(run) for run in _RUN.findall(text) if not _ADDRESS.search(run))
-    if encoded > MIN_READABLE * len(text):
-        return True
-    data = text.encode()
-    return len(data) > _VERY_LONG_ROW and len(zlib.compress(data)) < MAX_SQUEEZED * len(data)
 
 
 def _repeated(lines: Sequence[str], visible: Sequence[int], seen: dict[str, int]) -> set[int]:
@@ -469,21 +442,6 @@ def _repeated(lines: Sequence[str], visible: Sequence[int], seen: dict[str, int]
             end()
     end()
     return found
-
-
-def _returning(lines: Sequence[str], visible: Sequence[int], *, timed: bool) -> set[int]:
-    """Return the lines of a machine that come back with other numbers, except first and last.
-
-    With `timed`, only lines with a time of day count, because a page may list things with numbers.
-    """
-    forms: dict[str, list[int]] = defaultdict(list)
-    for n in visible:
-        text = " ".join(lines[n - 1].split())
-        if timed and not _CLOCK.search(text):
-            continue
-        if len(_WORD.findall(text)) >= 3 and any(map(str.isdigit, text)):
-            forms[re.sub(r"\d+", "#", text)].append(n)
-    return {n for rows in forms.values() if len(rows) >= MIN_RETURNS for n in rows[1:-1]}
 
 
 def blocks_of(batch: Batch) -> Iterator[str]:

@@ -12,7 +12,7 @@ no tag, anchor or alias is resolved, and nesting is limited.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -49,7 +49,6 @@ _KEY_AND_DATE = regex(
 )
 _ARROW = regex(r"(?P<before>\A|[:\uff1a][*_]*)\s*(?:→|⇒|➜|➡\ufe0f?|[-=]+>)\s*")
 _IN_BRACKETS = regex(r"[(（][^()（）]*[)）]")
-_PLAIN_KEY = regex(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)|[-#] |[]}]")
 
 
 def is_episode(path: str) -> bool:
@@ -154,8 +153,7 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
     printed = printed_lines(text)
     written = ["" if n in printed else line for n, line in enumerate(text, start=1)]
     fenced, unclosed = _fenced(written, header)
-    managed, problems = _managed(resource, written, header, fenced)
-    managed |= printed
+    managed = _managed(written, header, fenced) | printed
     hidden = managed.union(range(1, header + 1))
     return SourceLines(
         resource=resource,
@@ -164,18 +162,16 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
         managed=managed,
         fenced=fenced,
         unclosed=unclosed,
-        problems=(
-            *problems,
-            *(
-                _warned(
-                    resource,
-                    line,
-                    rule="source-unclosed",
-                    message="code fence is never closed; the lines after it are read as text",
-                    fix="close it",
-                )
-                for line in sorted(unclosed)
-            ),
+        problems=tuple(
+            Problem(
+                path=resource,
+                line=line,
+                rule="source-unclosed",
+                severity="warning",
+                message="code fence is never closed; the lines after it are read as text",
+                fix="close it",
+            )
+            for line in sorted(unclosed)
         ),
     )
 
@@ -191,17 +187,9 @@ def _header_end(resource: str, text: Sequence[str]) -> int:
     """Return the number of the line that closes the frontmatter, or 0 without frontmatter.
 
     Frontmatter is never evidence, so text between two rules counts as frontmatter only if it reads
-    like a mapping. Some programs write a second block below the first. The second block belongs to
-    the header if all its keys are plain names.
+    like a mapping.
     """
-    if not text or not text[0].startswith("---"):
-        return 0
-    head = read_head("\n".join(text), resource)
-    second = read_head(head.body.lstrip(), resource) if head.last else head
-    start = head.body_line - 1
-    keys = (line for line in text[start + 1 : start + second.last - 1] if line[:1].strip())
-    plain = second.last and all(map(_PLAIN_KEY.match, keys))
-    return start + second.last if plain else head.last
+    return read_head("\n".join(text), resource).last if text[:1] and text[0][:3] == "---" else 0
 
 
 def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset[int]]:
@@ -224,76 +212,22 @@ def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset
     return frozenset(inside), frozenset(unclosed)
 
 
-class _Mark(msgspec.Struct, frozen=True):
-    """A comment that starts or ends a managed block."""
-
-    line: int
-    name: str
-    starts: bool
-
-
-def _managed(
-    resource: str, text: Sequence[str], header: int, fenced: frozenset[int]
-) -> tuple[frozenset[int], tuple[Problem, ...]]:
-    """Return the numbers of lines that programs maintain, and warnings about unpaired marks."""
+def _managed(text: Sequence[str], header: int, fenced: frozenset[int]) -> frozenset[int]:
+    """Return the numbers of the lines that programs maintain, between two marks or with a tag."""
     inside: set[int] = set()
-    problems: list[Problem] = []
-    marks = list(_marks(text, header, fenced))
-    pairs = _pairs(marks)
-    paired = set(pairs.values())
-    for index, mark in enumerate(marks):
-        if index in pairs:
-            inside.update(range(mark.line, marks[pairs[index]].line + 1))
-        elif mark.starts:
-            limit = marks[index + 1].line if index + 1 < len(marks) else len(text) + 1
-            below = range(mark.line + 1, limit)
-            heads = (n for n in below if n not in fenced and _HEADING.match(text[n - 1]))
-            stop = next(heads, limit)
-            inside.update(range(mark.line, stop))
-            left_out = f"start of {mark.name} has no end; lines up to {stop - 1} are skipped"
-            problems.append(_warned(resource, mark.line, message=left_out))
-        elif index not in paired:
-            problems.append(
-                _warned(resource, mark.line, message=f"end of {mark.name} has no start")
-            )
-    for number, line in enumerate(text[header:], start=header + 1):
-        if "←" in line and number not in fenced and _HOT_TAG.search(line):
-            inside.add(number)
-    return frozenset(inside), tuple(problems)
-
-
-def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator[_Mark]:
-    """Yield the comments that start or end a managed block, in order."""
-    for number, line in enumerate(text[header:], start=header + 1):
-        comment = _COMMENT.fullmatch(line) if "<!--" in line and number not in fenced else None
-        if comment is not None and (match := _EDGE.fullmatch(comment[1])):
-            starts = match["word"].lower() in ("start", "begin")
-            yield _Mark(number, match["name"].casefold(), starts)
-
-
-def _pairs(marks: Sequence[_Mark]) -> dict[int, int]:
-    """Map the index of each start mark to the index of the matching end mark."""
     opened: dict[str, int] = {}
-    pairs: dict[int, int] = {}
-    for index, mark in enumerate(marks):
-        if mark.starts:
-            opened[mark.name] = index
-        elif mark.name in opened:
-            pairs[opened.pop(mark.name)] = index
-    return pairs
-
-
-def _warned(
-    resource: str,
-    line: int,
-    *,
-    rule: str = "source-managed-block",
-    message: str,
-    fix: str = "add the missing comment or remove this one",
-) -> Problem:
-    return Problem(
-        path=resource, line=line, rule=rule, message=message, fix=fix, severity="warning"
-    )
+    for number, line in enumerate(text[header:], start=header + 1):
+        if number in fenced:
+            continue
+        comment = _COMMENT.fullmatch(line) if "<!--" in line else None
+        mark = _EDGE.fullmatch(comment[1]) if comment is not None else None
+        if mark is not None and mark["word"].lower() in ("start", "begin"):
+            opened[mark["name"].casefold()] = number
+        elif mark is not None and (start := opened.pop(mark["name"].casefold(), 0)):
+            inside.update(range(start, number + 1))
+        if "←" in line and _HOT_TAG.search(line):
+            inside.add(number)
+    return frozenset(inside)
 
 
 MAX_CHARACTERS = 256 * 1024

@@ -32,7 +32,6 @@ from memrepo.read.thoughts import (
     heading_kind,
     is_negative,
     width,
-    with_values,
 )
 from memrepo.text.dates import (
     date_of_path,
@@ -614,12 +613,9 @@ def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
 
 
 def name_in(data: bytes) -> str:
-    """Return the name that a profile file gives in a field or title, or an empty string.
-
-    The value of a field may be on the line below its key.
-    """
+    """Return the name that a profile file gives in a field or title, or an empty string."""
     table = patterns()
-    lines = list(with_values(data.decode("utf-8", "replace").splitlines()))
+    lines = data.decode("utf-8", "replace").splitlines()
     for line in lines:
         key, value = field_of(_MARKER.sub("", line))
         if key.lower() in table.names and not PLACEHOLDER.search(line):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain, pairwise, takewhile
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -224,24 +224,6 @@ def filled(lines: Sequence[str]) -> list[str]:
         if not _unset(line) and not (is_label and not _leads(line, below, alone=at == 0)):
             kept.append(line)
     return kept[::-1]
-
-
-def with_values(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a text, each label of a list item with the value on the line below it."""
-    label = ""
-    for line in lines:
-        indent = len(line) - len(line.lstrip())
-        if label and indent > len(label) - len(label.lstrip()) and line[indent].isalnum():
-            yield f"{label} {line.strip()}"
-            label = ""
-            continue
-        if label:
-            yield label
-        label = line if _MARKER.match(line) and _LABEL.match(_bare(line)) else ""
-        if not label:
-            yield line
-    if label:
-        yield label
 
 
 def _leads(label: str, below: str, *, alone: bool) -> bool:
@@ -466,7 +448,6 @@ class _FileReader(msgspec.Struct):
         A section that is a list about one thing is one statement, with its heading. Otherwise each
         of its lists is one with its lead-in, or its items are. Other nodes are statements.
         """
-        nodes = _with_explanations(nodes)
         own = [n for n in nodes if not _is_shipped(n.text)]
         stated = [n for n in own if n.kind != "item" or filled(n.text.split("\n"))]
         is_ban = bool(line) and is_negative(heads[-1]) and _are_bare(nodes)
@@ -513,7 +494,6 @@ class _FileReader(msgspec.Struct):
         is_named = any(field_of(_bare(n.text))[0].lower() in patterns().names for n in run[:1])
         is_card = is_named or 2 * sum(_is_entry(run[:1], node) for node in run) > len(run)
         is_cut = len(run) > SHORT_LIST and (bool(lead) or _names_a_thing(heads))
-        is_part = _are_parts(run, lead or heads[-1] if heads else lead)
         for node in run:
             if fields and not _joins(fields, node):
                 self._add_joined(heads, fields, lead)
@@ -521,9 +501,7 @@ class _FileReader(msgspec.Struct):
             if is_card and _is_entry(fields, node):
                 fields.append(node)
             elif node.kind == "item":
-                self._add_item(
-                    heads, node, lead, torn=is_part or (is_cut and not _stands_alone(node.text))
-                )
+                self._add_item(heads, node, lead, torn=is_cut and not _stands_alone(node.text))
             elif node.kind == "table":
                 self._add_table(heads, node, lead)
             elif node.kind == "code":
@@ -608,8 +586,7 @@ class _FileReader(msgspec.Struct):
         stated = written if is_code else filled(written) or written
         if not is_code:
             stated = list(map(plain_note, stated))
-            rows = [row for row in stated if not _is_shipped(row)] or stated
-            stated = list(with_values(rows))
+            stated = [row for row in stated if not _is_shipped(row)] or stated
         rows = stated
         indent = min((len(r) - len(r.lstrip()) for r in rows), default=0)
         return _MACHINE_TAIL.sub("", "\n".join(row[indent:] for row in rows)).strip()
@@ -847,23 +824,6 @@ def _bare(text: str) -> str:
     return "\n".join((first, *(row[indent:] for row in rest)))
 
 
-def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
-    """Join paragraphs that give a reason or an exception to the nodes they explain."""
-    joined: list[_Node] = []
-    for node in nodes:
-        last = joined[-1] if joined else None
-        is_reason = last is not None and last.kind in ("paragraph", "item")
-        is_reason = is_reason and node.kind == "paragraph" and explains(node.text)
-        is_reason = is_reason and not _ends_open(node.text)
-        if last is None or not is_reason or len(last.text + node.text) > WHOLE_LENGTH:
-            joined.append(node)
-        else:
-            lines = (last.lines[0], node.lines[1])
-            text = f"{last.text}\n{node.text}"
-            joined[-1] = msgspec.structs.replace(last, lines=lines, text=text)
-    return joined
-
-
 def explains(text: str) -> bool:
     """Return whether a paragraph gives a reason or an exception for the text before it."""
     opening = patterns().sentences["explains"].match(text)
@@ -884,7 +844,7 @@ def _runs(nodes: Sequence[_Node]) -> Iterator[tuple[_Node | None, list[_Node]]]:
     """Yield each list, table and paragraph of a section with the node that introduces it.
 
     A paragraph ending in a colon and a bold line introduce what follows. So does an item ending in
-    a colon, if items follow, and a paragraph directly above a list of fragments.
+    a colon, if items follow.
     """
     at = 0
     while at < len(nodes):
@@ -896,7 +856,7 @@ def _runs(nodes: Sequence[_Node]) -> Iterator[tuple[_Node | None, list[_Node]]]:
         is_label = first.kind == "item" and _ends_open(first.text) and not first.block.children
         lead = first if first.kind == "paragraph" or is_label else None
         run = [] if lead else [first]
-        if is_label or lead is None or _introduces(lead) or _continues(nodes, at - 1):
+        if is_label or lead is None or _introduces(lead):
             while at < len(nodes) and _follows(lead or first, run, nodes[at]):
                 run.append(nodes[at])
                 at += 1
@@ -912,15 +872,6 @@ def _follows(first: _Node, run: Sequence[_Node], node: _Node) -> bool:
         )
     same = run[0].kind == node.kind and run[0].block.ordered == node.block.ordered
     return node.kind == "item" and same and (bool(node.block.children) or not _ends_open(node.text))
-
-
-def _continues(nodes: Sequence[_Node], at: int) -> bool:
-    """Return whether list items that are mere fragments continue a paragraph."""
-    if nodes[at + 1 : at + 2] and nodes[at + 1].kind == "item":
-        gap = nodes[at + 1].lines[0] - nodes[at].lines[1]
-        run = list(takewhile(lambda n: n.kind == "item", nodes[at + 1 :]))
-        return gap == 1 and not _are_sentences_each(run)
-    return False
 
 
 def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
@@ -990,15 +941,6 @@ def _are_apart(nodes: Sequence[_Node]) -> bool:
 def _are_steps(nodes: Sequence[_Node]) -> bool:
     items = [n for n in nodes if n.kind == "item"]
     return bool(items) and all(n.block.ordered for n in items)
-
-
-def _are_parts(nodes: Sequence[_Node], label: str) -> bool:
-    """Return whether the items of a list say nothing one by one: steps, or several questions."""
-    if len(nodes) < 2:
-        return False
-    asked = sum(n.text.rstrip(_MARKS).endswith(("?", "？")) for n in nodes)
-    is_way = heading_kind(label) == "rule" and not patterns().headings["ruled"].search(label)
-    return 2 * asked > len(nodes) or (is_way and _are_steps(nodes))
 
 
 def _are_sentences_each(items: Sequence[_Node], *, clauses: bool = True) -> bool:

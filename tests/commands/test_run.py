@@ -50,7 +50,6 @@ def test_what_is_not_read_is_named_and_the_rest_lands(ugly_repo: Path) -> None:
     named = {(w["path"], w["rule"]) for w in manifest["warnings"]}
     assert {
         ("memory/code.md", "source-unclosed"),
-        ("memory/dreaming.md", "source-managed-block"),
         ("memory/long.md", "unit-cut"),
     } <= named
     refused = memrepo(ugly_repo, "ingest", "--dry-run").data["refused"]

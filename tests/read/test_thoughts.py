@@ -43,7 +43,7 @@ LONG = "The miller of the upper valley keeps every receipt in the drawer by the 
         ("- **Owner:** Ana\n- **Phone:** 555\n\n---\n\n- Save this page at the root.\n",
          ["## Shop\n- **Owner:** Ana\n- **Phone:** 555", "Save this page at the root."]),
         ("Never grind wet corn.\n\nWhy: it clogs the stone.\n",
-         ["Never grind wet corn.\nWhy: it clogs the stone."]),
+         ["Never grind wet corn.", "Why: it clogs the stone."]),
         (f"Run this:\n\n{FENCE}\n", [f"Run this:\n{FENCE}"]),
         (f"{FENCE}\n", [FENCE]),
         ("```\nnever closed\n- a line\n", ["never closed\n- a line"]),
@@ -66,8 +66,6 @@ def test_what_belongs_together_is_one_thought(text: str, expected: list[str]) ->
         ("- **Owner:** Ana\n- **Pronouns:**\n- **Phone:** 555\n",
          "## Ana\n- **Owner:** Ana\n- **Phone:** 555"),
         ("- **Owner:** Ana\n- **Phone:** 555\n- **Avatar:**\n  _(not chosen)_\n",
-         "## Ana\n- **Owner:** Ana\n- **Phone:** 555"),
-        ("- **Owner:**\n  Ana\n- **Phone:**\n  555\n- **Avatar:**\n  _(not chosen)_\n",
          "## Ana\n- **Owner:** Ana\n- **Phone:** 555"),
         ("- **Owner:** Ana\n- **Phone:** TBD\n- **Town:** updating…\n", "**Owner:** Ana"),
         (f"{SHIPPED}\n\n- **Owner:** Ana\n- **Phone:** 555\n",
@@ -124,15 +122,6 @@ def test_a_list_about_one_thing_is_whole_and_a_fragment_of_a_longer_one_is_torn(
 def test_what_needs_its_neighbours_says_so(text: str, sign: str) -> None:
     (found,) = thoughts(f"# Mill\n\n## Notes\n\n{text}\n")
     assert {"dangling", "refers"} & signs_of(found) == {sign}
-
-
-def test_steps_and_questions_that_do_not_fit_are_torn_and_numbered_rules_are_not() -> None:
-    steps = "".join(f"{n}. Then {LONG}\n" for n in range(9))
-    for heading, is_torn in (("Workflow of a day", True), ("Rules of a day", False)):
-        found = thoughts(f"# Mill\n\n## {heading}\n\n{steps}")
-        assert ["torn" in signs_of(unit) for unit in found] == [is_torn] * 9
-    asked = "".join(f"- Is {word} {LONG.strip('. ')}?\n" for word in WET * 3)
-    assert all("torn" in signs_of(unit) for unit in thoughts(f"# Mill\n\n## Mills\n\n{asked}"))
 
 
 @pytest.mark.parametrize(

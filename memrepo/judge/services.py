@@ -235,7 +235,6 @@ class Claude(Service, frozen=True, kw_only=True):
 _NO_KEY = "none"
 """The API key sent to a private server that requires none."""
 _PUBLIC = "api.openai.com"
-_MAX_MODELS_LISTED = 8
 _FORMS = ("json_schema", "json_object", "text")
 
 
@@ -302,7 +301,7 @@ class OpenAI(Service, frozen=True, kw_only=True):
                         continue
                     what, cause = f"HTTP {status}: {_error_text(error)}", error
                     if status == 404:
-                        fix = self._models_of(client)
+                        fix = "check judge.model in memrepo.toml and the base URL"
                     elif status in (401, 403):
                         fix = "check OPENAI_API_KEY"
                 except Exception as error:  # noqa: BLE001 a server may send anything
@@ -369,17 +368,6 @@ class OpenAI(Service, frozen=True, kw_only=True):
             cut=reason == "length",
             refusal=f"the model refused: {refusal[:_SHOWN]}" if refusal else "",
         )
-
-    def _models_of(self, client: Untyped) -> str:
-        """Return how to fix an unknown model: the models that the server offers."""
-        openai = _sdk("openai", "openai")
-        try:
-            names = [str(model.id) for model in client.models.list().data][:_MAX_MODELS_LISTED]
-        except (openai.OpenAIError, AttributeError, TypeError):
-            names = []
-        if not names:
-            return "check judge.model and the base URL"
-        return f"the server has {', '.join(names)}: name one as judge.model in memrepo.toml"
 
 
 PROMPT, SYSTEM = "{prompt}", "{system}"

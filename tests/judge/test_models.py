@@ -257,18 +257,6 @@ def test_openai(server: Callable[..., str], tmp_path: Path, fault: str, code: in
     ends_alike(repo, run)
 
 
-def test_an_unknown_model_names_those_that_the_server_has(
-    server: Callable[..., str], tmp_path: Path
-) -> None:
-    repo = begin(tmp_path)
-    text = (repo / "memrepo.toml").read_text()
-    (repo / "memrepo.toml").write_text(f'{text}model = "llama:70b"\n')
-    git(repo, "config", "memrepo.judge.openai-base-url", server())
-    found = memrepo(repo, "run", "--judge", "openai", now=FIRST)
-    assert found.exit == 4
-    assert "the server has llama-local:8b" in json.dumps(found.data)
-
-
 # -- programs -----------------------------------------
 
 

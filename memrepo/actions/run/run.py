@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -43,9 +42,9 @@ from memrepo.actions.run.record import (
     record_run,
     unhooked_problems,
 )
-from memrepo.actions.work import MACHINE, DryRun, Work, option, parsed_config, uncollected
+from memrepo.actions.work import MACHINE, DryRun, Work, option, uncollected
 from memrepo.config import JUDGES
-from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
+from memrepo.core.errors import Exit, Problem, UsageError
 from memrepo.core.ids import digest
 from memrepo.core.judge import BudgetReached, Usage
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, Judged, Manifest
@@ -213,24 +212,6 @@ def report_clock(work: Work) -> None:
         work.store.notices.append(problem)
 
 
-def report_kinds(work: Work) -> None:
-    """Name the command that applies changed `sources.kinds` to what was read already."""
-    last, path = next(reversed(work.tree.manifests[0]), None), work.tree.layout.config
-    old = work.store.snapshot(last.base).files.get(path, b"") if last and last.base else b""
-    if old in (b"", work.tree.files.get(path)):
-        return
-    with suppress(MemrepoError):  # the old file may be of another format
-        if parsed_config(path, old).sources.kinds != work.config.sources.kinds:
-            problem = Problem(
-                path=path,
-                rule="kinds-changed",
-                severity="warning",
-                message="`sources.kinds` changed: it holds for files that change from now on",
-                fix="`memrepo run --mode reconciliation` reads all files again, for review",
-            )
-            work.store.notices.append(problem)
-
-
 def run_once(first: Work, request: Request) -> Result:
     """Run once and return the result, without recording it."""
     plan = _asked(first, request)
@@ -260,8 +241,6 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Result:
     if plan.mode == "reconciliation":
         refuse_no_room(at)
     report_clock(at)
-    if plan.mode == "incremental":
-        report_kinds(at)
     if not request.dry_run:
         Ledger(first.store).close()
         restore_pages(at)

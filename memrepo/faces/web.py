@@ -22,6 +22,7 @@ import msgspec
 import uvicorn
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -31,9 +32,11 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from memrepo.actions import past, review, status
-from memrepo.actions.pending import REMOVALS
+from memrepo.actions.pending import REMOVALS, all_waiting
 from memrepo.actions.recall import around
 from memrepo.actions.recall import around as showing
+from memrepo.actions.recall.recall import RECALL_STATUSES
+from memrepo.actions.recall.search import Passage
 from memrepo.actions.recall.search import Request as SearchRequest
 from memrepo.actions.review import review_of
 from memrepo.actions.run.decide import EDITED
@@ -44,7 +47,7 @@ from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work, checked
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
 from memrepo.core.layout import asset
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, without_secrets
@@ -53,6 +56,7 @@ from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import contesting, is_retired
 from memrepo.store.settings import person
 from memrepo.text.dates import date_of_path
+from memrepo.text.words import index_terms, query_terms
 from memrepo.views.hot import Packed, condensed, plain, sections, unmarked
 from memrepo.views.report import (
     LEAVING,
@@ -575,14 +579,40 @@ def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
 
 
 def search(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the data of the page of a search: the memories and passages that it found."""
+    """Return the data of the page of a search: what it found, also what is not in effect.
+
+    `waiting` has the changes of waiting runs with half of the words, and `pending` the run that
+    changes a hit or states a passage, by id or passage.
+    """
     query = asked.get("q", "").strip()
     if not query:
         return {"query": "", "found": None}
-    return {
-        "query": query,
-        "found": _ask(work, "search", SearchRequest(words=(query,), no_touch=True)),
-    }
+    request = SearchRequest(words=(query,), no_touch=True)
+    found, past = (
+        _ask(work, "search", replace(request, statuses=statuses))
+        for statuses in ((), tuple(status for status in RECALL_STATUSES if status != "active"))
+    )
+    asked, waiting = {*query_terms(query)}, list[tuple[int, str, NightRow]]()
+    runs, pending = dict[object, str](), dict[object, str]()
+    for run, one in ((w.run, c) for w in all_waiting(work) for c in _changes_of(work, w.run)):
+        memory = _shown_memory(one)
+        runs[one.difference.memory.id] = run
+        for source in one.new_sources or memory.sources:
+            runs |= dict.fromkeys(_places(source), run)
+        count = len(asked.intersection(index_terms(memory.body).terms))
+        if 0 < len(asked) <= 2 * count:
+            waiting.append((count, run, _night_row(one, "", ())))
+    pending |= {hit.id: runs.get(hit.id, "") for hit in found.hits}
+    for one in found.passages:
+        pending[one] = next(filter(None, map(runs.get, _places(one))), "")
+    waiting.sort(reverse=True)
+    lists = {"waiting": waiting, "past": past.hits, "pending": pending}
+    return {"query": query, "found": found, **lists}
+
+
+def _places(source: Source | Passage) -> list[tuple[str, int]]:
+    """Return the lines of a source, each with its file."""
+    return [(source.resource, line) for line in range(source.lines[0], source.lines[1] + 1)]
 
 
 def _when(moment: datetime, work: Work) -> str:

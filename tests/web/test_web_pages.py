@@ -590,6 +590,25 @@ def test_a_search_lists_what_it_finds_and_counts_nothing(client: TestClient, rep
     assert client.get(f"{HOME}search").status_code == 200
 
 
+def test_a_search_says_what_waits_and_what_is_no_longer_in_effect(
+    client: TestClient, repo: Path
+) -> None:
+    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    page = client.get(f"{HOME}search", params={"q": "wiki server"}).text
+    assert "Waits for review new The wiki server is read only." in text(page)
+    assert f'href="change/{run}"' in page
+    seen = text(client.get(f"{HOME}search", params={"q": "staging server"}).text)
+    assert "The staging server runs Debian 11. fact · a change of it waits for review" in seen
+    assert "edited The staging server runs Debian 11. → The staging server runs Debian 12" in seen
+    assert "called hermes. fact The" in seen, "no change of it waits"
+    one = ids(repo)["The mail server is called hermes."]
+    done(repo, "reject", one, "--reason", "sold", now=MORNING)
+    page = client.get(f"{HOME}search", params={"q": "mail server hermes"}).text
+    past = page.partition("No longer in effect")[2]
+    assert f'href="memory/{one}"' in past
+    assert "called hermes. fact, forgotten" in text(past)
+
+
 def test_a_page_that_is_not_there_leads_home_and_a_refusal_is_no_success(
     client: TestClient,
 ) -> None:

@@ -592,15 +592,15 @@ def search(work: Work, asked: Mapping[str, str]) -> Shown:
         _ask(work, "search", replace(request, statuses=statuses))
         for statuses in ((), tuple(status for status in RECALL_STATUSES if status != "active"))
     )
-    asked, waiting = {*query_terms(query)}, list[tuple[int, str, NightRow]]()
+    words, waiting = {*query_terms(query)}, list[tuple[int, str, NightRow]]()
     runs, pending = dict[object, str](), dict[object, str]()
     for run, one in ((w.run, c) for w in all_waiting(work) for c in _changes_of(work, w.run)):
         memory = _shown_memory(one)
         runs[one.difference.memory.id] = run
         for source in one.new_sources or memory.sources:
             runs |= dict.fromkeys(_places(source), run)
-        count = len(asked.intersection(index_terms(memory.body).terms))
-        if 0 < len(asked) <= 2 * count:
+        count = len(words.intersection(index_terms(memory.body).terms))
+        if 0 < len(words) <= 2 * count:
             waiting.append((count, run, _night_row(one, "", ())))
     pending |= {hit.id: runs.get(hit.id, "") for hit in found.hits}
     for one in found.passages:
@@ -735,13 +735,14 @@ class Guard:
 class FormResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a form did: a sentence, and the command line with its output, which does the same.
 
-    `draft` is a text that could not be saved.
+    `draft` is a text that could not be saved, and `commit` is what a button can revert.
     """
 
     message: str
     command: str = ""
     is_refused: bool = False
     draft: str = ""
+    commit: str = ""
 
 
 class Deed(NamedTuple):
@@ -758,7 +759,7 @@ _DEEDS: Mapping[str, Deed] = {
         "Discarded: nothing of it takes effect, and it is not proposed again.", ("run", "reason")
     ),
     "revert": Deed(
-        "Reverted: the memory is as it was before. What came later stays.",
+        "Reverted: it is as it was before. What came later stays.",
         ("target", "only", "reason"),
     ),
     "edit": Deed("Saved in your words.", ("id", "text", "reason")),
@@ -811,7 +812,9 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     is_own = is_refused or "undo" in named or not outcome
     message = text.partition("\n")[0] if is_own else outcome
     message, command = concealed([message, f"memrepo {verb} {shlex.join(line)}\n{text}"])
-    return FormResult(message=message, command=command, is_refused=is_refused)
+    made = getattr(answer, "commits", None) or (getattr(answer, "commit", ""),)
+    commit = "" if is_refused or verb == "revert" else made[-1]
+    return FormResult(message=message, command=command, is_refused=is_refused, commit=commit)
 
 
 @cache

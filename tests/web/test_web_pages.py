@@ -731,6 +731,24 @@ def test_a_contradiction_is_decided_on_the_page(client: TestClient, repo: Path) 
     assert subjects(repo)[0].startswith("Settle contradiction: ")
 
 
+@pytest.mark.parametrize("deed", ["discard", "accept", "forget", "edit", "pin", "reject"])
+def test_a_button_undoes_what_a_form_did(client: TestClient, repo: Path, deed: str) -> None:
+    tree = git(repo, "rev-parse", "HEAD:memories")
+    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    fields = {"id": ids(repo)["Mara prefers tea."], "run": run, "text": "No tea.", "reason": "old"}
+    page = post(client, deed=deed, back="morning", **fields).text
+    target = re.findall(r'name="target" value="([0-9a-f]{40})"', page)
+    assert "Undo this" in page
+    seen = text(post(client, deed="revert", back="morning", target=target[0]).text)
+    assert "Reverted: it is as it was before" in seen
+    assert "Undo this" not in seen
+    assert git(repo, "rev-parse", "HEAD:memories") == tree
+    assert_sound(repo)
+    if deed == "discard":
+        again = memrepo(repo, "run", "--mode", "reconciliation", now=MORNING)
+        assert again.exit == 3, "it is proposed again"
+
+
 @pytest.mark.parametrize(
     "form",
     [

@@ -128,14 +128,7 @@ def read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Prob
                 raise OSError(0, "it is a symlink, which is never followed")
             files[name] = path.read_bytes()
         except OSError as error:
-            problems.append(
-                report(
-                    "file-unreadable",
-                    name,
-                    f"could not be read: {error.strerror}",
-                    fix="name a file that exists",
-                )
-            )
+            problems.append(report("file-unreadable", name, "named", cause=error.strerror))
     return files, tuple(problems)
 
 
@@ -196,27 +189,12 @@ def taken(
     files, problems = {}, []
     for path, mode, blob in entries:
         if any("\ud800" <= ch <= "\udfff" for ch in path):
-            shown = ascii(path)[1:-1]
-            problems.append(
-                report(
-                    "tree-name-not-utf8",
-                    shown,
-                    "found a file name that is not UTF-8",
-                    fix="rename the file",
-                )
-            )
+            problems.append(report("tree-name-not-utf8", ascii(path)[1:-1]))
         elif mode.startswith("100"):
             files[path] = git.read(blob)
         elif layout.owns(path) or layout.owns(path + "/"):
             what = "a symlink" if mode == "120000" else "a submodule"
-            problems.append(
-                report(
-                    "tree-not-a-file",
-                    path,
-                    f"found {what}, expected a file or folder: it is never followed",
-                    fix="replace it with the file it points to, or remove it",
-                )
-            )
+            problems.append(report("tree-not-a-file", path, what=what))
     return files, tuple(problems)
 
 

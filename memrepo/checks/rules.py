@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 from unicodedata import normalize
 
 import msgspec
@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.codec import changed_keys
-from memrepo.core.errors import Problem
+from memrepo.core.errors import Problem, problem
 from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
 from memrepo.core.layout import AREAS, Layout
 from memrepo.core.memory import (
@@ -71,27 +71,9 @@ def all_rules() -> Mapping[str, Rule]:
     return {name: Rule(name=name, **row) for name, row in table.items()}
 
 
-def report(
-    rule: str,
-    path: str,
-    message: str,
-    *,
-    line: int = 0,
-    column: int = 0,
-    key: str = "",
-    fix: str = "",
-) -> Problem:
-    """Return the problem that reports a violation of a rule."""
-    return Problem(
-        path=path,
-        rule=rule,
-        message=message,
-        line=line,
-        column=column,
-        key=key,
-        fix=fix,
-        severity=all_rules()[rule].severity,
-    )
+def report(rule: str, path: str, variant: str = "", **values: Any) -> Problem:
+    """Return the problem that reports a violation of a rule, as `errors.problem` does."""
+    return replace(problem(rule, path, variant, **values), severity=all_rules()[rule].severity)
 
 
 def folded(path: str) -> str:
@@ -246,9 +228,7 @@ def find_unreadable(scene: Scene) -> Iterator[Problem]:
         if scene.is_memory(path) or scene.area(path) in ("", "sources"):
             continue
         if line := find_conflict(data.decode("utf-8", "replace")):
-            message = "found git's conflict markers, expected a resolved merge"
-            fix = "choose one of the two sides, and delete the marker lines"
-            yield report("file-conflict", path, message, line=line, column=1, fix=fix)
+            yield report("file-conflict", path, line=line, column=1)
 
 
 def find(scene: Scene) -> Iterator[Problem]:
@@ -256,14 +236,7 @@ def find(scene: Scene) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for memory in scene.memories:
         if not memory.id:
-            yield report(
-                "memory-no-id",
-                memory.path,
-                "found no id: recall ignores this memory",
-                line=1,
-                key="id",
-                fix="`memrepo check --fix` on the file gives it one",
-            )
+            yield report("memory-no-id", memory.path, line=1, key="id")
         else:
             yield from _id(scene, memory, seen)
         yield from _place(memory)
@@ -294,22 +267,10 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
     if memory.id in scene.others:
         other = scene.others[memory.id].path
     if other != memory.path and not scene.merging:
-        yield report(
-            "memory-same-id",
-            memory.path,
-            f"found {memory.id}, which is also the id of {other}",
-            line=1,
-            key="id",
-            fix="delete one of the two files, or remove the id of this one",
-        )
+        path, id_ = memory.path, memory.id
+        yield report("memory-same-id", path, line=1, key="id", id=id_, other=other)
     if digits := _right_digits(memory):
-        yield report(
-            "memory-file-name",
-            memory.path,
-            f"found a file name that ends in other digits than -{digits}.md, the id's first",
-            key="id",
-            fix=f"rename the file so that it ends in -{digits}.md",
-        )
+        yield report("memory-file-name", memory.path, key="id", digits=digits)
 
 
 def _right_digits(memory: Memory) -> str:
@@ -324,22 +285,11 @@ def _right_digits(memory: Memory) -> str:
 def _place(memory: Memory) -> Iterator[Problem]:
     if memory.layer not in LAYERS:
         if closest := _closest(memory.layer, LAYERS, 0.8):
-            yield report(
-                "memory-layer",
-                memory.path,
-                f"found the layer {shown(memory.layer)}; did you mean {closest}?",
-                fix=f"move the file below memories/{closest}/",
-            )
+            layer = shown(memory.layer)
+            yield report("memory-layer", memory.path, "misspelt", layer=layer, closest=closest)
     elif (memory.layer == "notes") != memory.is_note:
-        wanted = LAYER_OF_TYPE[memory.type]
-        yield report(
-            "memory-layer",
-            memory.path,
-            f"found {memory.type} in the layer {memory.layer}, expected {wanted}",
-            line=1,
-            key="type",
-            fix=f"move the file below memories/{wanted}/, or change its type",
-        )
+        found = {"type": memory.type, "layer": memory.layer, "wanted": LAYER_OF_TYPE[memory.type]}
+        yield report("memory-layer", memory.path, line=1, key="type", **found)
 
 
 def _closest(word: str, known: Iterable[str], likeness: float) -> str:
@@ -361,12 +311,12 @@ def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
         yield report(
             "memory-decay-class",
             memory.path,
-            f"found the decay class {shown(memory.decay)}, expected one of {', '.join(known)}"
-            f"{suggestion}",
             line=1,
             key="decay",
-            fix=f"write `decay: {closest or 'stable'}`, or give the class a lifetime in"
-            " memrepo.toml (`decay.ttl`)",
+            decay=shown(memory.decay),
+            known=", ".join(known),
+            suggestion=suggestion,
+            closest=closest or "stable",
         )
 
 
@@ -378,13 +328,7 @@ def _collisions(scene: Scene) -> Iterator[Problem]:
         alike.setdefault(folded(path), set()).add(path)
     for path in sorted(scene.files):
         if others := alike[folded(path)] - {path, *scene.gone}:
-            found = report(
-                "path-collision",
-                path,
-                f"differs from {min(others)} only in case or accents; some file systems cannot"
-                " hold both",
-                fix="rename one of them",
-            )
+            found = report("path-collision", path, other=min(others))
             # Copies are what the workspace has, so a run may write them.
             is_copy = scene.layout is not None and path.startswith(scene.layout.area("sources"))
             yield replace(found, severity="warning") if is_copy else found
@@ -404,13 +348,13 @@ def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
             yield report(
                 "tag-unknown",
                 memory.path,
-                f"found the tag {shown(tag)}, {expected_tag(tag, wants)}",
+                "listed" if wants.tags else "",
                 line=line,
                 column=column,
                 key=f"tags.{n}",
-                fix="use a tag of the vocabulary, or add this one to `tags.vocabulary`"
-                if wants.tags
-                else f"write {shown(as_tag(tag) or 'another')}, or set `tags.pattern`",
+                tag=shown(tag),
+                expected=expected_tag(tag, wants),
+                word=shown(as_tag(tag) or "another"),
             )
 
 
@@ -467,10 +411,12 @@ def find_by_hand(scene: Scene) -> Iterator[Problem]:
     for memory, old in () if scene.merging else pairs(scene):
         if memory.id != old.id:
             if old.id and not (memory.id in scene.earlier or old.id in scene.by_id):
-                yield _found(scene, "id-changed", memory, "id", f"the id was {old.id}")
+                line, column = place(scene.files[memory.path], "id")
+                path = memory.path
+                yield report("id-changed", path, line=line, column=column, key="id", old=old.id)
             continue
         for key in machine_keys(scene, memory, old):
-            yield _found(scene, "field-by-hand", memory, key, f"{key} was changed by hand")
+            yield _by_hand(scene, memory, key)
 
 
 def _is_repaired(scene: Scene, memory: Memory, old: Memory, key: str) -> bool:
@@ -510,20 +456,10 @@ def restore_fields(scene: Scene, memory: Memory, old: Memory) -> Memory:
     return memory.with_fields(back) if back else memory
 
 
-def _found(
-    scene: Scene, rule: str, memory: Memory, key: str, message: str, fix: str = ""
-) -> Problem:
+def _by_hand(scene: Scene, memory: Memory, key: str) -> Problem:
     line, column = place(scene.files[memory.path], key)
-    how = f"; {_COMMANDS[key]}" if key in _COMMANDS else ""
-    return report(
-        rule,
-        memory.path,
-        message,
-        line=line,
-        column=column,
-        key=key,
-        fix=fix or f"restore the old value (`memrepo check --fix` does){how}",
-    )
+    values = {"field": key, "command": f"; {_COMMANDS[key]}" if key in _COMMANDS else ""}
+    return report("field-by-hand", memory.path, line=line, column=column, key=key, **values)
 
 
 _SCISSORS = regex(r"^. -+ >8 -+$", re.MULTILINE)
@@ -536,20 +472,7 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
     text = text[: cut.start()] if cut else text
     for number, line in enumerate(text.split("\n"), start=1):
         if _TRAILER.match(line):
-            yield report(
-                "message-trailer",
-                path,
-                f"found {line.strip().split(':')[0][:40]}, which only memrepo may write",
-                line=number,
-                column=1,
-                fix="remove the line; the commands write it themselves",
-            )
-    for secret in find_secrets(text):
-        yield report(
-            "message-secret",
-            path,
-            f"found a secret ({secret.kind})",
-            line=secret.line,
-            column=secret.column,
-            fix="remove it, and replace it wherever it is used",
-        )
+            trailer = line.strip().split(":")[0][:40]
+            yield report("message-trailer", path, line=number, column=1, trailer=trailer)
+    for one in find_secrets(text):
+        yield report("message-secret", path, line=one.line, column=one.column, kind=one.kind)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.errors import MemrepoError, Problem
+from memrepo.core.errors import MemrepoError, Problem, problem
 from memrepo.core.memory import (
     BY_NAME,
     FIELDS,
@@ -118,17 +118,9 @@ def not_utf8(path: str, data: bytes, offset: int) -> Problem:
     before = data[:offset]
     ends = list(_BYTE_LINE_END.finditer(before))
     start = ends[-1].end() if ends else 0
-    place = len(ends) + 1, len(before[start:].decode("utf-8", "replace")) + 1
-    found = f"found the byte 0x{data[offset]:02X} at offset {offset}, expected UTF-8"
-    return _problem(path, "file-not-utf8", found, "save the file as UTF-8", *place)
-
-
-def _problem(
-    path: str, rule: str, message: str, fix: str, line: int = 1, column: int = 1, key: str = ""
-) -> Problem:
-    return Problem(
-        path=path, rule=rule, message=message, fix=fix, line=line, column=column, key=key
-    )
+    line, column = len(ends) + 1, len(before[start:].decode("utf-8", "replace")) + 1
+    byte = f"{data[offset]:02X}"
+    return problem("file-not-utf8", path, line=line, column=column, byte=byte, offset=offset)
 
 
 def read_header(text: str, path: str, limit: int = MAX_BYTES) -> Header:
@@ -144,9 +136,8 @@ def read_header(text: str, path: str, limit: int = MAX_BYTES) -> Header:
     # marker.
     closing = _CLOSE.search(text, opening.end() - 1)
     if closing is None:
-        found = "found --- on line 1 only, expected a closing ---"
-        problem = _problem(path, "frontmatter-unclosed", found, "close the header with a line ---")
-        return Header(unclosed=True, body_offset=bom, problems=(problem,))
+        unclosed = problem("frontmatter-unclosed", path, line=1, column=1)
+        return Header(unclosed=True, body_offset=bom, problems=(unclosed,))
     lines = [line for line, _ in split_lines(text[opening.end() : closing.start() + 1])]
     return replace(
         _read_blocks(lines if closing.start() <= limit else [], path),
@@ -335,8 +326,15 @@ class _Block:
             error = _Fault(_SYNTAX, f"{reason}, expected `key: value`", line, column)
         named = _MARGIN_KEY.match(self.lines[0])
         fix = _FIXES.get(error.rule, "put the value in double quotes")
-        place = error.line + self.at, error.column + 1, (named[1] or named[2]) if named else ""
-        return _problem(path, error.rule, error.message, fix, *place)
+        return Problem(
+            path=path,
+            rule=error.rule,
+            message=error.message,
+            fix=fix,
+            line=error.line + self.at,
+            column=error.column + 1,
+            key=(named[1] or named[2]) if named else "",
+        )
 
 
 def _refuse_anchor(event: Any) -> None:
@@ -591,9 +589,7 @@ def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
     An empty file is one that somebody has not written yet: no memory, and no error.
     """
     if not data.strip():
-        found, fix = "found an empty file, which is no memory yet", "write its text, or delete it"
-        problem = _problem(path, "frontmatter-missing", found, fix, 0, 0)
-        return None, (replace(problem, severity="warning"),)
+        return None, (problem("frontmatter-missing", path, "empty"),)
     try:
         return _decode(path, data)[2:]
     except CodecError as error:
@@ -679,9 +675,7 @@ def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        found = "found an unpaired surrogate in the memory, expected text"
-        fix = "decode the original text correctly"
-        raise CodecError(_problem(memory.path, "file-not-utf8", found, fix, 0, 0)) from error
+        raise CodecError(problem("file-not-utf8", memory.path, "surrogate")) from error
     return data, _decode(memory.path, data)[2]
 
 
@@ -689,14 +683,10 @@ def _decode(path: str, data: bytes) -> tuple[str, Header, Memory, tuple[Problem,
     """Return the text, header and memory of a file, with warnings. Raise CodecError on an error."""
     text = _text(path, data)
     if conflict := find_conflict(text):
-        found = "found git's conflict markers, expected a resolved merge"
-        fix = "choose one of the two sides, and delete the marker lines"
-        raise CodecError(_problem(path, "file-conflict", found, fix, conflict))
+        raise CodecError(problem("file-conflict", path, line=conflict, column=1))
     header = read_header(text, path)
     if not header.present and not header.unclosed:
-        found = "found no header, expected --- on line 1"
-        fix = "`memrepo check --fix FILE` writes one"
-        raise CodecError(_problem(path, "frontmatter-missing", found, fix))
+        raise CodecError(problem("frontmatter-missing", path, line=1, column=1))
     fields, found_in_fields = _fields(path, header)
     problems = [*header.problems, *found_in_fields, *_second_header(path, header, text)]
     if any(problem.severity == "error" for problem in problems):
@@ -708,18 +698,13 @@ def _decode(path: str, data: bytes) -> tuple[str, Header, Memory, tuple[Problem,
 def _text(path: str, data: bytes) -> str:
     """Return the text of a file. Raise CodecError if it is too large, an LFS pointer or no text."""
     if len(data) > MAX_BYTES:
-        found = f"found {len(data)} bytes, expected at most {MAX_BYTES}"
-        fix = "split the memory, or move the text to sources/"
-        raise CodecError(_problem(path, "file-too-large", found, fix, 0, 0))
+        raise CodecError(problem("file-too-large", path, size=len(data), limit=MAX_BYTES))
     if data.startswith(LFS_POINTER):
-        found = "found a Git LFS pointer, expected the text itself"
-        fix = "remove the file from LFS with `git lfs migrate export`: git has to store the text"
-        raise CodecError(_problem(path, "file-lfs-pointer", found, fix))
+        raise CodecError(problem("file-lfs-pointer", path, line=1, column=1))
     nul = data.find(b"\0")
     if nul >= 0:
         line = len(split_lines(data[:nul].decode("latin-1") + "x"))
-        found = f"found a NUL byte at offset {nul}, expected text"
-        raise CodecError(_problem(path, "file-nul", found, "remove it", line))
+        raise CodecError(problem("file-nul", path, line=line, column=1, offset=nul))
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -735,9 +720,8 @@ def _second_header(path: str, header: Header, text: str) -> list[Problem]:
     inner = read_header(body[first.end() :], path)
     if not inner.entries:
         return []
-    found, fix = "found a second header, expected text", "join the two headers into one"
     line = header.body_line + first[0].count("\n")
-    return [_problem(path, "frontmatter-second-header", found, fix, line)]
+    return [problem("frontmatter-second-header", path, line=line, column=1)]
 
 
 def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]]:
@@ -748,12 +732,8 @@ def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]
         field = BY_NAME.get(entry.key)
         if field is None:
             if near := _similar_key(entry.key):
-                found = f"found the key {shown(entry.key)}, which is ignored; did you mean {near}?"
-                place = entry.first, 1, entry.key
-                warning = _problem(
-                    path, "frontmatter-near-key", found, f"rename it to {near}", *place
-                )
-                problems.append(replace(warning, severity="warning"))
+                near_key = partial(problem, "frontmatter-near-key", path, key=entry.key, near=near)
+                problems.append(near_key(line=entry.first, column=1, word=shown(entry.key)))
             continue
         if entry.value == "":
             continue  # editors keep the key of a property without a value
@@ -761,15 +741,24 @@ def _fields(path: str, header: Header) -> tuple[dict[str, object], list[Problem]
             value = field.read(entry.value)
         except ValueMismatch as bad:
             steps = (entry.key, *bad.path)
-            place = (*header.place(steps), ".".join(map(str, steps)))
-            problems.append(_problem(path, "frontmatter-value", str(bad), bad.fix, *place))
+            line, column = header.place(steps)
+            problems.append(
+                Problem(
+                    path=path,
+                    rule="frontmatter-value",
+                    message=str(bad),
+                    fix=bad.fix,
+                    line=line,
+                    column=column,
+                    key=".".join(map(str, steps)),
+                )
+            )
             continue
         if value != field.default:
             fields[entry.key] = value
     has_type = any(entry.key == "type" and entry.value for entry in header.entries)
     if not has_type and not header.problems:  # a broken block may be that of the type
-        found, fix = "found no type, expected one", "add a line such as type: fact"
-        problems.append(_problem(path, "frontmatter-missing-type", found, fix, key="type"))
+        problems.append(problem("frontmatter-missing-type", path, line=1, column=1, key="type"))
     return fields, problems
 
 

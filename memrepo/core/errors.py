@@ -1,7 +1,7 @@
 """Problems in user data, and the exceptions that end the program.
 
-Problems are returned as values and never raised. `cli` catches all exceptions in one place. The
-texts of those of the store are in `errors.toml`, by name.
+Problems are returned as values and never raised. `cli` catches all exceptions in one place. Their
+texts are in `errors.toml`, by name.
 """
 
 from __future__ import annotations
@@ -105,7 +105,14 @@ def _texts() -> Mapping[str, Any]:
 
 
 def problem(
-    rule: str, path: str, variant: str = "", *, line: int = 0, column: int = 0, **values: object
+    rule: str,
+    path: str,
+    variant: str = "",
+    *,
+    line: int = 0,
+    column: int = 0,
+    key: str = "",
+    **values: object,
 ) -> Problem:
     """Return the problem of a rule. Values fill in its text, as in `str.format`."""
     text = _texts()[rule][variant] if variant else _texts()[rule]
@@ -113,6 +120,7 @@ def problem(
         path=path,
         line=line,
         column=column,
+        key=key,
         rule=rule,
         severity=text.get("severity", "error"),
         message=text["message"].format(**values),

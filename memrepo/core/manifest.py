@@ -22,7 +22,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.errors import Problem
+from memrepo.core.errors import Problem, problem
 from memrepo.core.judge import Usage
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
@@ -282,9 +282,7 @@ def read_manifest(path: str, data: bytes) -> Manifest | Problem:
         if not all(_BLOB.fullmatch(id_) for c in found.consumed for id_ in (c.to, c.from_)):
             raise ValueError("a source without the id of its blob")
     except _UNREADABLE as error:
-        fix = "restore it from history (`git log -- <path>`); until then, runs read its input again"
-        message = f"found {type(error).__name__}: {error}, expected a run manifest"
-        return Problem(path=path, rule="manifest-unreadable", message=message, fix=fix)
+        return problem("manifest-unreadable", path, error=type(error).__name__, cause=error)
     return found
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr
 
 from memrepo.core import codec
 from memrepo.core.codec import changed_keys
-from memrepo.core.errors import Exit, MemrepoError, Problem
+from memrepo.core.errors import Exit, MemrepoError, Problem, problem
 from memrepo.core.ids import digest
 from memrepo.core.layout import Layout, below
 from memrepo.core.memory import BY_NAME, Memory, differing, targets
@@ -274,12 +274,12 @@ def read_state(
             continue
         id_ = memory.id
         if not id_:
-            problems.append(no_id(path))
+            problems.append(problem("memory-no-id", path, line=1, key="id"))
         elif id_ in memories and _is_named_for(path, id_) > _is_named_for(memories[id_].path, id_):
-            problems.append(_same_id(memories[id_].path, memory))
+            problems.append(_same_id(memories[id_].path, id_, path))
             memories[id_] = memory
         elif id_ in memories:
-            problems.append(_same_id(path, memories[id_]))
+            problems.append(_same_id(path, id_, memories[id_].path))
         else:
             memories[id_] = memory
     return State(
@@ -294,27 +294,8 @@ def _is_named_for(path: str, id_: str) -> bool:
     return path.endswith(f"-{id_[4:10]}.md")
 
 
-def no_id(path: str) -> Problem:
-    """Return the problem for a memory that has no id."""
-    return Problem(
-        path=path,
-        line=1,
-        rule="memory-no-id",
-        key="id",
-        message="found no id: recall ignores this memory",
-        fix="`memrepo check --fix` on the file gives it one",
-    )
-
-
-def _same_id(path: str, other: Memory) -> Problem:
-    return Problem(
-        path=path,
-        line=1,
-        rule=_SAME_ID,
-        key="id",
-        message=f"found {other.id}, which is also the id of {other.path}",
-        fix="delete one of the two files, or remove the id of this one",
-    )
+def _same_id(path: str, id_: str, other: str) -> Problem:
+    return problem(_SAME_ID, path, line=1, key="id", id=id_, other=other)
 
 
 Effect: TypeAlias = Mapping[str, bytes | None]

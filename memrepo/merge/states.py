@@ -33,7 +33,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.codec import split_header
-from memrepo.core.errors import Problem
+from memrepo.core.errors import Problem, problem
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, REFERENCES, Memory, cut_ids, references
 from memrepo.core.patterns import dominant_end, regex, split_lines, unix
@@ -609,14 +609,8 @@ def broken(memories: _Memories) -> tuple[BrokenRule, ...]:
 def _lost(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:
     # `gone` is sorted, so the name of the finding is the same if a merge reorders the list.
     for key, gone, rest in cut_ids(memory, lambda id_: id_ not in memories):
-        yield _finding(
-            memory,
-            "reference-lost",
-            key,
-            f"no such memory: {', '.join(gone)}",
-            {memory.id: {key: rest}},
-            "remove the reference",
-        )
+        repairs = {memory.id: {key: rest}}
+        yield _finding(memory, "reference-lost", key, repairs, gone=", ".join(gone))
 
 
 def _halves(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:
@@ -634,39 +628,23 @@ def _halves(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:
             old = memory if key == "superseded_by" else other
             if old.status in ("superseded", "forgotten"):
                 repairs = {target: {other_key: (*getattr(other, other_key), memory.id)}}
-                fix = f"add it to {other_key} of {target}"
+                fix = "complete"
             else:
                 rest = tuple(t for t in getattr(memory, key) if t != target)
-                repairs = {memory.id: {key: rest or None}}
-                fix = "remove the reference"
-            yield _finding(
-                memory,
-                "supersession-half",
-                key,
-                f"found {target}, which does not name this memory in {other_key}",
-                repairs,
-                fix,
-            )
+                repairs, fix = {memory.id: {key: rest or None}}, ""
+            values = {"target": target, "other_key": other_key}
+            yield _finding(memory, "supersession-half", key, repairs, fix, **values)
 
 
 def _odd_status(memory: Memory) -> Iterator[BrokenRule]:
     if memory.status == "superseded":
-        yield _finding(
-            memory,
-            "supersession-status",
-            "status",
-            "found the status superseded, but no memory that replaced it",
-            {memory.id: {"status": None, "superseded_at": None}},
-            "make it active again",
-        )
+        repairs = {memory.id: {"status": None, "superseded_at": None}}
+        yield _finding(memory, "supersession-status", "status", repairs)
     elif memory.status != "forgotten":
+        repairs = {memory.id: {"superseded_by": None, "superseded_at": None}}
+        status = memory.status
         yield _finding(
-            memory,
-            "supersession-status",
-            "superseded_by",
-            f"found a replaced memory with the status {memory.status}, expected superseded",
-            {memory.id: {"superseded_by": None, "superseded_at": None}},
-            "remove the reference",
+            memory, "supersession-status", "superseded_by", repairs, "other", status=status
         )
 
 
@@ -688,14 +666,8 @@ def _cycles(memories: _Memories) -> Iterator[BrokenRule]:
             if stays.status == "superseded":
                 mine |= {"status": None}
         repairs[stays.id] = {**repairs.get(stays.id, {}), **mine}
-        yield _finding(
-            stays,
-            "supersession-cycle",
-            "superseded_by",
-            f"found memories that replace each other in a cycle: {', '.join(sorted(ring))}",
-            repairs,
-            f"let {stays.id} stay",
-        )
+        named = ", ".join(sorted(ring))
+        yield _finding(stays, "supersession-cycle", "superseded_by", repairs, ring=named)
 
 
 def _rings(memories: _Memories) -> Iterator[frozenset[str]]:
@@ -725,11 +697,9 @@ def _finding(
     memory: Memory,
     rule: str,
     key: str,
-    message: str,
     repairs: Mapping[str, Mapping[str, object]],
-    fix: str,
+    variant: str = "",
+    **values: Any,
 ) -> BrokenRule:
-    problem = Problem(
-        path=memory.path, line=1, rule=rule, key=key, message=f"{memory.id}: {message}", fix=fix
-    )
-    return BrokenRule(problem=problem, repairs=repairs)
+    found = problem(rule, memory.path, variant, line=1, key=key, id=memory.id, **values)
+    return BrokenRule(problem=found, repairs=repairs)

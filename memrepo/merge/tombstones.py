@@ -27,7 +27,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.codec import entry_lines, split_header
-from memrepo.core.errors import Problem
+from memrepo.core.errors import Problem, problem
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.memory import Memory, having
@@ -702,14 +702,7 @@ def _superseded(state: State) -> Iterator[Corrected]:
 
 def brought_back(memory: Memory, stone: Tombstone) -> Problem:
     """Return the problem to report for a memory file that contains a rejected statement."""
-    return Problem(
-        path=memory.path,
-        rule=REJECTED,
-        severity="warning",
-        message=f"states what {stone.summary}: it is excluded from recall",
-        fix="remove that statement from the file, or delete the file;"
-        f" `memrepo reject {stone.key} --undo` if it is right after all",
-    )
+    return problem(REJECTED, memory.path, "recalled", summary=stone.summary, stone=stone.key)
 
 
 def held_against(state: State) -> State:
@@ -786,12 +779,7 @@ def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
             return msgspec.convert(values, Tombstone, strict=False)
     except msgspec.ValidationError as error:
         errors = [str(error)]
-    return Problem(
-        path=path,
-        rule="tombstone-unreadable",
-        message=f"{errors[0]}: what it rejects is not kept out",
-        fix="restore the file from history, or reject the memory again",
-    )
+    return problem("tombstone-unreadable", path, cause=errors[0])
 
 
 def tombstone_bytes(stone: Tombstone) -> bytes:

@@ -17,7 +17,7 @@ import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import read_table, regex
-from memrepo.text.dates import month_names, month_number, short_month_names
+from memrepo.text.dates import month_names
 from memrepo.text.words import bare, language_of, stems
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
@@ -318,7 +318,7 @@ def _foreign_names(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]
             continue
         if not word[1:].islower() or text[match.start() - 1 : match.start()] in ("'", "’"):
             continue
-        if word in ("I", "OK") or month_number(word, text):
+        if word in ("I", "OK") or word.casefold() in month_names():
             continue
         if not known.names(word, language):
             yield "a name", word
@@ -349,9 +349,8 @@ def read_dates(text: str) -> tuple[set[Day], str]:
     def named(match: re.Match[str]) -> str:
         first, before, name, after, year = match.groups()
         number = after if after and int(after) < 32 else ""
-        month = str(month_number(name, text, day=before or number, year=year))
-        is_short = name.casefold() not in month_names()
-        bare_word = (name.islower() or is_short) and not year
+        month = str(month_names().get(name.casefold(), 0))
+        bare_word = name.islower() and not year
         is_other = bare_word and (name in _VERBS or not (before or number))
         if month == "0" or (is_other and len(name) < _LONG_MONTH):
             return match[0]
@@ -372,7 +371,7 @@ _LONG_MONTH = 6
 
 @cache
 def _named_date() -> re.Pattern[str]:
-    names = "|".join(sorted(short_month_names(), key=len, reverse=True))
+    names = "|".join(sorted(month_names(), key=len, reverse=True))
     first = r"(?:\b(\d{1,2})\s*(?:to|and|-|–|bis|und|au|al|y|e|tot)\s*)?"
     before = r"(?:\b(\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?)?"
     after = r"\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?(?!\d|:\d))?(?:,?\s+(?:de\s+)?(\d{4})\b)?"

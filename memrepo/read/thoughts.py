@@ -759,8 +759,6 @@ def heading_kind(heading: str) -> str:
     A word at the edge of the label counts before one inside it, which in scripts without blanks is
     part of another word.
     """
-    if patterns().headings["closed"].search(_ends_in_brackets(heading)):
-        return "closed"
     label = _LABEL_EDGE.sub("", heading)
     is_label = len(label.split()) <= LABEL_WORDS and width(label) <= LABEL_WIDTH
     inside = ""
@@ -775,13 +773,6 @@ def heading_kind(heading: str) -> str:
     return inside
 
 
-def _ends_in_brackets(heading: str) -> str:
-    """Return the remark in brackets at the end of a heading, such as `(superseded)`."""
-    found = _REMARK.search(heading)
-    return found[0] if found else ""
-
-
-_REMARK = regex(r"[(（][^()（）]*[)）]\W*\Z")
 _COMMON = ("lesson", "preference", "rule")
 """Kinds whose words often only modify another word, as in `Rule engine`."""
 _NEXT_WORD = regex(r"[ -](\w+)")

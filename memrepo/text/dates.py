@@ -41,7 +41,7 @@ def month_names() -> Mapping[str, int]:
     names = _numbered("months")
     names |= {bare(name): number for name, number in names.items()}
     english = {name: number for number, name in enumerate(MONTHS, start=1)}
-    return names | {name[:3]: number for name, number in english.items()} | english
+    return names | {name[:3]: number for name, number in english.items()} | english | {"sept": 9}
 
 
 def _numbered(key: str) -> dict[str, int]:
@@ -50,50 +50,10 @@ def _numbered(key: str) -> dict[str, int]:
     return {word: number for number, row in rows for word in row.split()}
 
 
-@cache
-def _short_months() -> Mapping[str, Mapping[str, int]]:
-    """Map short names of months to their numbers by language. They count only next to a day."""
-    found: dict[str, dict[str, int]] = {}
-    for language, table in tables("dates"):
-        for number, names in table.get("short_months", {}).items():
-            for name in names.split():
-                found.setdefault(name, {})[language] = int(number)
-    return found
-
-
-@cache
-def short_month_names() -> frozenset[str]:
-    """Return the names and the short names of months in all languages."""
-    return frozenset((*_short_months(), *month_names()))
-
-
-def month_number(name: str, text: str, *, day: str = "", year: str = "") -> int:
-    """Return the number of a month, or 0 if a word of a text is no name of one.
-
-    A short name counts in a text of its language (`3 lug`, not `3 lug nuts for the van`). In a
-    text of no known language it counts next to a year, and in every text in a date with day and
-    year.
-    """
-    name = name.casefold()
-    own = {} if name in month_names() else _short_months().get(name, {})
-    spoken = _spoken(text) if own and not (day and year) else frozenset()
-    known = own.keys() & spoken if spoken or not year else own.keys()
-    return max((own[language] for language in known), default=month_names().get(name, 0))
-
-
-@lru_cache(maxsize=8)  # asked for each month of a text
-def _spoken(text: str) -> frozenset[str]:
-    """Return the languages of a text, whose short names of months are no words of them."""
-    plain = text.casefold()
-    return languages_in(_WORDS.sub(lambda m: "" if m[0] in _short_months() else m[0], plain))
-
-
 def _month_of(match: re.Match[str]) -> str:
-    """Return the number of the month of a date, `0` if its word is no name of a month there."""
-    found = match.groupdict(default="")
-    if (month := found.pop("month")).isdigit():
-        return month
-    return str(month_number(month, match.string, **found))
+    """Return the number of the month of a date."""
+    month = match["month"]
+    return month if month.isdigit() else str(month_names().get(month.casefold(), 0))
 
 
 _YEAR = r"(?:del?[ \t])?(?P<year>[12]\d{3})(?!\d)"
@@ -148,7 +108,7 @@ def _yearless_forms() -> tuple[re.Pattern[str], ...]:
 
 
 def _compiled(forms: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    month = "(?P<month>" + "|".join(sorted(short_month_names(), key=len, reverse=True)) + r")\b\.?"
+    month = "(?P<month>" + "|".join(sorted(month_names(), key=len, reverse=True)) + r")\b\.?"
     return tuple(compiled(form.replace("MONTH", month), re.IGNORECASE) for form in forms)
 
 

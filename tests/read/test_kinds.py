@@ -109,7 +109,6 @@ def test_a_folder_below_the_owner_s_with_a_profile_of_its_own_is_another_agent_s
         (("Mill",), ""),
         (("Mill", "Rule engine of the wheel"), "rule"),
         (("Mill", "Grain rule engine"), ""),
-        (("Mill", "Rules (superseded)", "Decisions"), "closed"),
     ],
 )
 def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kind: str) -> None:

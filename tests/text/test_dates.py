@@ -45,10 +45,9 @@ from memrepo.text.dates import (
         ("maybe 8, 2023", ""),
         ("", ""),
         ("8 May 2023 and 2022-01-01", "2023-05-08"),
-        ("3 lug 2026", "2026-07-03"),
-        ("Consegna per il 3 lug 2026", "2026-07-03"),
         ("The lease of the flat in Berlin ends 31. Dez 2026", "2026-12-31"),
         ("12 Okt 2026: Kick-off with the team", "2026-10-12"),
+        ("3 lug nuts, set 2026 times", ""),
     ],
 )
 def test_only_certain_dates_are_read(text: str, day: str) -> None:
@@ -267,8 +266,6 @@ def test_the_day_until_which_a_statement_is_true(text: str, day: str) -> None:
         ("Hana is on leave until 31 July.", "2027-07-31"),
         ("The fair opens on 15 October.", ""),
         ("Hana is on leave until 31 February.", ""),
-        ("Il molo resta chiuso fino al 3 ott.", "2026-10-03"),
-        ("Hana tests until 3 AVR boards work.", ""),
     ],
 )
 def test_a_day_without_a_year_is_the_next_or_has_just_passed(text: str, day: str) -> None:

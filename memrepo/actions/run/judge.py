@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from memrepo.actions.run.gather import Answers, Input, RunPlan, gather, read_commit
 from memrepo.actions.run.ingest import preview_ingest, texts_at
 from memrepo.actions.run.record import Result
-from memrepo.actions.run.shelf import MIN_CHANGED, MIN_NEW, MIN_ROOM
 from memrepo.actions.work import Work, outside
 from memrepo.config import DEFAULTS
 from memrepo.core.errors import MemrepoError, Problem, UsageError
@@ -272,12 +271,8 @@ MEMORY_TOKENS = 45
 """Typical tokens of a memory in a list."""
 TOKENS_PER_MEMORY = 220
 """Typical tokens of shown text that give one memory."""
-CHECKED_TOKENS, AGAIN_TOKENS = 165, 280
-"""Typical tokens of one item of a verification: its lines, what is above them, and the text; and of
-one that is asked for once more, with the lines around it."""
-CHECKED_SHARE, AGAIN_SHARE, ARRANGED_SHARE = 0.95, 0.1, 0.1
-"""Typical shares of operations whose wording is verified, and that are asked for once more, and of
-memories that an arrangement joins or replaces."""
+CHECKED_TOKENS = 165
+"""Typical tokens of one item of a verification: its lines, what is above them, and the text."""
 
 
 def estimate_of(work: Work, choice: JudgeChoice) -> Result:
@@ -329,7 +324,10 @@ def estimate_of(work: Work, choice: JudgeChoice) -> Result:
 
 
 def _needed(work: Work, plan: RunPlan, batches: Sequence[Batch]) -> tuple[dict[str, int], int, int]:
-    """Return the number of questions of each kind, and the tokens of questions and answers."""
+    """Return the number of questions of each kind, and the tokens of questions and answers.
+
+    The few questions that correct refused operations and that arrange the shelf are not counted.
+    """
     if not batches:
         return {}, 0, 0
     shown = sum(tokens_of(batch.text) for batch in batches)
@@ -337,29 +335,17 @@ def _needed(work: Work, plan: RunPlan, batches: Sequence[Batch]) -> tuple[dict[s
     known = len(of_types(plan.state.active, CLAIM_TYPES))
     before = (known + n * made // len(batches) for n in range(len(batches)))
     shown += sum(MEMORY_TOKENS * min(many, MAX_SHOWN) for many in before)
-    again = round(made * AGAIN_SHARE)
-    is_arranged = any(m.receipt.arranged for m in plan.manifests)
-    is_due = made >= MIN_CHANGED if is_arranged else known + made >= MIN_NEW
-    memories = known * (not is_arranged) + made if is_due else 0
-    shelves = -(-memories * MEMORY_TOKENS // max(plan.config.judge.context, MIN_ROOM))
-    checked = round(made * CHECKED_SHARE) + again + round(memories * ARRANGED_SHARE)
-    rows: dict[Kind, tuple[int, int, int]] = {  # questions, tokens of their data, items
-        "read": (len(batches), shown, made),
-        "again": (min(again, len(batches)), again * AGAIN_TOKENS, again),
-        "shelf": (shelves, memories * MEMORY_TOKENS, memories // 2),
-        "verify": (
-            -(-checked // MAX_GROUP) + bool(again) + is_due,
-            checked * CHECKED_TOKENS,
-            checked,
-        ),
+    rows: dict[Kind, tuple[int, int]] = {  # questions, tokens of their data
+        "read": (len(batches), shown),
+        "verify": (-(-made // MAX_GROUP), made * CHECKED_TOKENS),
     }
     own = own_prompts(work)
     asked, read, written = dict[str, int](), 0, 0
-    for kind, (count, data, items) in rows.items():
-        fixed = tokens_of(Question(kind=kind, data="", items=items, own=own.get(kind, "")).text)
+    for kind, (count, data) in rows.items():
+        fixed = tokens_of(Question(kind=kind, data="", items=made, own=own.get(kind, "")).text)
         asked[kind] = count
         read += count * fixed + data
-        written += EXPECTED[kind] * items
+        written += EXPECTED[kind] * made
     return asked, read, written
 
 

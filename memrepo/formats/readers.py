@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from os.path import normpath
 from pathlib import PurePosixPath
@@ -24,7 +22,7 @@ from msgspec.structs import replace
 from memrepo.core.codec import normal_body, not_utf8
 from memrepo.core.errors import Problem
 from memrepo.core.ids import normalise
-from memrepo.core.memory import CLAIM_TYPES, Gist, Node, Source
+from memrepo.core.memory import CLAIM_TYPES, Gist, Node
 from memrepo.core.patterns import regex
 from memrepo.read import documents
 from memrepo.read.documents import DATE_KEYS, HOUSEKEEPING, plain_note
@@ -43,8 +41,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     other names that links use. `captured` is an ISO date. `written` is the value that the program
     stores for when the text was written. `fields` has
     values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links`
-    are (memrepo link type, name) pairs. `replaces` are names of records. `places` of the
-    workspace, with resources as names there, replace the record itself as evidence. A record with
+    are (memrepo link type, name) pairs. A record with
     `is_own` is a memory in memrepo's own format with its path there, and is imported unchanged.
     """
 
@@ -62,8 +59,6 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     fields: Mapping[str, object] = msgspec.field(default_factory=dict)
     at: Mapping[str, int] = msgspec.field(default_factory=dict)
     links: tuple[tuple[str, str], ...] = ()
-    replaces: tuple[str, ...] = ()
-    places: tuple[Source, ...] = ()
     is_own: bool = False
     own_path: str = ""
 
@@ -112,8 +107,6 @@ class Format(NamedTuple):
     paths: str
     """A regular expression, which the whole path of a file below the imported folder matches."""
     reader: Callable[[Files], Iterable[Found]]
-    is_database: bool = False
-    """Whether the files are SQLite databases. The reader gets a snapshot of each."""
     is_followed: bool = False
     """Whether a repeated import of a folder ends the memories of a removed file."""
 
@@ -320,11 +313,6 @@ def texts(value: object) -> list[str]:
     return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
 
 
-def mappings(value: object) -> list[Mapping[str, Any]]:
-    """Return the mappings in a list, or an empty list for any other value."""
-    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
-
-
 # -- `memrepo export jsonl` -----------------------------------------------------------------------
 
 
@@ -482,90 +470,6 @@ def _claude_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
 
 read_chatgpt = partial(_read_conversations, key="mapping", messages_of=_chatgpt_messages)
 read_claude = partial(_read_conversations, key="chat_messages", messages_of=_claude_messages)
-
-
-# -- claude-mem: docs.claude-mem.ai, "Database Architecture" ---------------------------------------
-
-_TABLES = ("observations", "session_summaries")
-_TYPES = {"decision": "decision", "discovery": "fact"}
-_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-
-
-def read_claude_mem(files: Files) -> Iterator[Found]:
-    """Read the observations and summaries of each database.
-
-    Decisions and discoveries become memories. Other observations and summaries become notes.
-    """
-    for path, data in sorted(files.items()):
-        try:
-            tables = _rows(data)
-        except sqlite3.Error as error:
-            yield refused(path, f"found no database that can be read ({error})")
-            continue
-        if not tables:
-            yield refused(path, f"found none of the tables {', '.join(_TABLES)}")
-        for row in tables.get("observations", ()):
-            text = str(row.get("narrative") or row.get("text") or row.get("subtitle") or "")
-            facts = [f"- {fact}" for fact in _list_in(row.get("facts")) if fact not in text]
-            fields = {"title": row.get("title"), "description": row.get("subtitle")}
-            tags = [str(row.get("type") or ""), *_list_in(row.get("concepts"))]
-            type_ = _TYPES.get(str(row.get("type")), "note")
-            if body := "\n".join([text.strip(), *facts]).strip():
-                yield _row_record(path, row, "observation", type_, body, fields, tags)
-        for row in tables.get("session_summaries", ()):
-            parts = [(part.replace("_", " "), row.get(part)) for part in _PARTS]
-            fields = {"title": row.get("request")}
-            if body := "\n".join(f"- {name}: {text}" for name, text in parts if text):
-                yield _row_record(path, row, "summary", "note", body, fields)
-
-
-def _rows(data: bytes) -> dict[str, list[dict[str, Any]]]:
-    """Return a database's rows by table. Raises sqlite3.Error if the database is invalid.
-
-    Only known tables are read.
-    """
-    # An in-memory database has no write-ahead log: clear WAL mode in bytes 18 and 19 of the header.
-    plain = data[:18] + b"\1\1" + data[20:]
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.deserialize(plain)
-        database.text_factory = lambda text: text.decode("utf-8", "replace")
-        database.row_factory = sqlite3.Row
-        known = {row[0] for row in database.execute("SELECT name FROM sqlite_schema")}
-        return {
-            name: [*map(dict, database.execute(f"SELECT * FROM {name} ORDER BY rowid"))]  # noqa: S608
-            for name in _TABLES
-            if name in known
-        }
-
-
-def _list_in(value: object) -> list[str]:
-    """Return the texts of a JSON list in a database column, or an empty list."""
-    try:
-        return texts(json.loads(value)) if isinstance(value, str) and value else []
-    except ValueError:
-        return []
-
-
-def _row_record(
-    path: str,
-    row: Mapping[str, Any],
-    table: str,
-    type_: str,
-    body: str,
-    fields: Mapping[str, object],
-    tags: Sequence[str] = (),
-) -> ImportRecord:
-    epoch, project = row.get("created_at_epoch"), row.get("project")
-    written = epoch if isinstance(epoch, int) and 0 < epoch < 10**14 else row.get("created_at")
-    labels = [*tags, *([f"project:{project}"] if project else [])]
-    return ImportRecord(
-        path=path,
-        text=body,
-        type=type_,
-        key=f"{table}-{row.get('id')}",
-        written=written,
-        fields={**fields, "tags": labels},
-    )
 
 
 def _json_object(files: Files, path: str) -> tuple[dict[str, Any], list[Problem]]:

@@ -60,7 +60,7 @@ def test_an_import_is_one_commit_and_the_next_changes_nothing(
     assert standing(repo) == still
 
 
-@pytest.mark.parametrize("format_", sorted(set(FORMATS) - {"artifacts"}))
+@pytest.mark.parametrize("format_", sorted(FORMATS))
 def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format_: str) -> None:
     files = foreign_memory.FOLDERS[format_]
     taken(repo, tmp_path, format_)
@@ -75,7 +75,7 @@ def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format
         assert source.resource in told
         assert "no longer" not in told
         assert "judged" not in told
-        if format_ in ("chatgpt", "claude", "claude-mem"):
+        if format_ in ("chatgpt", "claude"):
             assert key  # the id there: these have no lines
             continue
         first, last = source.lines

@@ -241,8 +241,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         known = Vectors(folder=self.folder, embedder=embedder, tick=self.wanted.tick)
         numbers = known.missing(rows)
         texts = self._ask(lambda base: Queries(base, Filter()).texts(numbers))
-        with suppress(OSError, sqlite3.OperationalError):  # the folder is not writable
-            known.embed(texts)
+        known.embed(texts)
 
     def _rows(self, base: sqlite3.Connection) -> list[tuple[int, str, int]]:
         has_sources = self.wanted.sources is not None

@@ -201,19 +201,12 @@ def choose(
                 counts[place] += 1
             shelf.add(one.candidate_id)
             taken += 1
-    by_id = {one.candidate_id: one for one in order}
-    joined = {a: b for a, b in same.items() if not _is_later(by_id[a], by_id[b])}
-    return ShelfChoice(shelf=frozenset(shelf), same=joined)
+    return ShelfChoice(shelf=frozenset(shelf), same=same)
 
 
 def _due(one: Candidate) -> str:
     """Return the day on which a statement outside logs says that something is due, or nothing."""
     return "" if _NO_DUTY.intersection(one.signs) else due_day(one.text, one.captured[:10])
-
-
-def _is_later(one: Candidate, fuller: Candidate) -> bool:
-    """Return whether a line of a log is newer than the text that states it: no evidence of it."""
-    return _DAY_LOG in one.signs and one.captured[:10] > fuller.captured[:10]
 
 
 def _is_dated(one: Candidate) -> bool:

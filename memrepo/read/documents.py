@@ -44,11 +44,6 @@ _FENCE = regex(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,
 _HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|$)")
 _STRUCK = regex(r"`[^`\n]*`|~~(?=[^\s~])(?P<out>(?:[^~\n]|~(?!~)){1,500})(?<!\s)~~(?!~)")
 _MARKER = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
-_KEY_AND_DATE = regex(
-    r"\W*(?:[^\n:\uff1a]{1,60}[:\uff1a]\W*)?(?:(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})\W*)?"
-)
-_ARROW = regex(r"(?P<before>\A|[:\uff1a][*_]*)\s*(?:→|⇒|➜|➡\ufe0f?|[-=]+>)\s*")
-_IN_BRACKETS = regex(r"[(（][^()（）]*[)）]")
 
 
 def is_episode(path: str) -> bool:
@@ -59,8 +54,7 @@ def is_episode(path: str) -> bool:
 def remove_struck(line: str) -> str:
     """Remove the text that is struck out (`~~port 8080~~`) from a line.
 
-    In a heading, only the strike marks are removed. A line of which only a key, a date or a remark
-    in brackets remains is empty, since these are about what was struck out.
+    In a heading, only the strike marks are removed.
     """
     if "~~" not in line:
         return line
@@ -69,11 +63,7 @@ def remove_struck(line: str) -> str:
     start = _MARKER.match(line)
     at = start.end() if start else 0
     left = _STRUCK.sub(lambda m: "" if m["out"] else m[0], line[at:])
-    if left == line[at:]:
-        return line
-    if _KEY_AND_DATE.fullmatch(_IN_BRACKETS.sub("", left)):
-        return line[:at]
-    return line[:at] + _ARROW.sub(r"\g<before> ", " ".join(left.split())).strip()
+    return line if left == line[at:] else line[:at] + " ".join(left.split())
 
 
 _NOTE_FIELD = regex(

@@ -40,13 +40,13 @@ from memrepo.read.documents import note_header
 from memrepo.read.kinds import (
     OTHER_AGENT,
     FileKind,
-    Owners,
     file_kind,
     is_profile,
     kinds,
     other_agents,
     path_kind,
     read_owners,
+    spoken_names,
     subject_of,
     title_of,
 )
@@ -431,15 +431,15 @@ class Reader:
         )
 
     @cached_property
-    def owners(self) -> Owners:
-        """Return the people and agents named in the profile files."""
+    def owners(self) -> dict[str, str]:
+        """Return the names of people and agents by their profile files."""
         profiles = (t for t in self._current.values() if is_profile(t.name))
         return read_owners((t.name, self.data(t.blob)) for t in profiles)
 
     def subject(self, text: SourceText) -> str:
         """Return who a profile describes, or the person or project of a note."""
         if is_profile(text.name):
-            return self.owners.of(text.name)
+            return self.owners.get(text.name, "")
         heads = next((u.headings for u in self.units(text.resource) if u.headings), ())
         return subject_of(text.name, note_header(text.name, self.data(text.blob)), heads)
 
@@ -471,7 +471,7 @@ class Reader:
         return rank_file(
             self.file_kind(text),
             units,
-            names=self.owners.names,
+            names=spoken_names(self.owners),
             open_=open_,
             size=self._size,
             sources=self._names,

@@ -501,8 +501,8 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "quoted": _is_quoted(lines),
         "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind in ("row", "table"),
-        "unset": (unit.kind != "code" and not filled(lines)) or _is_empty_table(lines),
-        "over": is_marked(first) or (unit.kind == "memory" and _is_closed(unit.text)),
+        "unset": unit.kind != "code" and not filled(lines),
+        "over": is_marked(first),
         "where": _WHERE.search(text),
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
         "dangling": unit.text.rstrip(" *_").endswith((":", "："))
@@ -515,22 +515,10 @@ def signs_of(unit: Unit) -> frozenset[str]:
     return frozenset(found | {name for name, shown in shapes.items() if shown})
 
 
-def _is_empty_table(lines: Sequence[str]) -> bool:
-    """Return whether a text is a table of which only the header says something."""
-    is_table = len(lines) > 1 and all(line.startswith("|") for line in lines)
-    return is_table and not any(char.isalnum() for line in lines[1:] for char in line)
-
-
 def is_marked(line: str) -> bool:
     """Return whether a mark in a line says that it holds no more, such as `(superseded)`."""
     closed = patterns().headings["closed"]
     return any(closed.match(mark[mark.lastindex or 0]) for mark in _MARK.finditer(line))
-
-
-def _is_closed(text: str) -> bool:
-    """Return whether a line of a memory's file begins with a mark in capitals that it is over."""
-    lines = (line.lstrip("> *_") for line in text.split("\n"))
-    return any(line[:1].isupper() and is_marked(line.split(" ", 1)[0]) for line in lines)
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:
@@ -575,22 +563,6 @@ _NAME_MARKS = "*_`\"'“”«»「」 \t.。"
 NAME_LENGTH = 60
 
 
-class Owners(msgspec.Struct, kw_only=True):
-    """The names of people and agents found in profile files, by file."""
-
-    by_file: dict[str, str] = msgspec.field(default_factory=dict)
-
-    def of(self, name: str) -> str:
-        """Return the person or agent that a profile file describes, or an empty string."""
-        return self.by_file.get(name, "")
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Return all names, and the first word of each name."""
-        found = self.by_file.values()
-        return frozenset(found) | {name.split()[0] for name in found}
-
-
 def is_profile(name: str) -> bool:
     """Return whether a workspace file describes a person or an agent."""
     return name.rpartition("/")[2] in (*PERSONS, *AGENTS)
@@ -603,13 +575,15 @@ def is_of_note(memory: Memory) -> bool:
     return bool(own) and not is_profile(memory.first[0]) and (own <= name or name <= own)
 
 
-def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
-    """Read the names of people and agents from the profile files among (name, bytes) pairs."""
-    owners = Owners()
-    for name, data in files:
-        if is_profile(name) and (found := name_in(data)):
-            owners.by_file[name] = found
-    return owners
+def read_owners(files: Iterable[tuple[str, bytes]]) -> dict[str, str]:
+    """Return the names of people and agents by profile file, among (name, bytes) pairs."""
+    found = ((name, name_in(data)) for name, data in files if is_profile(name))
+    return {file: name for file, name in found if name}
+
+
+def spoken_names(owners: Mapping[str, str]) -> frozenset[str]:
+    """Return the names of people and agents, and the first word of each."""
+    return frozenset(owners.values()) | {name.split()[0] for name in owners.values()}
 
 
 def name_in(data: bytes) -> str:

@@ -882,7 +882,7 @@ def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
         return True
     rows = [_bare(n.text) for n in items]
     fields = sum(bool(field_of(row)[0]) or _MAPPING.search(row) is not None for row in rows)
-    if fields == len(nodes) > 2 * sum(map(_tells, rows)) and total <= FIELDS_LENGTH:
+    if fields == len(nodes) and total <= FIELDS_LENGTH:
         return True
     others = [n for n in nodes[1:] if n.kind != "item"]
     others = [n for n in others if _introduces(n) or filled(n.text.split("\n"))]
@@ -952,12 +952,6 @@ def _stands_alone(text: str, *, clauses: bool = True) -> bool:
     return is_sentence or width(bare) >= (SHORT_RULE if _states(bare) else LONG_ITEM)
 
 
-def _tells(field: str) -> bool:
-    """Return whether the value of a field is a sentence, which needs no other field."""
-    value = field_of(field)[1]
-    return _is_sentence(value) and (len(value.split()) >= CLAUSE_WORDS or bool(_WIDE.search(value)))
-
-
 def _is_sentence(text: str) -> bool:
     """Return whether a text ends as a sentence does."""
     return text.rstrip(_MARKS + ')"”’`').endswith(SENTENCE_ENDS)
@@ -1019,7 +1013,7 @@ def _is_entry(fields: Sequence[_Node], node: _Node) -> bool:
         return False
     first = field_of(_bare((fields[0] if fields else node).text))[0].lower()
     is_card = first in patterns().names and _is_labelled(node)
-    return is_card or (is_field(_bare(node.text)) and not _tells(_bare(node.text)))
+    return is_card or is_field(_bare(node.text))
 
 
 def _unset(line: str) -> bool:

@@ -167,11 +167,6 @@ class PatternsByKind(dict[str, WordPattern]):
         )
         return found
 
-    def every(self) -> Iterator[WordPattern]:
-        """Yield the patterns of all kinds."""
-        kinds = dict.fromkeys(kind for _, found in tables(self._section) for kind in found)
-        return (self[kind] for kind in kinds)
-
 
 class Patterns(msgspec.Struct, frozen=True, kw_only=True):
     """Patterns of headings and sentences by kind, and the words for profile fields."""

@@ -133,7 +133,6 @@ def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kin
         ("(the mill as connected: belt, wheel and so on)", "italic"),
         ("- [The keys of the mill moved to the drawer]", "italic"),
         ("- Read TOOLS.md before you look for a tool.", "filing"),
-        ("| Visitor | Day |\n|---|---|\n| — | — |", "unset"),
         ('Never say:\n"The mill is never closed, come in."', "quoted"),
     ],
 )

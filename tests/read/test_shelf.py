@@ -351,19 +351,6 @@ def test_what_another_states_alone_or_among_more_is_the_same(
         assert [source.resource for source in stated.sources] == ["b.md", "a.md"]
 
 
-@pytest.mark.parametrize(("day", "is_joined"), [("2026-08-01", True), ("2026-09-01", False)])
-def test_a_newer_line_of_a_log_is_no_evidence_of_what_states_it(day: str, is_joined: bool) -> None:
-    line, kept = some(2.0, 5.0)
-    rye = "The rye of the lower field is dried by the miller"
-    log = (Source(resource="memory/day.md", captured=day),)
-    line = replace(line, text=f"{rye}.", sources=log, signs=("file_day_log",))
-    known = (Source(resource="MEMORY.md", captured="2026-08-15"),)
-    kept = replace(kept, text=f"{rye} in May.", sources=known)
-    found = choose([line, kept], size=40, existing=0)
-    assert found.shelf == {kept.candidate_id}
-    assert bool(found.same) == is_joined
-
-
 def test_a_handbook_in_a_folder_of_its_own_has_the_places_of_one_file() -> None:
     for folder, count in (("memory", 30), ("memory/sales", 3)):
         found = [
@@ -533,23 +520,6 @@ def test_a_line_that_its_mark_ends_is_never_chosen(mark: str) -> None:
         ],
     )
     assert (over.fits, holds.fits, named.fits) == ("", "good", "good")
-
-
-@pytest.mark.parametrize(
-    ("line", "is_over"),
-    [
-        ("> SUPERSEDED 2026-01-04 by the page of the new stone.", True),
-        ("**Why:** the archive of RETIRED stones is damp.", False),
-    ],
-)
-def test_a_memory_s_file_that_its_mark_ends_is_never_chosen(line: str, is_over: bool) -> None:
-    head = (
-        "---\nname: stone\ndescription: Never grind rye on the lower stone\ntype: feedback\n---\n"
-    )
-    text = f"{head}\nIt wears too fast.\n\n{line}\n"
-    units = scan("memory/stone.md", text.encode()).units
-    (found,) = rank_file(file_kind("memory/stone.md", text, units), units).values()
-    assert bool(found.fits) != is_over
 
 
 def test_a_section_of_links_to_other_sources_promotes_nothing() -> None:

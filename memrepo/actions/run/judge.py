@@ -105,9 +105,9 @@ class SourceFiles:
         others = {t.name for t in self._given.texts if self._reader.is_of_other_agent(t)}
         whose = {
             file: 0 if PurePosixPath(file).name in PERSONS else 1 + (file in others)
-            for file in self._reader.owners.by_file
+            for file in self._reader.owners
         }
-        found = {(whose[file], name) for file, name in self._reader.owners.by_file.items()}
+        found = {(whose[file], name) for file, name in self._reader.owners.items()}
         return tuple(f"{OWNERS[number]} {name}" for number, name in sorted(found))
 
     @cached_property

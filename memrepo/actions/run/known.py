@@ -57,22 +57,11 @@ from memrepo.read.intake import Reader
 _Value = TypeVar("_Value")
 REVERTED = "reverted-left-out"
 """The rule of the warning about changes that a person reverted or discarded before."""
-MAX_REFUSED, REFUSED_WORDS = 5, 60
-"""The most texts that the warning of what was reverted quotes, and the characters of each."""
+REFUSED_LENGTH = 60
+"""The characters of a text that the warning of what was reverted quotes."""
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 Marks = Callable[[Memory], frozenset[Hashable]]
 """Return what identifies a memory, by one rule of `policies.claims`."""
-
-
-_BY_HAND: Mapping[Op, str] = {
-    "create": "`memrepo add TEXT` with the line of the source",
-    "reword": "`memrepo edit {id} --text TEXT` with the line of the source",
-    "supersede": "`memrepo supersede {id} TEXT`",
-    "retire": "`memrepo archive {id}`",
-    "archive": "`memrepo archive {id}`",
-    "confirm": "`memrepo confirm {id}`",
-}
-"""How a person makes one of the changes of a run that were reverted."""
 
 
 class DecidedAgainst(MemrepoError):
@@ -317,7 +306,7 @@ class Known:
             ids = Step(op=op, changes=tuple(changes)).memory_ids
             self._reverted.setdefault(op, []).extend(ids)
             stated = filter(None, map(self._stated_by, changes))
-            self._refused |= {one.id: f'"{words_of(one, REFUSED_WORDS)}"' for one in stated}
+            self._refused |= {one.id: f'"{words_of(one, REFUSED_LENGTH)}"' for one in stated}
             return True
         return False
 
@@ -371,17 +360,16 @@ class Known:
         yield from self.barred
         for op, ids in self._reverted.items():
             first, *others = dict.fromkeys(ids)
-            memory, how = self.memory(first), _BY_HAND.get(op, "make the change by hand")
+            memory = self.memory(first)
             more = f" and {counted(len(others), 'other', 'others')}" if others else ""
-            texts = [self._refused[id_] for id_ in (first, *others) if id_ in self._refused]
-            texts[MAX_REFUSED:] = ["…"] * (len(texts) > MAX_REFUSED)
+            text = f": {self._refused[first]}" if first in self._refused else ""
             yield Problem(
                 path=memory.path if memory else first,
                 rule=REVERTED,
                 severity="warning",
                 message=f"{op} {first}{more}: a person deleted, reverted or discarded the same"
-                f" before, so it is left out{': ' * bool(texts)}{', '.join(texts)}",
-                fix=f"if it is right after all, {how.format(id=first)}",
+                f" before, so it is left out{text}",
+                fix="if it is right after all, make the change by hand",
             )
 
     def unstated(self) -> Iterator[Problem]:

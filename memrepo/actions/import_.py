@@ -38,8 +38,6 @@ from memrepo.store.workspace import read_folder, repository_of, template_folders
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"
 """The paths of markdown files outside of hidden folders."""
-_CONVERSATIONS = r"(.*/)?conversations[^/]*\.json"
-"""The path of an export of conversations. A large one has several numbered files."""
 FORMATS = {
     "jsonl": Format("output of `memrepo export jsonl`", r".*\.jsonl", readers.read_jsonl),
     "memory-fs": Format(
@@ -50,10 +48,6 @@ FORMATS = {
     "claude-code": Format(
         "a memory folder of Claude Code", _MARKDOWN, readers.read_claude_code, is_followed=True
     ),
-    "chatgpt": Format(
-        "conversations.json of a ChatGPT export", _CONVERSATIONS, readers.read_chatgpt
-    ),
-    "claude": Format("conversations.json of a Claude export", _CONVERSATIONS, readers.read_claude),
     "mcp-memory": Format(
         "memory.json of the reference MCP memory server",
         r"[^/]*\.jsonl?",

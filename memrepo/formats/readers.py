@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
 from os.path import normpath
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, NoReturn, TypeAlias
@@ -21,7 +20,6 @@ from msgspec.structs import replace
 
 from memrepo.core.codec import normal_body, not_utf8
 from memrepo.core.errors import Problem
-from memrepo.core.ids import normalise
 from memrepo.core.memory import CLAIM_TYPES, Gist, Node
 from memrepo.core.patterns import regex
 from memrepo.read import documents
@@ -64,7 +62,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Skipped(NamedTuple):
-    """A number of items that a reader leaves out on purpose, such as `answers_passed_over`."""
+    """A number of items that a reader leaves out on purpose, such as `own_memories_passed_over`."""
 
     name: str
     number: int
@@ -134,20 +132,6 @@ class Format(NamedTuple):
         rest = {path: data for path, data in files.items() if path not in faults}
         refusals = [refused(p, f"found text that cannot be read ({e})") for p, e in faults.items()]
         return (*refusals, *(self.read(rest) if rest else ()))
-
-
-def read_json(path: str, data: bytes) -> Any | Problem:
-    """Return the value of a JSON file, or the problem with it."""
-    try:
-        return json.loads(data.decode("utf-8-sig"))
-    except RecursionError:
-        return refused(path, "found values nested too deep, expected JSON")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return refused(path, f"found the byte 0x{data[error.start]:02X}, expected UTF-8", line=line)
-    except ValueError as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else 0
-        return refused(path, f"found text that is not JSON ({error})", line=line)
 
 
 # -- markdown files -------------------------------------------------------------------------------
@@ -369,107 +353,6 @@ def read_mcp_memory(files: Files) -> Iterator[Found]:
             for statement in filter(None, map(str.strip, statements)):
                 at = (line.number, line.number)
                 yield ImportRecord(path=path, text=statement, lines=at, fields=fields)
-
-
-# -- `conversations.json` of ChatGPT and Claude: help pages on exporting data ----------------------
-
-MAX_MESSAGE = 2000
-"""The maximum number of characters of a message in a note."""
-
-
-class Message(NamedTuple):
-    """A message: its author's role, its recipient, and its text."""
-
-    role: str
-    to: str
-    text: str
-
-
-def _read_conversations(
-    files: Files, *, key: str, messages_of: Callable[[Mapping[str, Any]], Iterator[Message]]
-) -> Iterator[Found]:
-    """Read each conversation as one note of the user's messages, without the answers.
-
-    Each entry of ChatGPT's own memory (messages to its tool `bio`) becomes a memory.
-    """
-    for path, data in sorted(files.items()):
-        value = read_json(path, data)
-        if not isinstance(value, list):
-            is_read = not isinstance(value, Problem)
-            yield refused(path, "found no list of conversations") if is_read else value
-            continue
-        for number, talk in enumerate(value):
-            place = f"[{number}]"
-            if not isinstance(talk, dict) or not isinstance(talk.get(key), dict | list):
-                yield refused(path, f"found no conversation with {key}", key=place)
-                continue
-            messages = list(messages_of(talk))
-            answers = sum(m.role == "assistant" and m.to != "bio" for m in messages)
-            yield Skipped("answers_passed_over", answers)
-            found = list(_conversation(path, talk, messages))
-            yield from found
-            if not found:
-                yield refused(path, "found no text that the person wrote", key=place)
-
-
-def _conversation(
-    path: str, talk: Mapping[str, Any], messages: list[Message]
-) -> Iterator[ImportRecord]:
-    """Yield a conversation's entries for ChatGPT's memory, then the note of its messages."""
-    id_ = next((str(talk[k]) for k in ("uuid", "conversation_id", "id") if talk.get(k)), "")
-    start = talk.get("create_time") or talk.get("created_at")
-    written = talk.get("update_time") or talk.get("updated_at") or start
-    stored = (line for m in messages if m.to == "bio" for line in m.text.splitlines())
-    for line in dict.fromkeys(line for line in stored if line.strip()):
-        key = f"{id_}#{normalise(line)[:80]}" if id_ else ""
-        yield ImportRecord(path=path, text=line.strip(), key=key, written=written)
-    texts = (" ".join(m.text.split()) for m in messages if m.role in ("user", "human"))
-    if bullets := [f"- {text[:MAX_MESSAGE]}" for text in texts if text]:
-        title = talk.get("title") or talk.get("name")
-        yield ImportRecord(
-            path=path,
-            text="\n".join(bullets),
-            type="note",
-            key=id_,
-            written=start,
-            fields={"title": title, "tags": ["conversation"]},
-        )
-
-
-def _chatgpt_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
-    """Yield the messages of the current branch, from the first one to the current one."""
-    nodes: Any = talk["mapping"]
-    if not isinstance(nodes, dict):
-        return
-    name = talk.get("current_node")
-    path: dict[object, Any] = {}
-    if not isinstance(name, str) or name not in nodes:
-        path = dict(reversed(nodes.items()))
-    while isinstance(name, str) and name in nodes and name not in path:
-        path[name] = nodes[name]
-        name = nodes[name].get("parent") if isinstance(nodes[name], dict) else None
-    for node in reversed(path.values()):
-        message = node.get("message") if isinstance(node, dict) else None
-        if not isinstance(message, dict):
-            continue
-        author, content = message.get("author"), message.get("content")
-        parts = content.get("parts") if isinstance(content, dict) else None
-        role = str(author.get("role")) if isinstance(author, dict) else ""
-        yield Message(role, str(message.get("recipient") or ""), "\n".join(texts(parts)))
-
-
-def _claude_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
-    for message in talk["chat_messages"]:
-        if isinstance(message, dict):
-            content, text = message.get("content"), message.get("text")
-            if not (isinstance(text, str) and text):
-                parts = content if isinstance(content, list) else []
-                text = "\n".join(texts([p.get("text") for p in parts if isinstance(p, dict)]))
-            yield Message(str(message.get("sender") or ""), "", text)
-
-
-read_chatgpt = partial(_read_conversations, key="mapping", messages_of=_chatgpt_messages)
-read_claude = partial(_read_conversations, key="chat_messages", messages_of=_claude_messages)
 
 
 def _json_object(files: Files, path: str) -> tuple[dict[str, Any], list[Problem]]:

@@ -71,8 +71,6 @@ REWORDED = {
     "claude-code": ("release-freeze.md", b"nothing is merged", b"everything is merged"),
     "obsidian": ("Plot map.md", b"North is up", b"South is up"),
     "memory-fs": ("memory_fs/warm/my-checkpoint.md", b"in green", b"in blue"),
-    "chatgpt": ("conversations.json", b"And which soil?", b"And which pot?"),
-    "claude": ("conversations.json", b"Which ferry", b"Which boat"),
     "mcp-memory": ("memory.json", b"Plays the oboe", b"Plays the bassoon"),
     "jsonl": ("memories.jsonl", b"North is up", b"South is up"),
 }

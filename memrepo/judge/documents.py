@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from heapq import nlargest
-from itertools import pairwise
 from math import log
 
 import msgspec
@@ -45,8 +44,6 @@ CONTEXT_LINES = 2
 """Lines shown around a changed line of a page."""
 MIN_REPEATED_LINES, MIN_REPEATED_LENGTH = 3, 120
 """Lines and characters from which a passage that is in an earlier file is hidden."""
-MIN_TEMPLATE_LINES = 4
-"""Lines of a template from which they are hidden in a file that has more lines of its own."""
 MIN_CUT_SHARE = 0.7
 """How full a question must be to end at a heading of a file that needs several."""
 DAY = regex(r"(\d{4}-\d\d-\d\d)")
@@ -399,27 +396,11 @@ def _wanted(document: Document, visible: Sequence[int]) -> set[int]:
 def template_lines(lines: Sequence[str]) -> frozenset[int]:
     """Return the numbers of the lines that many workspaces have from a shipped template.
 
-    In a file that is mostly template, headings without an own line next to them belong to it. A
-    label with an own value below it does not.
+    A label belongs to its own value, which may be on the line below it.
     """
     known = weights().templates
-    hit = [hash_ in known if (hash_ := line_hash(line)) else None for line in lines]
-    for n, (label, value) in enumerate(pairwise(lines)):
-        is_below = _LEAD_IN.search(label) and _depth(value) > _depth(label)
-        if is_below and not hit[n + 1] and any(map(str.isalnum, value)):
-            hit[n : n + 2] = False, False
-    long = [one for one in hit if one is not None]
-    if not any(long):
-        return frozenset()
-    found = {n for n, one in enumerate(hit, start=1) if one}
-    if 2 * len(found) < len(long):
-        plain = (n for n in found if lines[n - 1].lstrip()[:1] not in "-*|0123456789")
-        return frozenset(plain if len(found) >= MIN_TEMPLATE_LINES else ())
-    own = [n for n, one in enumerate(hit, start=1) if one is False]
-    for n, one in enumerate(hit, start=1):
-        if one is None and not any(abs(n - other) <= CONTEXT_LINES for other in own):
-            found.add(n)
-    return frozenset(found)
+    shipped = ((n, line) for n, line in enumerate(lines, start=1) if line_hash(line) in known)
+    return frozenset(n for n, line in shipped if not _LEAD_IN.search(line))
 
 
 def _repeated(lines: Sequence[str], visible: Sequence[int], seen: dict[str, int]) -> set[int]:

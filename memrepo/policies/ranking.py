@@ -9,7 +9,7 @@ assistant. In an English conversation, a person who uses "you" but not "I" speak
 
 FTS5 scores the words of all phrasings by BM25. The rest is what measurements support: the subject
 of a text, who speaks, replies to questions, and the kind of answer. Recency, retrievals and
-importance count whatever is asked. A memory is placed after a better hit that superseded it.
+importance count whatever is asked.
 Lineage: engram (recency, importance); its bonus for retrievals was largest at the first one.
 
 Scores are relative: the best of many poor hits has a high score too. Whether a hit answers is
@@ -315,8 +315,6 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     seen: int = 0
     """When the memory was last confirmed, in seconds since 1970, or 0 if unknown."""
     importance: float | None = None
-    successors: str = ""
-    """The ids of the memories that superseded it, separated by blanks."""
     cues: str = ""
     """The kinds of answer that the text may give, and whether it is a question (`cues_of`)."""
     is_record: bool = False
@@ -401,8 +399,8 @@ def rank(
 ) -> list[Found]:
     """Return the `count` best hits for a question, best first. Ties are sorted by path.
 
-    A memory has the score of its best paragraph, and is placed after its successors. Without a
-    moment, only the match with the question counts. `likeness` has cosines by number.
+    A memory has the score of its best paragraph. Without a moment, only the match with the question
+    counts. `likeness` has cosines by number.
     """
     found = {block.number: block for block in blocks}
     lowered = 0.0 if question.of_assistant else weights.answers.assistant
@@ -431,16 +429,7 @@ def rank(
     merits = weights if moment else None
     every = _without_repeats({one.block.place_key: one for one in scored}, merits)
     best = [one for one in every if one.around or any(map(one.parts.get, _MATCHES))]
-    successors = {o.block.id: o.block.successors.split() for o in best if o.block.successors}
-    places: Mapping[str, tuple[float, int]] = {}
-    if successors:
-        places = behind({o.block.id: o.score for o in best}, successors)
-
-    def place(one: Found) -> tuple[float, int, str]:
-        score, number = places.get(one.block.id, (one.score, 0))
-        return -score, number, one.block.place_key
-
-    return [_lowered(one, -place(one)[0]) for one in sorted(best, key=place)[:count]]
+    return sorted(best, key=lambda one: (-one.score, one.block.place_key))[:count]
 
 
 def _without_repeats(best: Mapping[str, Found], merits: Weights | None) -> Iterable[Found]:
@@ -461,12 +450,6 @@ def _without_repeats(best: Mapping[str, Found], merits: Weights | None) -> Itera
             found[memory.block.path] = replace(memory, score=score, parts=parts, around=one.block)
             del found[key]
     return found.values()
-
-
-def _lowered(one: Found, score: float) -> Found:
-    if score == one.score:
-        return one
-    return replace(one, score=score, parts={**one.parts, "status": score - one.score})
 
 
 # -- what the question says ------------------------------------------------------------------
@@ -561,34 +544,6 @@ def _with_merits(one: Found, merits: Weights, moment: Moment) -> Found:
 def _as_note(score: float, block: Block, merits: Weights | None) -> float:
     """Return a score without the share that a memory of a whole day or session loses."""
     return score - merits.note * max(0.0, score) if merits and block.is_record else score
-
-
-def behind(
-    scores: Mapping[str, float], successors: Mapping[str, Sequence[str]]
-) -> dict[str, tuple[float, int]]:
-    """Limit each memory's score to the scores of its successors.
-
-    Return by id the limited score, and a position among equal scores. The position is the number of
-    successors in the longest chain after the memory.
-    """
-    found = {id_: (score, 0) for id_, score in scores.items()}
-    after = {id_: [s for s in successors.get(id_, ()) if s in scores] for id_ in scores}
-    for _ in successors:  # one link of each chain per pass; cycles end too
-        before = dict(found)
-        for id_, those in after.items():
-            for score, number in (found[one] for one in those):
-                found[id_] = min(found[id_][0], score), max(found[id_][1], number + 1)
-        if found == before:
-            break
-    return found
-
-
-def with_replaced(ids: Collection[str], successors: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """Return the given ids and the ids of all memories they replaced, directly or indirectly."""
-    found = frozenset(ids)
-    while more := {i for i, after in successors.items() if i not in found and found & set(after)}:
-        found |= more
-    return found
 
 
 # -- whether a text answers ------------------------------------------------------------------

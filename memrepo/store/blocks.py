@@ -343,7 +343,6 @@ def _memory_rows(
         about = (
             *(memory.id, memory.type, status, memory.scope),
             _listed(memory.tags),
-            " ".join(memory.superseded_by),
             *(last_confirmed(memory), importance, thread, place, subject, day),
         )
         title, role = memory.title, role_of(subject, memory.body)
@@ -681,7 +680,7 @@ def _source_block(
     terms, language = index_terms(f"{one.text} {date_words(stated)}")
     row = (
         *(text.resource, part, text.blob, "", "", SOURCE),
-        *("", _listed(tags), "", _seconds_of(stated), None, ""),
+        *("", _listed(tags), _seconds_of(stated), None, ""),
         *(first, "", day, cues_of(one.text), " ".join(above), " ".join(terms)),
         *(context, one.text, last),
     )

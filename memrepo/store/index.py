@@ -53,9 +53,7 @@ MIN_PART = 4
 """The minimum length of a part of such a word."""
 PATHS = "held"
 """Name of a temporary table of paths, for a search that is limited to some memories."""
-_FIELDS = (
-    "number path part blob id status thread place subject day seen importance successors cues"
-).split()
+_FIELDS = ("number path part blob id status thread place subject day seen importance cues").split()
 _COLUMNS = ", ".join([*(f"m.{name}" for name in _FIELDS), "m.type IN ('note', 'episode')"])
 _SOURCE_FIELDS = "m.place, m.last, m.context, m.text"
 T = TypeVar("T")

@@ -110,27 +110,6 @@ def lone(number: int, body: str, day: str = "", **fields: object) -> tuple[str, 
     return path, codec.encode(memory.with_fields(fields))
 
 
-def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) -> None:
-    old = {"status": "superseded", "superseded_by": (f"mem-{2:016x}",)}
-    files = dict(
-        [
-            lone(1, "the pump of the pump house", "2026-02-28", **old),
-            lone(2, "a pump"),
-            lone(3, "pump"),
-        ]
-    )
-    only = Filter(statuses=("active", "superseded"))
-    found = ranked(tmp_path, files, "pump house", only)
-    assert order(found).index(2) < order(found).index(1)
-    (first,) = (match for match in found if match.block.id.endswith("1"))
-    assert first.parts["status"] < 0
-    assert first.score == pytest.approx(sum(first.parts.values()), abs=1e-3)
-    one = Filter(statuses=("active", "superseded"), limit=1)
-    assert order(ranked(tmp_path, files, "pump house", one)) != [1]
-    alone = Filter(statuses=("superseded",))
-    assert order(ranked(tmp_path, files, "pump house", alone)) == [1]
-
-
 # -- long texts ----------------------------------------------------------------------------------
 
 

@@ -28,7 +28,6 @@ from memrepo.policies.ranking import (
     Held,
     Moment,
     sureness,
-    with_replaced,
 )
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_of_session, is_retired, trust_of
@@ -322,9 +321,9 @@ class Recall:
         claims = [m for m in kept if not (m.is_note or lowered(m))]
         found = {match.block.id: match.block.text for match in answer.matches}
         kept = [m for m in kept if not _is_repeated(m, found[m.id], claims, answer.corpus)]
-        best = _last(kept, lowered)[:least]
+        best = sorted(kept, key=lowered)[:least]
         if config.rules.tiers.last:
-            best = _last(best, lambda memory: self._age(memory)[0] == "forgotten")
+            best = sorted(best, key=lambda memory: self._age(memory)[0] == "forgotten")
         last = {memory.id for memory in best if lowered(memory)}
         return self._with_later(answer, best, last, only.limit)
 
@@ -605,13 +604,6 @@ def _first_lines(text: str, room: int) -> str:
             break
         lines.append(line)
     return "\n".join(lines)
-
-
-def _last(memories: Sequence[Memory], goes: Callable[[Memory], bool]) -> list[Memory]:
-    """Return memories, with selected ones and the memories they superseded moved to the end."""
-    successors = {memory.id: memory.superseded_by for memory in memories}
-    last = with_replaced([memory.id for memory in memories if goes(memory)], successors)
-    return sorted(memories, key=lambda memory: memory.id in last)
 
 
 MAX_COMPARED, MAX_LATER = 4, 300

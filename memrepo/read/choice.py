@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
 from functools import cache
 
 import msgspec
@@ -59,12 +58,6 @@ those of one file that no agent keeps for what lasts. Where the others leave roo
 instructions have twice their share."""
 OWN_BONUS = 2.5
 """How much a full shelf prefers what the agent's memory and the owner's profile say."""
-
-
-NEWS_DAYS, NEWS_BONUS = 30, 3.0
-"""How many days before the newest daily log a full shelf prefers what is dated, and how much:
-what a curated file says without a day may be over since.
-"""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -167,12 +160,9 @@ def choose(
     due = sorted((day, c.candidate_id) for c in candidates if (day := _due(c)) >= (today or "z"))
     waiting = {id_ for _, id_ in due[: 0 if again else MAX_DUE]}
     shelf = {c.candidate_id for c in candidates if c.candidate_id in {*always, *waiting}}
-    newest = max((c.captured for c in candidates if _DAY_LOG in c.signs), default="")
-    since = str(date.fromisoformat(newest[:10]) - timedelta(days=NEWS_DAYS)) if newest else ""
     weights: dict[str, float] = {}
     for one in order:
-        is_news = bool(newest) and _is_dated(one) and one.captured >= since
-        weight = one.rank + OWN_BONUS * _is_own(one) + NEWS_BONUS * is_news
+        weight = one.rank + OWN_BONUS * _is_own(one)
         for id_ in {one.candidate_id, same.get(one.candidate_id, one.candidate_id)}:
             weights[id_] = max(weight, weights.get(id_, weight))
     own = sorted(order, key=lambda c: (-weights[c.candidate_id], c.candidate_id in same))
@@ -207,11 +197,6 @@ def choose(
 def _due(one: Candidate) -> str:
     """Return the day on which a statement outside logs says that something is due, or nothing."""
     return "" if _NO_DUTY.intersection(one.signs) else due_day(one.text, one.captured[:10])
-
-
-def _is_dated(one: Candidate) -> bool:
-    """Return whether a statement's day is stated, and not only that of a commit."""
-    return any(p.unit.captured_from not in ("", "commit") for p in one.placed[:1])
 
 
 def _is_own(one: Candidate) -> bool:

@@ -445,19 +445,6 @@ def test_a_full_shelf_prefers_what_is_unlike_the_chosen() -> None:
     assert len(choose(found, size=3, existing=0).shelf) == 3, "room is for all"
 
 
-def test_a_full_shelf_prefers_what_was_said_of_late() -> None:
-    days = ["2026-06-01"] * 5 + ["2026-08-20", "2026-08-28", ""]
-    found = []
-    for one, day in zip(some(*[3.5] * 6, 1.5, 3.5), days, strict=True):
-        (unit,) = scan("sources/a.md", f"- {one.text}".encode()).units
-        unit = replace(unit, captured=day, captured_from="heading" if day else "commit")
-        at = Placed(unit=unit, resource="sources/a.md", blob="", committed="2026-08-29")
-        signs = ("file_day_log",) if day > "2026-08-25" else ()
-        found.append(replace(one, placed=(at,), sources=(at.source(),), signs=signs))
-    shelf = choose(found, size=2, existing=0).shelf
-    assert shelf == {found[5].candidate_id, found[6].candidate_id}
-
-
 @pytest.mark.parametrize(
     ("rank", "hint", "count"), [(3.5, "constraint", 8), (3.5, "fact", 4), (2.5, "constraint", 4)]
 )

@@ -362,7 +362,7 @@ class Reader:
         """Return the claim units in one version of a source file."""
         key = (name, blob)
         if key not in self._claims:
-            found = scan(name, self.data(blob))
+            found = scan(name, self.data(blob), self._known.get(name, ()))
             self._claims[key] = replace(found, units=self._allowed(found.units))
         return self._claims[key]
 
@@ -528,6 +528,14 @@ class Reader:
             if s.resource == resource and s.text_hash and read.isdisjoint(m.wordings(s))
             if m.standing != RETIRED and not is_held_by_person(m) and not self.is_stated(m)
         )
+
+    @cached_property
+    def _known(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the texts of several lines that memories state, by the names of their files."""
+        return {
+            text.name: tuple(m.body for m in self._of_file.get(resource, ()) if "\n" in m.body)
+            for resource, text in self._current.items()
+        }
 
     @cached_property
     def _of_file(self) -> Mapping[str, Sequence[Memory]]:

@@ -154,8 +154,11 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=1024)
-def scan(resource: str, data: bytes) -> Scan:
-    """Find the statements in a source file. Never raises; unreadable files result in a problem."""
+def scan(resource: str, data: bytes, known: tuple[str, ...] = ()) -> Scan:
+    """Find the statements in a source file. Never raises; unreadable files result in a problem.
+
+    `known` are texts of several lines that stay one statement if most of their lines are there.
+    """
     from memrepo.read.markdown import parse_document  # a run without new files parses nothing
 
     document = parse_document(resource, data)
@@ -172,6 +175,8 @@ def scan(resource: str, data: bytes) -> Scan:
         reader.add_sections(document)
         if header is not None:
             reader.make_memory(header, document.blocks)
+    for text in known:
+        reader.join_known(text)
     return Scan(
         resource=resource,
         units=tuple(_with_distinct_hashes(reader.units)),
@@ -574,6 +579,38 @@ class _FileReader(msgspec.Struct):
             self.add(last.kind, text, lines, heads, last.lead, task=last.task)
         else:
             self.add("code", node.text, node.lines, heads, lead)
+
+    def join_known(self, known: str) -> None:
+        """Join the statements that share most of the lines of a known one, with those between them.
+
+        A list is read item by item once it is too long, and a memory of it must not fall apart.
+        """
+        wanted = [normal_claim(row) for row in known.split("\n") if any(map(str.isalnum, row))]
+        rows = {n: normal_claim(row) for n, row in self.source.visible(1, self.source.count)}
+        found = [n for n, row in rows.items() if row in wanted]
+        stated = {rows[n] for n in found}
+        is_read = any(normalise(unit.text) == normalise(known) for unit in self.units)
+        if is_read or 2 * len(stated) <= len(wanted):
+            return
+        first, last = found[0], found[-1]
+        at = [n for n, u in enumerate(self.units) if u.lines[0] <= last and u.lines[1] >= first]
+        # An item that was edited is the same item, also at either end.
+        for row, n in ((wanted[0], at[0] - 1), (wanted[-1], at[-1] + 1)) if at else ():
+            if row not in stated and 0 <= n < len(self.units):
+                begin, end = self.units[n].lines
+                at += [n] if begin - 1 <= last and end + 1 >= first else []
+        span = [self.units[n] for n in sorted(at)]
+        first = min([first, *(unit.lines[0] for unit in span)])
+        last = max([last, *(unit.lines[1] for unit in span)])
+        heads = min((unit.headings for unit in span), key=len, default=())
+        same = sum(not stated.isdisjoint(map(normal_claim, u.text.split("\n"))) for u in span)
+        text = self._verbatim(first, last)
+        is_one = all(unit.headings[: len(heads)] == heads for unit in span)
+        if len(at) > 1 and is_one and 2 * same > len(at) and len(text) <= MEMORY_LENGTH:
+            rest, self.units = self.units[max(at) + 1 :], self.units[: min(at)]
+            kind: Shape = "table" if span[0].kind == "row" else "card"
+            self.add(kind, text, (first, last), heads)
+            self.units += rest
 
     # -- texts ---------------------------------------------------------------------------------
 

@@ -69,6 +69,48 @@ def listed(title: str, *lines: str) -> str:
     return "\n".join(("# Memory", "", f"## {title}", "", *lines, ""))
 
 
+RULES = (
+    "- Bea opens the workshop at seven and lights the stove before anybody comes.",
+    "- The big kiln is never fired while the school class is in the building.",
+    "- Glaze number four is mixed by Jonas only, with the scale from the office.",
+    "- Orders over two hundred euros need a deposit of one third before work.",
+)
+OVENS = (
+    "| Oven | Place | Owner |",
+    "|---|---|---|",
+    "| Big kiln | cellar, behind the stairs | Bea |",
+)
+OVENS += ("| Test kiln | shelf above the sink in the office | Jonas |", "| Raku | yard | Mia |")
+
+
+def test_a_list_that_grew_too_long_for_one_statement_stays_one_memory(tmp_path: Path) -> None:
+    lead = "Whoever works here follows these rules:\n"
+    nights = Nights(tmp_path, {"MEMORY.md": listed("Pottery", lead, *RULES)})
+    (one,) = nights.claims()
+    more = f"- {'The key of the glaze cupboard hangs in the office. ' * 3}Jonas has the other."
+    nights.night({"MEMORY.md": listed("Pottery", lead, *RULES[:2], more, *RULES[2:])})
+    (now,) = nights.claims()
+    assert now.id == one.id
+    assert more in now.body
+    assert now.body.startswith("Whoever works here")
+    nights.night({}, "--mode", "reconciliation")
+    assert [m.body for m in nights.claims()] == [now.body]
+    nights.night({"MEMORY.md": listed("Pottery", lead, *RULES[1:2], more, *RULES[2:])})
+    assert RULES[0] not in nights.texts()[0]
+    nights.night({"MEMORY.md": listed("Pottery", "- The pottery closed for good in March.")})
+    assert not [text for text in nights.texts() if RULES[3] in text]
+
+
+def test_a_table_with_an_edited_row_is_reworded_when_it_is_read_by_rows(tmp_path: Path) -> None:
+    nights = Nights(tmp_path, {"MEMORY.md": listed("Ovens of the pottery", *OVENS)})
+    (one,) = nights.claims()
+    first = f"| Big kiln | {'cellar, next to the boiler, ' * 20} | Bea |"
+    nights.night({"MEMORY.md": listed("Ovens of the pottery", *OVENS[:2], first, *OVENS[3:])})
+    (now,) = nights.claims()
+    assert now.id == one.id
+    assert now.body.split("\n") == [*OVENS[:2], first, *OVENS[3:]]
+
+
 def sections(office: str, home: str) -> str:
     """Return a file in which two things have a line each."""
     return f"# Tools\n\n## Office printer\n\n{office}\n\n## Home printer\n\n{home}\n"

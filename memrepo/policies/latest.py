@@ -22,6 +22,7 @@ from memrepo.core.state import State
 from memrepo.merge.tombstones import decided_against, forgotten_in, without_rejected
 from memrepo.policies.first_page import (
     DUE_DAYS,
+    SEPARATOR,
     TOPIC_KINDS,
     differ,
     due_of,
@@ -84,8 +85,10 @@ _WEIGHTS = {
 """What signs, kinds of sections and types add to the score of a line."""
 _WORD = regex(r"\w+")
 _CLOCK = regex(
-    r"[(（]\W*[)）]|\([^()\n]*\d:\d\d[^()\n]*\)|\b\d{1,2}:\d\d(?::\d\d)?(?:\s*[-–—~]\s*\d{1,2}:\d\d)?\b"
+    r"[(（]\W*(?:\w+\s+)*[)）]|\([^()\n]*\d:\d\d[^()\n]*\)|\b\d{1,2}:\d\d(?::\d\d)?(?:\s*[-–—~]\s*\d{1,2}:\d\d)?\b"
 )
+_KEPT_FILE = regex(r"\b(?!SKILL|README)[A-Z]{3,}\.md\b|\bmemory/|\b\d{4}-\d\d-\d\d\.md\b")
+"""A file of the agent's memory: what was done to it is no news."""
 _ASKS = regex(r"[?？]")
 _EDGES = regex(r"^[^\w(]+|[\s:：–—-]+$")
 
@@ -93,7 +96,8 @@ _EDGES = regex(r"^[^\w(]+|[\s:：–—-]+$")
 class Entry(msgspec.Struct, frozen=True, array_like=True):
     """A line of a log: what it is about, its text and place, and whether it is open.
 
-    That of a file about the state of work is so until the file changes.
+    That of a file about the state of work is so until the file changes. `about` are the words that
+    introduce it on the page.
     """
 
     subject: str
@@ -104,6 +108,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     is_open: bool = False
     due: str = ""
     is_state: bool = False
+    about: str = ""
 
 
 def latest(
@@ -188,8 +193,8 @@ def _line_of(state: State, note: Memory, one: Entry) -> list[Memory]:
     line = note.with_fields({"context": None, "gist": None, "valid_until": one.due}, one.text)
     if decided_against(state).find_barring(line) or forgotten_in(state).stated(one.text):
         return []
-    is_named = _words(one.subject) <= _words(one.text)
-    return [line if is_named else line.with_fields({}, f"# {one.subject}\n{one.text}")]
+    is_named = _words(one.about) <= _words(one.text)
+    return [line if is_named else line.with_fields({}, f"# {one.about}\n{one.text}")]
 
 
 def _chosen(
@@ -268,7 +273,7 @@ def _lines_of(resource: str, day: str, title: str, body: str) -> Iterator[Entry]
     places = dict[str, int]()
     for unit in units:
         place = unit.lines[0]
-        subject, found = _name_above(unit), _found_in(unit)
+        subject, found, about = _name_above(unit), _found_in(unit), _label_above(unit, is_state)
         if is_state:
             subject, found = _state_of(unit, subject, found)
         score = _score(unit, found) + FIRST * (subject not in places)
@@ -286,13 +291,13 @@ def _lines_of(resource: str, day: str, title: str, body: str) -> Iterator[Entry]
                 text_hash=unit.text_hash,
                 is_open=not is_state and not found.isdisjoint(_OPEN),
                 is_state=is_state,
+                about=_labels(about, subject) if is_state else subject or about,
             )
         for line in unit.text.split("\n"):
             due = due_day(line, day)
             if due and not _ASKS.search(line) and _words(days_of(line, day)[1]):
-                about = _name(unit.headings[-1])
-                about = about if len(content_words(about)) > 1 + bool(section_kind([about])) else ""
-                yield Entry(about, line.strip(), 0.0, place, unit.text_hash, due=due)
+                text = line.strip()
+                yield Entry(about, text, 0.0, place, unit.text_hash, due=due, about=about)
     for subject, last in () if is_state else places.items():
         yield Entry(subject, "", 0.0, last, "")  # it ends what earlier sections say of the subject
 
@@ -312,6 +317,23 @@ def _name_above(unit: Unit) -> str:
     named = [(bool(find_date(h)), _name(h)) for h in headings if not is_date_heading(h)]
     named.sort(key=lambda pair: pair[0])
     return next((name for is_dated, name in named if _is_name(name, is_dated=is_dated)), "")
+
+
+def _label_above(unit: Unit, is_state: bool) -> str:
+    """Return the innermost heading that says what a line is about, or nothing.
+
+    A heading with a day, or of a kind of section, needs more words for it. The title of a file
+    about current work says what the file is.
+    """
+    for heading in reversed(unit.headings[is_state:]):
+        name, is_dated = _name(heading), bool(find_date(heading))
+        if len(content_words(name)) > 1 + (is_dated or bool(section_kind([name]))):
+            return name
+    return ""
+
+
+def _labels(*names: str) -> str:
+    return SEPARATOR.join(dict.fromkeys(filter(None, names)))
 
 
 def _state_of(unit: Unit, name: str, found: frozenset[str]) -> tuple[str, frozenset[str]]:
@@ -363,6 +385,7 @@ def _found_in(unit: Unit) -> frozenset[str]:
         "titled": _is_done(unit.headings[-1]),
         "span": "`" in unit.text,
         "day": is_of_day,
+        "filing": bool(_KEPT_FILE.search(opening)),
         "unset": is_bare or is_table or without_secrets(unit.text) != unit.text,
     }
     type_ = type_of(unit, "day log", section, signs)

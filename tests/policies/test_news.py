@@ -239,3 +239,29 @@ def test_a_file_about_work_counts_from_its_own_day_to_that_of_the_newest_log() -
 def test_logs_read_long_after_their_day_are_the_newest_still() -> None:
     log = note(1, "2026-01-02", f"- {MIXER}.")
     assert lately(log) == [f"{MIXER}."]
+
+
+def test_a_line_names_what_its_headings_say_it_is_about() -> None:
+    log = note(
+        1,
+        "2026-02-28",
+        f"## Pending: dispute with the mill\n\n### Notes\n\n- {MIXER}.\n\n"
+        "## Old cellar of the choir (as of 2026-02-20)\n\n- Nils Orr promised to paint the door.\n",
+    )
+    assert lately(log) == [
+        f"Pending: dispute with the mill\n{MIXER}.",
+        "Old cellar of the choir\nNils Orr promised to paint the door.",
+    ]
+    work = "## The second bakery\n\n### Pending\n\n- The smith brings rails of seven steel mills.\n"
+    assert lately(state_of_work("2026-02-28", f"{work}- [ ] Ask for lime\n")) == [
+        "The second bakery › Pending\nThe smith brings rails of seven steel mills.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "is_news"),
+    [("SESSION.md", False), ("memory/a.md", False), ("2026-02-27.md", False), ("mills.csv", True)],
+)
+def test_what_was_done_to_a_file_of_the_memory_is_no_news(file: str, *, is_news: bool) -> None:
+    log = note(1, "2026-02-28", f"- Decided that {file} lists all mills of the coast.")
+    assert bool(lately(log)) == is_news

@@ -53,7 +53,7 @@ LINES = [
     ["search", "lamps", "--explain"],
     ["show", "mem-0123456789abcdef"],
     ["why", "mem-0123456789abcdef"],
-    ["why", "mem-0123456789abcdef", "--show", "history"],
+    ["log", "--memory", "mem-0123456789abcdef"],
     ["session", "show"],
     ["log"],
     ["status"],

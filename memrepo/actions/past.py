@@ -24,7 +24,7 @@ from memrepo.actions.work import At, VerbResult, Work, option
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.manifest import Manifest
-from memrepo.core.memory import BY_NAME, FIELDS, Memory, having
+from memrepo.core.memory import Memory, having
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -144,7 +144,7 @@ def _entries(work: Work, request: LogRequest) -> Iterable[history.LogEntry]:
 def _wanted(work: Work, request: LogRequest) -> Callable[[history.LogEntry], bool]:
     """Return a predicate that accepts a commit if it passes all given filters."""
     past = find_past(work, work.tree.state(), request.memory) if request.memory else None
-    touched = {v.entry.commit for v, _ in changing(past.versions)} if past else set()
+    touched = {v.entry.commit for v in changing(past.versions)} if past else set()
 
     def wanted(entry: history.LogEntry) -> bool:
         concerned = (
@@ -228,7 +228,7 @@ def find_present(work: Work, state: State, word: str) -> Memory:
     raise UsageError(
         f"{gone.id} is no longer in the tree: {how}",
         fix=f"`--at {next(there, '')[:10]}` shows it as it was before; "
-        f"`memrepo why {gone.id} --show history` lists its commits",
+        f"`memrepo log --memory {gone.id}` lists its commits",
     )
 
 
@@ -304,32 +304,21 @@ def fields_of(entry: history.LogEntry) -> dict[str, Any]:
     }
 
 
-def changing(versions: Sequence[MemoryVersion]) -> list[tuple[MemoryVersion, list[MemoryVersion]]]:
-    """Return the versions that differ from all their parents, as (version, parents) pairs."""
+def changing(versions: Sequence[MemoryVersion]) -> list[MemoryVersion]:
+    """Return the versions that differ from all their parents."""
     by_commit = {v.entry.commit: v for v in versions}
     found = []
     for version in versions:
-        before = [by_commit[p] for p in version.parents]
-        olds = [v.memory for v in before] or [None]
+        olds = [by_commit[p].memory for p in version.parents] or [None]
         if version.unreadable or all(old != version.memory for old in olds):
-            found.append((version, before))
+            found.append(version)
     return found
-
-
-Show = Literal["evidence", "history"]
 
 
 class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo why`."""
 
-    id: Annotated[
-        str, option("the memory; its history even if it is no longer in the tree", metavar="ID")
-    ]
-    show: Annotated[
-        Show,
-        option("its sources (evidence), or its commits and what each changed (history)", "--show"),
-    ] = "evidence"
-    n: Annotated[int, option("at most N commits of its history", "-n", metavar="N", ge=1)] = 0
+    id: Annotated[str, option("the memory", metavar="ID")]
     at: At = ""
 
 
@@ -379,39 +368,8 @@ class WhyResult(VerbResult, frozen=True, kw_only=True):
     """The time of the answer, if it is not the current time."""
 
 
-BODY = "text"
-Kind = Literal["created", "restored", "changed", "moved", "removed", "unreadable"]
-
-
-class MemoryCommit(Commit, frozen=True, kw_only=True):
-    """A commit that changed the memory, and the changes it made."""
-
-    change: Kind
-    path: str
-    moved_from: str
-    fields: tuple[str, ...]
-    """The names of the changed fields (`text` is the body), or `everything`."""
-    changes: Mapping[str, tuple[Any, Any]]
-    """The values before and after, by field."""
-    cut: bool
-    """Whether the history of a shallow clone ends here, so the change may be older."""
-
-
-class History(VerbResult, frozen=True, kw_only=True):
-    """The commits that changed the memory, newest first."""
-
-    id: str
-    entries: tuple[MemoryCommit, ...]
-    heading: tuple[str, ...]
-    """The time of the answer, if it is not the current time."""
-    zone: str
-    """The time zone in which times are shown."""
-
-
-def why(work: Work, request: WhyRequest) -> WhyResult | History:
-    """Explain why a memory exists, or list its commits."""
-    if request.show == "history":
-        return _history(work, request)
+def why(work: Work, request: WhyRequest) -> WhyResult:
+    """Explain why a memory exists."""
     there = work_at(work, request.at)
     state = there.tree.state()
     memory = find_present(there, state, request.id)
@@ -490,69 +448,3 @@ def _relation(is_: Any, other: Memory) -> Relation:
         text=other.body,
         superseded_at=field_as_json("superseded_at", other),
     )
-
-
-# -- history -------------------------------------------------------------------------------------
-
-
-def _history(work: Work, request: WhyRequest) -> History:
-    """List the commits that changed a memory, newest first, even if the memory was removed."""
-    there = work_at(work, request.at)
-    past = find_past(there, there.tree.state(), request.id)
-    order = {v.entry.commit: n for n, v in enumerate(past.versions)}
-    entries = []
-    for version, previous in changing(past.versions):
-        older = past.versions[order[version.entry.commit] + 1 :]
-        again = any(v.memory is not None for v in older)
-        entries.append(_change(version, previous, again=again))
-    return History(
-        id=past.id,
-        entries=tuple(entries)[: request.n or None],
-        heading=tuple(heading(there, request.at)),
-        zone=there.config.zone.key,
-    )
-
-
-def _change(
-    version: MemoryVersion, previous: Sequence[MemoryVersion], *, again: bool
-) -> MemoryCommit:
-    """Return the changes that a commit made. A merge is compared with its most similar parent."""
-    pairs = [(b.memory, _differing(b.memory, version.memory)) for b in previous] or [
-        (None, _differing(None, version.memory))
-    ]
-    old, changed = min(pairs, key=lambda pair: (pair[0] is None, len(pair[1])))
-    kind: Kind
-    if version.unreadable:
-        kind = "unreadable"
-    elif version.memory is None:
-        kind = "removed"
-    elif old is None:
-        kind = "restored" if again else "created"
-    else:
-        kind = "moved" if not changed else "changed"
-    new = version.memory or old
-    moved = old is not None and version.memory is not None and old.path != version.memory.path
-    return MemoryCommit(
-        **fields_of(version.entry),
-        change=kind,
-        path=version.unreadable or (new.path if new else ""),
-        moved_from=old.path if moved and old else "",
-        fields=tuple(changed) if kind in ("changed", "moved") else ("everything",),
-        changes=changed,
-        cut=version.cut,
-    )
-
-
-def _differing(old: Memory | None, new: Memory | None) -> dict[str, tuple[object, object]]:
-    """Return (before, after) for each field that differs between two versions, and for `text`."""
-    if old is None or new is None:
-        return {}
-    names = [f.name for f in FIELDS if old.fields.get(f.name) != new.fields.get(f.name)]
-    found = {name: (value_of(name, old), value_of(name, new)) for name in names}
-    return {**found, **({BODY: (old.body, new.body)} if old.body != new.body else {})}
-
-
-def value_of(name: str, memory: Memory) -> Any:
-    """Return a field's value, or the field's default if it is absent."""
-    default = BY_NAME[name].default
-    return field_as_json(name, memory) if name in memory.fields else default or None

@@ -535,7 +535,7 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
     why = _ask(work, "why", past.WhyRequest(id=id_, at=at))
     on_page = {memory.id for memory in context(work, "private", MAX_TOKENS)[1]}
     disputes = [] if at else list(_disputes(work, on_page, id_))
-    history = _ask(work, "why", past.WhyRequest(id=id_, show="history", n=20, at=at)).entries
+    history = _ask(work, "log", past.LogRequest(memory=id_, n=20)).entries if not at else ()
     state = work.tree.state().memories.get(id_)
     is_marked = state is not None and is_retired(state)
     doubt = "marked for removal" if is_marked else "contested" if disputes else ""

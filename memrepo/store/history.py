@@ -359,15 +359,13 @@ class MemoryVersion(msgspec.Struct, frozen=True, kw_only=True):
     """A memory as of a commit that changed it. `memory` is None if absent from this commit's tree.
 
     `parents` are the nearest earlier commits that changed it. `unreadable` is the path of an
-    unreadable file, in which case `memory` is the earlier version. `cut` means that a shallow clone
-    ends here, so an earlier commit may have written the memory.
+    unreadable file, in which case `memory` is the earlier version.
     """
 
     entry: LogEntry
     parents: tuple[str, ...]
     memory: Memory | None = None
     unreadable: str = ""
-    cut: bool = False
 
 
 def trace(
@@ -399,8 +397,6 @@ def _versions(
 ) -> tuple[MemoryVersion, ...]:
     names = [f"{entry.commit}:{path}" for entry in touched for path in paths]
     data = repo.objects.contents(names)
-    shallow = repo.common_dir / "shallow"
-    boundary = shallow.read_text().split() if shallow.is_file() else []
     found: dict[str, MemoryVersion] = {}
     ours: set[str] = set()
     for entry in reversed(touched):
@@ -423,7 +419,6 @@ def _versions(
             parents=parents,
             memory=memory,
             unreadable=unreadable,
-            cut=entry.commit in boundary,
         )
     return tuple(found[entry.commit] for entry in touched)
 

@@ -1,4 +1,4 @@
-"""`why --show history` and `log`: who changed a memory and what, over moves and merges."""
+"""`log`: who changed a memory, over moves and merges."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ def by_text(repo: Path, part: str) -> Memory:
     return found
 
 
-def changed(repo: Path, id_: str, *flags: str) -> list[tuple[str, str]]:
-    """Return what history tells: what each commit did, and by which operation."""
-    rows = done(repo, "why", "--show", "history", id_, *flags)["entries"]
-    return [(row["change"], row["op"]) for row in rows]
+def ops(repo: Path, id_: str) -> list[str]:
+    """Return the operations on a memory, newest first."""
+    return [row["op"] for row in done(repo, "log", "--memory", id_)["entries"]]
 
 
 def last_replaced(text: str, old: str, new: str) -> str:
@@ -54,43 +53,8 @@ def test_history_follows_the_file_to_other_layers_and_names_with_its_id(small_re
     named = move(small_repo, layer, other)
     edited = write_by_hand(small_repo, other, "roses", "ivy", "reword")
     back = move(small_repo, other, memory.path)
-    rows = done(small_repo, "why", "--show", "history", memory.id)["entries"]
-    assert [(r["commit"], r["change"]) for r in rows] == [
-        (back, "moved"),
-        (edited, "changed"),
-        (named, "moved"),
-        (moved, "moved"),
-        (shown, "changed"),
-        (first, "created"),
-    ]
-    assert rows[3]["moved_from"] == memory.path
-    assert rows[3]["path"] == layer
-
-
-def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> None:
-    id_ = by_text(small_repo, "prune the roses").id
-    done(small_repo, "pin", id_, now=NEXT_DAY)
-    git(tmp_path, "clone", "-q", "--depth", "2", f"file://{small_repo}", "shallow")
-    text = memrepo(tmp_path / "shallow", "why", "--show", "history", id_, as_json=False).out
-    assert "shallow clone ends here" in text
-
-
-def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
-    id_ = by_text(small_repo, "prune the roses").id
-    done(small_repo, "edit", id_, "--set", "title=Beds", "--text", "High beds.", now=NEXT_DAY)
-    row, _, birth = done(small_repo, "why", "--show", "history", id_)["entries"]
-    assert row["changes"]["title"][1] == "Beds"
-    assert row["changes"]["text"][1] == "High beds."
-    assert "text" in row["fields"]
-    assert (birth["change"], birth["changes"]) == ("created", {})
-    text = memrepo(small_repo, "why", "--show", "history", id_, "-n", "1", as_json=False).out
-    assert "title: none -> Beds" in text
-    assert "last frost in April. -> High beds." in text
-    assert "created" not in text
-    done(small_repo, "forget", id_, now=DAY3)
-    assert done(small_repo, "why", "--show", "history", id_)["entries"][0]["changes"] == {
-        "status": ["active", "forgotten"]
-    }
+    rows = done(small_repo, "log", "--memory", memory.id)["entries"]
+    assert [r["commit"] for r in rows] == [back, edited, named, moved, shown, first]
 
 
 def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path) -> None:
@@ -99,24 +63,19 @@ def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path
     git(small_repo, "rm", "-q", memory.path)
     git(small_repo, "commit", "-q", "-m", "away")
     for word in (memory.id, memory.id[:9], memory.id[4:14], memory.slug, memory.path):
-        assert changed(small_repo, word) == [
-            ("removed", "edit"),
-            ("changed", "promote"),
-            ("created", "create"),
-        ]
+        assert ops(small_repo, word) == ["edit", "promote", "create"]
     other = small_repo / "memories" / "context" / f"{memory.slug}.md"
     other.parent.mkdir(parents=True)
     other.write_bytes(data)
     git(small_repo, "add", "-A")
     git(small_repo, "commit", "-q", "-m", "and back elsewhere")
-    assert changed(small_repo, memory.id)[0] == ("restored", "edit")
-    assert changed(small_repo, memory.id, "--at", "HEAD~2")[-1] == ("created", "create")
+    assert ops(small_repo, memory.id) == ["edit", "edit", "promote", "create"]
 
 
 @pytest.mark.parametrize("word", ["mem-ffffffffffff", "nothing-abcdef", "zz", "*", ":(glob)**"])
 def test_a_memory_that_never_was_is_unknown(small_repo: Path, word: str) -> None:
-    for more in ((), ("--show", "history")):
-        assert memrepo(small_repo, "why", word, *more).exit == 2
+    for argv in (("why", word), ("log", "--memory", word)):
+        assert memrepo(small_repo, *argv).exit == 2
 
 
 # -- log -----------------------------------------------------------------------------------------
@@ -129,12 +88,12 @@ def test_log_filters_join(small_repo: Path) -> None:
     done(small_repo, "pin", memory.id, now=DAY3)
     by_hand = write_by_hand(small_repo, memory.path, "5 days", "6 days", "by hand")
 
-    def ops(*flags: str) -> list[str]:
+    def listed(*flags: str) -> list[str]:
         return [entry["op"] for entry in done(small_repo, "log", *flags)["entries"]]
 
-    assert ops("--memory", memory.id) == ["edit", "pin", "promote", "supersede", "create"]
-    assert ops("--memory", memory.id, "--run", run) == ["create", "supersede", "promote"]
-    assert ops("--run", run, "--op", "supersede") == ["supersede"]
+    assert listed("--memory", memory.id) == ["edit", "pin", "promote", "supersede", "create"]
+    assert listed("--memory", memory.id, "--run", run) == ["create", "supersede", "promote"]
+    assert listed("--run", run, "--op", "supersede") == ["supersede"]
     assert done(small_repo, "log", "-n", "1")["entries"][0]["commit"] == by_hand
 
 

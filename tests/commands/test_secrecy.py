@@ -298,7 +298,7 @@ def test_however_a_secret_is_stated_no_file_of_a_run_holds_it(tmp_path: Path) ->
 
 READ = (
     ("show", "ID"),
-    ("why", "ID", "--show", "history"),
+    ("log", "--memory", "ID"),
     ("why", "ID"),
     ("search", "door"),
     ("search", "door", "--explain"),

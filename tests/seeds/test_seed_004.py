@@ -393,7 +393,7 @@ def test_a_row_superseded(tmp_path: Path) -> None:
     assert [h["id"] for h in hits(repo, "watering", now=NEXT_DAY)] == [pair["new"].id]
     every = done(repo, "search", "watering", "--status", "superseded", now=NEXT_DAY)["hits"]
     assert [h["id"] for h in every] == [pair["old"].id]
-    entries = done(repo, "why", "--show", "history", pair["old"].id)["entries"]
+    entries = done(repo, "log", "--memory", pair["old"].id)["entries"]
     assert any(entry["op"] == "supersede" for entry in entries)
     (commit,) = git(repo, "log", "--grep=^Memrepo-Op: supersede", "--format=%H").split()
     done(repo, "revert", commit, now=NEXT_DAY)

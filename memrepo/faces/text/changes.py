@@ -13,13 +13,11 @@ from memrepo.actions.landing import Unchanged, Written
 from memrepo.actions.recall.quotes import evidence_lines
 from memrepo.actions.write import Added
 from memrepo.core.ids import visible
-from memrepo.core.memory import span
 from memrepo.core.messages import counted, cut, fold
 from memrepo.core.times import format_time
 from memrepo.faces.text import fenced_markdown, rows
 from memrepo.text.sentences import token_count
 from memrepo.views.report import (
-    WORDS,
     Change,
     Line,
     Review,
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from memrepo.actions import review as reviewing
     from memrepo.actions import session as sessions
     from memrepo.actions import takeback as reverting
-    from memrepo.actions.past import Commit, Decision, History, MemoryCommit
+    from memrepo.actions.past import Commit, Decision
     from memrepo.actions.review import AcceptRequest, Decided, Dispute, Disputes, ResolveRequest
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import record as records
@@ -251,8 +249,8 @@ def _context(result: sessions.Started, max_tokens: int) -> str:
 
 
 INDENT = " " * 30
-VALUE, TEXT = 60, 100
-"""Maximum characters of a field value, and of a text."""
+TEXT = 100
+"""Maximum characters of a text."""
 
 
 def log(request: past.LogRequest, result: past.LogResult | past.Runs, colour: bool) -> str:
@@ -286,62 +284,7 @@ def _local(when: datetime, zone: str) -> str:
     return f"{when.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
 
 
-def _history(result: History) -> str:
-    """Format the commits that changed a memory, each with the changes it made."""
-    lines = list(result.heading)
-    for entry in result.entries:
-        lines.append(_line(entry, result.zone))
-        why = f"{visible(in_words(entry.reason))}; " if visible(entry.reason) else ""
-        lines.append(f"{INDENT}{why}by {visible(entry.actor or entry.author)}")
-        lines += [f"{INDENT}{line}" for line in phrases_of(entry)]
-    return "\n".join(lines)
-
-
-def phrases_of(entry: MemoryCommit) -> Iterator[str]:
-    """Yield phrases that describe how a commit changed a memory, one line each."""
-    from memrepo.views.report import field_in_words
-
-    match entry.change:
-        case "unreadable":
-            yield f"left {visible(entry.path)} unreadable"
-        case "created" | "restored" | "removed":
-            cut = ", or before: this shallow clone ends here" if entry.cut else ""
-            yield f"{entry.change} {visible(entry.path)}{cut}"
-        case "changed" | "moved":
-            if entry.moved_from:
-                yield f"moved from {visible(entry.moved_from)}"
-            for name, (old, new) in entry.changes.items():
-                before, after = _value(old), _value(new)
-                yield (
-                    field_in_words(name, before, after)
-                    if name in WORDS["fields"]
-                    else f"{name}: {before or 'none'} -> {after or 'none'}"
-                )
-
-
-def _value(value: object) -> str:
-    """Format the value of a field on one short line."""
-    if value in (None, []):
-        return ""
-    if isinstance(value, list):
-        first = _value(value[-1])
-        return first if len(value) == 1 else f"{len(value)}, last {first}"
-    if isinstance(value, dict) and "resource" in value:
-        value = f"{value['resource']}{span([int(n) for n in value.get('lines', (0, 0))])}"
-    if isinstance(value, dict):
-        keys = [f"{key} {part}" for key, part in value.items() if key not in ("blob", "text_hash")]
-        value = ", ".join(keys)
-    return fold(str(value), VALUE)
-
-
-def why(request: past.WhyRequest, result: past.WhyResult | History, colour: bool) -> str:
-    """Format the answer to `why`: the evidence for a memory, or its history."""
-    from memrepo.actions.past import History
-
-    return _history(result) if isinstance(result, History) else _evidence(result)
-
-
-def _evidence(result: past.WhyResult) -> str:
+def why(request: object, result: past.WhyResult, colour: bool) -> str:
     """Format the evidence for a memory, with judgements, decisions and related memories."""
     from memrepo.actions.recall.quotes import evidence_lines
     from memrepo.faces.text.recall import later_text
@@ -378,7 +321,7 @@ def _decided(decided: Decision) -> Iterator[str]:
 
 def _other(other: past.Relation) -> str:
     if other.gone:
-        return f"{other.id}  (no longer in the tree; `memrepo why {other.id} --show history`)"
+        return f"{other.id}  (no longer in the tree; `memrepo log --memory {other.id}`)"
     when = f" {other.superseded_at}" if other.superseded_at else ""
     return f"{other.id}  {_short(other.text)} ({other.status}{when})"
 

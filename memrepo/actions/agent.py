@@ -317,7 +317,10 @@ def next_steps(
             f" (`--scope {NO_SCOPE}` shares it)"
         )
         if workspace and workspace.resolve().is_relative_to(into):
-            yield f"what runs read in {workspace} has this scope too (`sources.scope`)"
+            yield (
+                f"what runs read in {workspace} has this scope too, for all who share this memory"
+                " (`sources.scope`)"
+            )
         elif workspace and not into.is_relative_to(workspace):
             own = shlex.join(["memrepo", "init", f"{into}-memory", "--from", str(into)])
             yield (

@@ -647,6 +647,7 @@ def _keep_one(work: Work, found: Contradiction, word: str) -> Step:
         ended |= {**_without(lost, winner), **superseded(lost, winner.id, work.call.now)}
     fields = {**free, **_without(winner, lost), **_back(work, found, winner)}
     fields["supersedes"] = supersedes
+    fields["tags"] = tuple(dict.fromkeys((*winner.tags, *lost.tags))) or None
     return _decided(found, {winner.id: fields, lost.id: ended}, f"{winner.id} is true")
 
 

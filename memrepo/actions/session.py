@@ -36,7 +36,7 @@ from memrepo.policies.upkeep import due_tier_moves, tier_steps
 from memrepo.store import run_files
 from memrepo.store.run_files import Ledger, SavedAnswers
 from memrepo.text.words import content_words
-from memrepo.views.hot import PERSONAL_LAYERS, Packed, in_page_order, pack
+from memrepo.views.hot import PERSONAL_LAYERS, Packed, in_page_order, pack, people_of
 
 MAX_TOKENS = 1500
 MAX_DOUBTS = 2
@@ -211,7 +211,8 @@ def context(
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
     shown = [m for m in seen if audience != "shared" or m.layer not in PERSONAL_LAYERS]
-    return pack(hot, notes, waiting, max_tokens, _doubts(shown)), hot, notes, waiting
+    packed = pack(hot, notes, waiting, max_tokens, _doubts(shown), people_of(state))
+    return packed, hot, notes, waiting
 
 
 def _doubts(shown: Sequence[Memory]) -> list[str]:

@@ -285,6 +285,11 @@ def undo(work: Work, request: UndoRequest) -> Result:
     """
     work.begin_write(dry_run=request.dry_run)
     target = last_operation(work)
+    if who := work.other_person(target):
+        raise UsageError(
+            f"the last operation, {target.commit[:10]} ({visible(target.subject)}), is {who}'s",
+            fix=f"`memrepo revert {target.commit[:10]}` reverts it for all who share this memory",
+        )
     how = RevertRequest(dry_run=request.dry_run, reason=request.reason or "undone")
     undone = UndoneCommit(commit=target.commit, op=target.op, subject=visible(target.subject))
     return replace(take_back(work, Wanted(target=target, request=how)), undone=undone)

@@ -145,7 +145,7 @@ def _is_stale(bullet: str, memory: Memory, old: Memory | None) -> bool:
         return old.body != memory.body
     from memrepo.views.hot import condensed
 
-    return not bullet.startswith(f"- {condensed(memory)} ")
+    return f" {condensed(memory)} " not in bullet  # it may have the name of a person before it
 
 
 def find_edited_pages(scene: Scene) -> Iterator[Problem]:

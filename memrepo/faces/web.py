@@ -57,7 +57,7 @@ from memrepo.policies.standing import contesting, is_retired
 from memrepo.store.settings import person
 from memrepo.text.dates import date_of_path
 from memrepo.text.words import index_terms, query_terms
-from memrepo.views.hot import Packed, condensed, plain, sections, unmarked
+from memrepo.views.hot import Packed, named, people_of, plain, sections, unmarked
 from memrepo.views.report import (
     LEAVING,
     LEFT_OUT,
@@ -334,9 +334,10 @@ _OF_OTHER = regex(r"mem-[0-9a-f]{16}")
 def _first_page(work: Work, packed: Packed, hot: Sequence[Memory]) -> Shown:
     """Return what an agent reads when a session begins, by section."""
     others = [line for line in packed.text.split("\n")[2:-1] if not _OF_MEMORY.fullmatch(line)]
+    people = people_of(work.tree.state())
     return {
         "sections": [
-            (name.capitalize(), [(rendered_line(condensed(m)), m.id) for m in mine])
+            (name.capitalize(), [(rendered_line(named(m, people)), m.id) for m in mine])
             for name, mine in sections(hot, short=work.config.hot.composed)
         ],
         "others": rendered(_OF_OTHER.sub("another", _OF_TEXT.sub("", "\n".join(others)))),

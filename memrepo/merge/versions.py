@@ -172,6 +172,9 @@ def merge_memory(
     body = merge_text(origin.body, older.body, newer.body)
     if any(_edits_forgotten(base, *sides) for sides in ((older, newer), (newer, older))):
         fields.pop("status")
+    if base and older.status != newer.status and _both_settle_mark(base, older, newer):
+        fields = {k: v for k, v in fields.items() if k not in ("status", "archived_at")}
+        fields["standing"] = base.standing
     memory = Memory.of(
         path=_path(base.path if base is not None else None, older.path, newer.path),
         fields=fields,
@@ -180,6 +183,15 @@ def merge_memory(
     if len({origin.sources, older.sources, newer.sources}) == 3:
         memory = memory.with_fields({"sources": listed_places(memory.sources) or None})
     return memory, (*lost, *["body"] * body.overlap)
+
+
+def _both_settle_mark(base: Memory, *sides: Memory) -> bool:
+    """Return whether two people decided about an active memory that is marked for removal.
+
+    If they differ, it stays marked, and both are asked again.
+    """
+    mark = ("active", "retire_candidate")
+    return (base.status, base.standing) == mark not in [(one.status, one.standing) for one in sides]
 
 
 def _edits_forgotten(base: Memory | None, gone: Memory, edited: Memory) -> bool:

@@ -316,7 +316,8 @@ def _are_of_two_homes(
 ) -> bool:
     """Return whether two people say something, each of themselves or in other words."""
     files = [c.line.memory.first[0] for c in (one, other)]
-    is_apart = all(map(is_profile, files)) or bool(own - words and words - own)
+    is_own = all(map(is_profile, files)) or one.line.part in ("rule", "preference")
+    is_apart = is_own or bool(own - words and words - own)
     return home_of(files[0]) != home_of(files[1]) and is_apart
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 import msgspec
 
 from memrepo.core.ids import visible
-from memrepo.core.layout import HOT_NAMES, hot_path, stamped, standing_of
+from memrepo.core.layout import CLONES, HOT_NAMES, home_of, hot_path, stamped, standing_of
 from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -50,7 +50,14 @@ from memrepo.policies.hotcache import (
 )
 from memrepo.policies.latest import latest
 from memrepo.policies.rules import HotRules
-from memrepo.read.kinds import is_of_note, is_of_owner, path_kind, section_kind, title_of
+from memrepo.read.kinds import (
+    PERSONS,
+    is_of_note,
+    is_of_owner,
+    path_kind,
+    section_kind,
+    title_of,
+)
 from memrepo.read.marks import FENCE, NOTICE
 from memrepo.read.thoughts import COLONS, FIELD_LENGTH, explains, field_of, width
 from memrepo.text.dates import date_of_path, find_clock, is_date_heading
@@ -98,6 +105,8 @@ _SECTIONS_OF_TYPES: Mapping[str, str] = {
     "open_question": "open questions",
 }
 """Headings of memories without a part, which a judge or a person put on the page."""
+_OF_PEOPLE = ("rules", "due", "promises", "user", "lately", "preferences")
+"""The sections with what concerns one person, and not a thing."""
 _WIKILINK = r"(?<![\\!\[])\[\[[^\[\]()<>`\\:]+\]\](?![(\[:])"
 """A link between notes: no link to a page of the web, and no directive, which has a colon."""
 _NAMED = regex(r"(?<![\\!\[])\[\[(?:[^\[\]()<>`\\:|]+\|)?([^\[\]()<>`\\:|]+)\]\](?=:)")
@@ -130,8 +139,9 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
         found = [m for m in found if not m.scope]
         kept = found[: rules.budget]
         lately = latest(state, [m for m in notes if not m.scope], kept, rules.budget - len(kept))
+    people = people_of(state)
     while True:
-        page = _page([*kept, *lately], [*found[len(kept) :], *apart], rules)
+        page = _page([*kept, *lately], [*found[len(kept) :], *apart], rules, people)
         if not kept or (len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines):
             return page
         (lately or kept).pop()
@@ -182,11 +192,38 @@ def _first_to_stay(memory: Memory) -> tuple[object, ...]:
     return (not (is_critical or place), not is_exempt(memory), place, -since, *order_of(memory))
 
 
-def _page(kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules) -> bytes:
+def people_of(state: State) -> Mapping[str, str]:
+    """Return the names of the people whose workspaces were read, by folder, if they are several.
+
+    A name is the one in a person's profile, or that of the folder of the clone.
+    """
+    found: dict[str, str] = {}
+    for memory in state.active:
+        if file := memory.first[0]:
+            home = home_of(file)
+            folder = home.rpartition(CLONES)[2].rpartition("-")[0] if CLONES in home else ""
+            known = owner_of(memory) if file.rpartition("/")[2] in PERSONS else ""
+            found[home] = known or found.get(home) or folder.replace("-", " ").title()
+    return found if len(found) > 1 else {}
+
+
+def named(memory: Memory, people: Mapping[str, str]) -> str:
+    """Return a memory on one line, after the name of the person that it is about."""
+    text = condensed(memory)
+    name = people.get(home_of(memory.first[0]), "")
+    is_shared = len({home_of(file) for file in memory.files}) != 1
+    if not name or is_shared or _section(memory, stored=True) not in _OF_PEOPLE:
+        return text
+    return text if _says(text, name) else f"{name}: {text}"
+
+
+def _page(
+    kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules, people: Mapping[str, str]
+) -> bytes:
     short = rules.composed
     lines = [*_INTRO, *(() if kept or out else ("", _EMPTY))]
     for layer, mine in sections(kept, short=short):
-        lines += ["", f"## {layer.capitalize()}", *(bullet(m, short=short) for m in mine)]
+        lines += ["", f"## {layer.capitalize()}", *(bullet(m, people, short=short) for m in mine)]
         if not short:
             folders = sorted({_folder(m) for m in mine})
             lines.append(f"→ Full version: {', '.join(f'`{folder}`' for folder in folders)}")
@@ -244,17 +281,17 @@ def _folder(memory: Memory) -> str:
     return "/".join(parts[:known]) + "/"
 
 
-def bullet(memory: Memory, *, short: bool = False) -> str:
-    """Return a memory's bullet, consisting of its condensed text and its tag.
+def bullet(memory: Memory, people: Mapping[str, str], *, short: bool = False) -> str:
+    """Return a memory's bullet, consisting of its text, named if it concerns one, and its tag.
 
     A `short` tag has the id only. Another needs a memory on the first page, or raises ValueError.
     """
     if short:
-        return f"- {condensed(memory)} ←{memory.id}{_pin(memory)}"
+        return f"- {named(memory, people)} ←{memory.id}{_pin(memory)}"
     hot = hot_of(memory)
     if hot is None:
         raise ValueError(f"{memory.path}: is not on the first page")
-    return f"- {condensed(memory)} {tag(memory, hot)}"
+    return f"- {named(memory, people)} {tag(memory, hot)}"
 
 
 def tag(memory: Memory, hot: Hot) -> str:
@@ -517,7 +554,8 @@ def pack(
     notes: Sequence[Memory],
     warnings: Sequence[str],
     max_tokens: int,
-    doubts: Sequence[str] = (),
+    doubts: Sequence[str],
+    people: Mapping[str, str],
 ) -> Packed:
     """Pack warnings, hot memories, notes and doubts, in this order, within a token budget.
 
@@ -526,7 +564,7 @@ def pack(
     them data.
     """
     first = [(f"warning: {_line(w)}",) for w in warnings]
-    first += [(f"- {condensed(m)} ({m.layer}, {m.id})",) for m in hot]
+    first += [(f"- {named(m, people)} ({m.layer}, {m.id})",) for m in hot]
     then: list[tuple[str, ...]] = [_sizes(note, max_tokens // _NOTE_SHARE) for note in notes]
     last = [(f"in doubt: {clipped(_line(doubt), _DOUBT)}",) for doubt in doubts]
     room = max_tokens - token_count(HEAD) - _AROUND

@@ -86,6 +86,8 @@ def test_it_is_listed_shown_from_both_sides_and_asks_for_a_decision(repo: Path) 
 
 def test_the_kept_memory_replaces_the_other_in_one_commit(repo: Path) -> None:
     loves, hates = pair(repo)
+    for one, tag in ((loves, "editor"), (hates, "light")):
+        done(repo, "edit", one, "--set", f"tags={tag}", now=NEXT_DAY)
     before = standing(repo)
     ask(repo, loves, "--keep", hates, "--dry-run")
     assert standing(repo) == before
@@ -95,6 +97,7 @@ def test_the_kept_memory_replaces_the_other_in_one_commit(repo: Path) -> None:
     assert found[loves].superseded_by == (hates,)
     assert found[hates].supersedes == (loves,)
     assert found[hates].standing == "resolved"
+    assert found[hates].tags == ("light", "editor"), "no tag of the other is lost"
     commit = git(repo, "show", "--format=%B", "--name-only", data["commit"])
     assert "Memrepo-Reason: she said so today" in commit
     assert len([line for line in commit.splitlines() if line.startswith("memories/")]) == 2

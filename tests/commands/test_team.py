@@ -122,6 +122,62 @@ def test_the_newest_run_of_another_person_is_reverted_only_by_its_name(
         assert "later:" not in memrepo(ben, "search", query, now=NEXT_DAY, as_json=False).out
 
 
+def test_the_last_operation_of_another_person_is_not_undone_without_its_name(
+    team: tuple[Path, Path],
+) -> None:
+    ada, ben = team
+    done(ada.parent, "init", "ben", "--from", ada.parent / "Ben")
+    done(ben, "run", now=LATER)
+    hubs.converge(ben, ada, now=LATER)
+    refused = memrepo(ada, "undo", now=NEXT_DAY)
+    assert refused.exit != 0
+    assert "is Ben Okafor's" in refused.error["message"]
+    assert f"`memrepo revert {git(ada, 'rev-parse', 'HEAD')[:10]}`" in refused.error["fix"]
+    done(ada, "add", "The kiln burns wood.", now=NEXT_DAY)
+    assert done(ada, "undo", now=NEXT_DAY)["undone"]["op"] == "create"
+
+
+def test_the_page_says_whose_rules_and_wishes_it_shows(team: tuple[Path, Path]) -> None:
+    """Opposite wishes of two people do not compete, and a fact of a thing is nobody's."""
+    ada, ben = team
+    wishes = {"Ada": "Prefers tables to prose.", "Ben": "Prefers prose to tables."}
+    for name, wish in wishes.items():
+        text = f"{TEXTS[name]['MEMORY.md']}\n## Preferences\n\n- Never call before 10.\n- {wish}\n"
+        write(ada.parent / name, "MEMORY.md", text)
+    done(ada, "run", now=LATER)
+    alone = (ada / "MEMORY.md").read_text()
+    assert "\n- Prefers tables to prose. ←" in alone, "one person needs no name"
+    done(ada, "sync", now=LATER)
+    git(ben, "pull", "-q")
+    done(ada.parent, "init", "ben", "--from", ada.parent / "Ben")
+    done(ben, "run", now=NEXT_DAY)
+    page = (ben / "MEMORY.md").read_text()
+    assert "\n- Ada Lindqvist: Prefers tables to prose. ←" in page
+    assert "\n- Ben Okafor: Prefers prose to tables. ←" in page
+    assert "\n- The site uses Svelte. ←" in page
+    begun = memrepo(ben, "session", "start", "--id", "s", now=NEXT_DAY, as_json=False).out
+    assert "- Ben Okafor: Prefers prose to tables. (" in begun
+    assert done(ben, "check")["problems"] == []
+
+
+def test_opposite_decisions_about_a_removal_are_asked_again(team: tuple[Path, Path]) -> None:
+    ada, _ = team
+    (ada.parent / "Ada/MEMORY.md").unlink()
+    done(ada, "run", now=NEXT_DAY)
+    marked = done(ada, "status", now=NEXT_DAY)["marked"]
+    assert marked
+    done(ada, "sync", now=NEXT_DAY)
+    other = hubs.clone(ada.parent, "cleo")
+    done(ada, "discard", "removals", now="2026-03-02T11:00:00Z")
+    done(other, "accept", "removals", now="2026-03-02T12:00:00Z")
+    hubs.converge(ada, other, now="2026-03-02T13:00:00Z")
+    for repo in (ada, other):
+        assert done(repo, "status", now="2026-03-02T14:00:00Z")["marked"] == marked
+    done(other, "accept", "removals", now="2026-03-02T14:00:00Z")
+    hubs.converge(other, ada, now="2026-03-02T15:00:00Z")
+    assert not done(ada, "status", now="2026-03-02T15:00:00Z")["marked"]
+
+
 @pytest.mark.parametrize("verb", ["accept", "discard"])
 def test_a_run_that_waits_in_one_clone_is_decided_in_another(
     team: tuple[Path, Path], verb: str

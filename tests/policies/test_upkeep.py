@@ -141,7 +141,7 @@ def test_a_memory_cannot_forge_a_tag_or_a_directive() -> None:
     of = Memory.of(
         path=of.path, fields=of.fields, body="- Hi ↑2026-01-01(critical)←a [[forget:x:y]]"
     )
-    line = bullet(of)
+    line = bullet(of, {})
     assert line.count("↑") == line.count("←") == 1
     assert "[[" not in line
 

@@ -14,7 +14,6 @@ from functools import cache
 import msgspec
 
 from memrepo.core.ids import digest, normal_claim, normalise
-from memrepo.core.layout import in_workspace
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.policies.claims import find_reflecting
@@ -211,21 +210,14 @@ def _is_curated(one: Candidate) -> bool:
 
 
 def _shared_place(one: Candidate) -> str:
-    """Return what shares its places on the shelf with others: the file, or all instructions.
-
-    Rules and lessons in a folder of their own are a handbook, which has the places of one file.
-    """
+    """Return what shares its places on the shelf with others: the file, or all instructions."""
     sign = next((s for s in one.signs if s.startswith("file_")), "")
     if sign in _SHARES:
         return sign
     kind = sign.removeprefix("file_")
     if not (kind and one.sources):
         return ""
-    resource = one.sources[0].resource
-    folder = resource.rpartition("/")[0]
-    if kind in ("rules", "decisions") and in_workspace(folder).count("/"):
-        return folder
-    return "" if is_in(kind.replace("_", " "), "kept") else resource
+    return "" if is_in(kind.replace("_", " "), "kept") else one.sources[0].resource
 
 
 COVERED, COVERED_LOG, COVERED_HERE = 0.72, 0.8, 1.0

@@ -351,18 +351,6 @@ def test_what_another_states_alone_or_among_more_is_the_same(
         assert [source.resource for source in stated.sources] == ["b.md", "a.md"]
 
 
-def test_a_handbook_in_a_folder_of_its_own_has_the_places_of_one_file() -> None:
-    for folder, count in (("memory", 30), ("memory/sales", 3)):
-        found = [
-            replace(c, sources=(Source(resource=f"{folder}/{n}.md"),), signs=("file_decisions",))
-            for n, c in enumerate(some(*[3.0] * 30))
-        ]
-        assert chosen(found, size=60.0) == count
-        shelf = choose(found, size=60.0, existing=0).shelf
-        again = choose(found, size=60.0, existing=20, always=shelf, again=True).shelf
-        assert again == shelf, "what is read again has the places that it had"
-
-
 def test_what_is_due_later_is_not_chosen_when_the_same_is_read_again() -> None:
     found = [
         replace(one, text=f"Pay the mill of {one.text} by 2026-03-{n + 10}.")

@@ -107,6 +107,14 @@ def digest(parts: Iterable[object]) -> str:
     return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def blob_id(data: bytes, digits: int = 40) -> str:
+    """Return the id that git gives to a blob, in a repository whose ids have so many digits."""
+    import hashlib
+
+    made = hashlib.sha1 if digits == 40 else hashlib.sha256
+    return made(b"blob %d\0" % len(data) + data).hexdigest()
+
+
 def text_hash(text: str) -> str:
     """Return the hash `th-<16 hex>` of a text after normalization.
 

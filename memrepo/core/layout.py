@@ -151,6 +151,12 @@ def in_workspace(path: str) -> str:
     return path.removeprefix(home_of(path))
 
 
+def folders_of(path: str) -> list[str]:
+    """Return the folders that contain a file, innermost first."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts) - 1, 0, -1)]
+
+
 def below(files: Mapping[str, object], folder: str) -> Collection[str]:
     """Return the paths under a folder such as `x/`. They are sorted if `files` is sorted."""
     listed: Callable[[str], Collection[str]] | None = getattr(files, "below", None)

@@ -208,9 +208,13 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
     This repeats until no secret is found, so that redacting again changes nothing. Positions are
     those in the given text, except for secrets found only after another was replaced.
     """
+    return _redacted(text, find_secrets)
+
+
+def _redacted(text: str, find: Callable[[str], Sequence[Secret]]) -> tuple[str, tuple[Secret, ...]]:
     replaced: list[Secret] = []
     for _ in range(_MAX_ROUNDS):
-        if not (found := find_secrets(text)):
+        if not (found := find(text)):
             return text, tuple(replaced)
         replaced.extend(found)
         parts, known = [], 0
@@ -260,15 +264,9 @@ def clean_page(path: str, data: bytes) -> bytes:
     Texts that are harmless where they come from may look like a secret next to each other. A page
     with such lines must not stop the run that writes it.
     """
-    for _ in range(_MAX_ROUNDS):
-        text, parts, known = data.decode("utf-8", "replace"), [], 0
-        for secret, _value in secrets_of(path, data):
-            parts += [text[known : secret.start], placeholder(secret.kind)]
-            known = secret.end
-        if not parts:
-            break
-        data = "".join((*parts, text[known:])).encode()
-    return data
+    text = data.decode("utf-8", "replace")
+    clean, found = _redacted(text, lambda page: [s for s, _ in secrets_of(path, page.encode())])
+    return clean.encode() if found else data
 
 
 def secret_fault(*texts: str) -> str:
@@ -416,11 +414,15 @@ def clean_digests() -> set[bytes]:
     return _clean.setdefault(rules, set())
 
 
-def know_clean(data: bytes) -> None:
-    """Remember that a text, whose parts were searched, is free of secrets."""
+def _digest(data: bytes) -> bytes:
     from hashlib import sha256
 
-    clean_digests().add(sha256(data).digest())
+    return sha256(data).digest()
+
+
+def know_clean(data: bytes) -> None:
+    """Remember that a text, whose parts were searched, is free of secrets."""
+    clean_digests().add(_digest(data))
 
 
 def has_clean_body(memory: Memory, *, searched: bool = False) -> bool:
@@ -434,9 +436,7 @@ def has_clean_body(memory: Memory, *, searched: bool = False) -> bool:
 
 def is_known_clean(data: bytes) -> bool:
     """Return whether a text was searched before, here or in an earlier run, without a find."""
-    from hashlib import sha256
-
-    return sha256(data).digest() in clean_digests()
+    return _digest(data) in clean_digests()
 
 
 def is_clean(data: bytes) -> bool:

@@ -14,7 +14,7 @@ from memrepo.core import codec
 from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError, Problem, problem
 from memrepo.core.ids import digest
-from memrepo.core.layout import Layout, below
+from memrepo.core.layout import Layout, below, folders_of
 from memrepo.core.memory import BY_NAME, Memory, differing, targets
 
 Op: TypeAlias = Literal[
@@ -389,9 +389,9 @@ class _Draft:
             if any(part in _NO_NAMES for part in path.casefold().split("/")):
                 raise ChangeRefused(path, "is not a path that a repository can hold")
         files = self.state.files.edited(self.edits)
-        inside = {folder for path in files for folder in _folders(path)}.intersection(new)
+        inside = {folder for path in files for folder in folders_of(path)}.intersection(new)
         for path in new:
-            if path in inside or any(folder in files for folder in _folders(path)):
+            if path in inside or any(folder in files for folder in folders_of(path)):
                 raise ChangeRefused(path, "found a folder and a file of the same name")
 
     def finish(self) -> State:
@@ -409,11 +409,6 @@ class _Draft:
             memories=MappingProxyType(memories),
             problems=problems,
         )
-
-
-def _folders(path: str) -> Iterator[str]:
-    parts = path.split("/")
-    return ("/".join(parts[:count]) for count in range(1, len(parts)))
 
 
 def apply(state: State, changes: Iterable[Change]) -> State:

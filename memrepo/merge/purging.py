@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.errors import UsageError
-from memrepo.core.ids import SLUG_LENGTH, text_hash
+from memrepo.core.ids import SLUG_LENGTH, blob_id, text_hash
 from memrepo.core.layout import Layout, PageKind, stamped, standing_of
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
@@ -583,15 +583,8 @@ def prepare(
         if file.blob and layout.area("sources") in file.path:
             data = edit.file(file.data, str)
             if data != file.data:
-                blobs[file.blob] = _blob_id(data, len(file.blob))
+                blobs[file.blob] = blob_id(data, len(file.blob))
     return replace(edit, ids={**edit.ids, **blobs})
-
-
-def _blob_id(data: bytes, digits: int) -> str:
-    from hashlib import sha1
-
-    made = sha1 if digits == 40 else sha256
-    return made(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 def _own_alone(own: tuple[str, ...], files: Iterable[File], layout: Layout) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from memrepo.core.errors import GitFailed, StoreError, one_line
 from memrepo.core.patterns import regex
 from memrepo.merge.purging import Edit, File
 from memrepo.store.git import Git, git_alive, purged_folder, scratch
+from memrepo.store.history import commits_with_files
 from memrepo.store.objects import TreeEntry
 
 if TYPE_CHECKING:
@@ -347,14 +348,10 @@ def refs_of(git: Git) -> dict[str, str]:
 
 def files_of(repo: Repo) -> Iterator[File]:
     """Yield every version of every file in history, once under each path that it had."""
-    words = ("log", "--all", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z")
-    shown = repo.call(*words, "--format=", "--").split("\0")
-    rows: dict[tuple[str, str], None] = {}
-    for head, path in zip(shown[0::2], shown[1::2], strict=False):
-        mode, blob = head.split()[1], head.split()[3]
-        if blob.strip("0") and mode != "160000":
-            rows[blob, path] = None
-    ordered = sorted(rows)
+    every = (
+        file for entry in commits_with_files(repo, "--all", "-m", "--root") for file in entry.files
+    )
+    ordered = sorted({(f.new, f.path) for f in every if f.new and f.mode != "160000"})
     blobs = list(dict.fromkeys(blob for blob, _ in ordered))
     found = zip(blobs, repo.objects.each(blobs), strict=True)
     data = next(found, None)

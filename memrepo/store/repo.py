@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -29,7 +29,8 @@ from memrepo.core.errors import (
     StoreError,
     problem,
 )
-from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
+from memrepo.core.ids import blob_id
+from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout, folders_of
 from memrepo.core.patterns import regex
 from memrepo.store.git import (
     Git,
@@ -746,7 +747,7 @@ class WorkTree:
 
     def _obstacles(self, changed: Mapping[str, ChangedFile]) -> Iterator[str]:
         """Yield files, links and repositories in place of needed folders."""
-        for folder in {folder for path in changed for folder in _folders(path)}:
+        for folder in {folder for path in changed for folder in folders_of(path)}:
             found = self._stat(folder)
             if found and not _is_folder(found) and folder not in changed:
                 yield folder
@@ -803,7 +804,7 @@ class WorkTree:
     def remove(self, path: str) -> None:
         """Delete a file, and any parent folders that become empty."""
         (self.root / path).unlink(missing_ok=True)
-        for folder in _folders(path):
+        for folder in folders_of(path):
             try:
                 (self.root / folder).rmdir()
             except OSError:
@@ -831,7 +832,7 @@ class WorkTree:
 
     def linked(self, path: str) -> bool:
         """Return whether a path is a symlink or is inside a symlinked folder."""
-        return any((self.root / part).is_symlink() for part in (path, *_folders(path)))
+        return any((self.root / part).is_symlink() for part in (path, *folders_of(path)))
 
     def read(self, path: str) -> bytes | None:
         """Return a file's bytes, or None if it is not a regular file. Links are not followed."""
@@ -862,16 +863,13 @@ class WorkTree:
     def _link(self, path: str) -> str:
         """Return the blob id of a symlink, or "" if the path is none or is below one."""
         place = self.root / path
-        if any((self.root / folder).is_symlink() for folder in _folders(path)):
+        if any((self.root / folder).is_symlink() for folder in folders_of(path)):
             return ""
         return self.blob_id(os.fsencode(place.readlink())) if place.is_symlink() else ""
 
     def blob_id(self, data: bytes) -> str:
         """Compute the id that git assigns to a blob with these bytes in this repository."""
-        import hashlib
-
-        digest = hashlib.sha1 if self._is_sha1 else hashlib.sha256
-        return digest(b"blob %d\0" % len(data) + data).hexdigest()
+        return blob_id(data, 40 if self._is_sha1 else 64)
 
     @cached_property
     def _empty(self) -> str:
@@ -896,7 +894,3 @@ def _is_folder(found: os.stat_result) -> bool:
 def _is_program(mode: str) -> bool:
     """Return whether a mode of git is that of a file that can be run."""
     return mode == "100755"
-
-
-def _folders(path: str) -> Iterator[str]:
-    yield from (str(part) for part in list(PurePosixPath(path).parents)[:-1])

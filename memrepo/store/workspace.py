@@ -18,6 +18,7 @@ import msgspec
 
 from memrepo.core.codec import LFS_POINTER
 from memrepo.core.errors import GitFailed, Problem, problem
+from memrepo.core.ids import blob_id
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, PROFILES, standing_of
 from memrepo.core.messages import counted
 from memrepo.core.patterns import find_conflict, regex
@@ -329,16 +330,12 @@ def committed_times(root: Path, files: Mapping[str, bytes]) -> dict[str, datetim
         for row in git.call("ls-tree", "-r", "-z", "HEAD", "--", *names).split("\0"):
             head, _, path = row.partition("\t")
             blobs[path] = head.rpartition(" ")[2]
-        same = {p for p, name in names.items() if blobs.get(p) == _blob_id(files[name])}
+        same = {p for p, name in names.items() if blobs.get(p) == blob_id(files[name])}
         words = ("-m", "--first-parent", f"-{MAX_COMMITS}", "HEAD", "--", *sorted(same))
         for entry in commits_with_files(git, *words) if same else ():
             for path in same.intersection(entry.paths):
                 found.setdefault(names[path], entry.when)
     return found
-
-
-def _blob_id(data: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _without_private(data: bytes) -> bytes:

@@ -29,7 +29,6 @@ CACHE_WAIT_S = 1.0
 SPARE_ROWS = 1000
 """Number of outdated rows, beyond twice the current ones, from which they are deleted."""
 _VERSION = "version"
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Errors of a file that is not damaged, but cannot be written or is locked for too long.
 _UNREACHABLE = frozenset(
     (
@@ -232,23 +231,17 @@ class MemoryCache:
         return found
 
     def _write(self, write: Callable[[sqlite3.Connection], object]) -> bool:
-        """Call a function with the database in a transaction. Return whether it was written."""
-        try:
+        """Call a function with the database in a transaction. Return whether it was written.
+
+        A damaged file stays, so that a check can name it: the search index begins it again.
+        """
+        with suppress(OSError, sqlite3.Error, UnicodeDecodeError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with closing(connect(self._path, CACHE_WAIT_S)) as base:
                 base.execute("BEGIN IMMEDIATE")
                 _create_tables(base)
                 write(base)
                 base.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            # Errors of the sqlite3 module itself have no code.
-            if getattr(error, "sqlite_errorcode", None) in _DAMAGED:
-                self._remove()
-        except UnicodeDecodeError:  # the error message quotes a damaged table
-            self._remove()
-        except OSError:
-            pass  # the folder is not writable
-        else:
             return True
         return False
 
@@ -260,10 +253,6 @@ class MemoryCache:
             ):
                 if _is_current(base):
                     yield from base.execute(statement, values)
-
-    def _remove(self) -> None:
-        with suppress(OSError):
-            remove(self._path)  # the next run rebuilds it
 
 
 @cache

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import translate
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
@@ -383,7 +383,7 @@ def section_kind(headings: Sequence[str]) -> str:
     The first heading of a file is its title. The title counts only if it is the only heading.
     """
     named = headings[1:] or headings
-    if any(heading_kind(heading) == "closed" for heading in named):
+    if any(heading_kind(heading) == "closed" or is_marked(heading) for heading in named):
         return "closed"
     for heading in reversed(named):
         if kind := heading_kind(heading):
@@ -515,6 +515,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
     return frozenset(found | {name for name, shown in shapes.items() if shown})
 
 
+@lru_cache(maxsize=4096)
 def is_marked(line: str) -> bool:
     """Return whether a mark in a line says that it holds no more, such as `(superseded)`."""
     closed = patterns().headings["closed"]

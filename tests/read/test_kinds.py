@@ -109,6 +109,8 @@ def test_a_folder_below_the_owner_s_with_a_profile_of_its_own_is_another_agent_s
         (("Mill",), ""),
         (("Mill", "Rule engine of the wheel"), "rule"),
         (("Mill", "Grain rule engine"), ""),
+        (("Mill", "First plan of the wheel (superseded)"), "closed"),
+        (("Mill", "Rules of the old wheel (archived)", "Grain"), "closed"),
     ],
 )
 def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kind: str) -> None:

@@ -102,10 +102,18 @@ _UNDATED = ("", "commit")
 def _end_of(candidate: Candidate) -> str:
     """Return the day until which a statement says that it is true, if that day is to come.
 
-    Without a day on which it was stated, `until Friday` may be every week.
+    An undated line was stated on the day of an edit that changed its end. Elsewhere `until Friday`
+    may be every week.
     """
     captured = candidate.captured[:10]
-    dated = (s.captured[:10] for s in candidate.sources if s.captured_from not in _UNDATED)
+    is_new = any(
+        date_until(place.former.text, captured) != date_until(candidate.text, captured)
+        for place in candidate.placed
+        if place.former
+    )
+    dated = (
+        s.captured[:10] for s in candidate.sources if is_new or s.captured_from not in _UNDATED
+    )
     day = date_until(candidate.text, max(dated, default=""), captured)
     return day if day > captured else ""
 

@@ -305,14 +305,10 @@ def install_hooks(repo: Repo, shim: Path) -> list[str]:
 
 def name_program(repo: Repo) -> None:
     """Record the path of the running memrepo, unless the recorded program still exists."""
-    import shutil
-
-    program = Path(sys.executable).with_name("memrepo")
-    found = str(program) if program.exists() else shutil.which("memrepo")
-    known = get(repo, PROGRAM)
-    if found and not (known and Path(known).is_file()):
+    found, known = program(), get(repo, PROGRAM)
+    if len(found) == 1 and not (known and Path(known).is_file()):
         # GUI clients and cron start hooks without the PATH of a virtual environment.
-        put(repo, PROGRAM, found)
+        put(repo, PROGRAM, found[0])
 
 
 def _hooks_folder(repo: Repo) -> Path:
@@ -350,7 +346,7 @@ def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
     append_local(repo, "attributes", wanted_attributes(layout, adopted=adopted))
     for key, value in {
         **_DRIVER_SETTINGS,
-        _DRIVER: f"{_program(repo)} merge-driver %O %A %B %L %P",
+        _DRIVER: f"{shlex.join(program())} merge-driver %O %A %B %L %P",
     }.items():
         if get(repo, key) != value:
             put(repo, key, value)
@@ -371,21 +367,10 @@ def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
     driver = get(repo, _DRIVER)
     if not driver:
         return "`git merge` does not know memrepo's merge driver"
-    program = next(iter(shlex.split(driver)), "")
-    if not os.access(program, os.X_OK):  # looking through PATH loads more modules
-        import shutil
-
-        if shutil.which(program) is None:
-            return f"found no program for the merge driver at {program}"
+    first = next(iter(shlex.split(driver)), "")
+    if shutil.which(first) is None:
+        return f"found no program for the merge driver at {first}"
     for key, value in _WANTED.items():
         if (found := get(repo, key)) != value:
             return f"{key} is {found or 'not set'}, expected {value}: git may follow renames"
     return ""
-
-
-def _program(repo: Repo) -> str:
-    """Return the shell command that starts memrepo, by its path if known."""
-    sibling = Path(sys.executable).with_name("memrepo")
-    known = get(repo, PROGRAM)
-    places = (str(sibling) if sibling.exists() else "", known if Path(known).is_file() else "")
-    return shlex.quote(next(filter(None, places), "memrepo"))

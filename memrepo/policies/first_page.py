@@ -22,7 +22,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.links import find_directives
-from memrepo.policies.phrases import read
+from memrepo.policies.phrases import has_other_amount, read
 from memrepo.read.kinds import (
     AGENT_FOLDER,
     AGENTS,
@@ -344,7 +344,10 @@ def overtakes(newer: Memory, own: frozenset[str], older: Memory, words: frozense
     if not repeats(frozenset(said), frozenset(known)) or not (is_changed or known - said):
         return False
     decided = patterns().sentences["decision"].search(newer.body)
-    return bool(decided) or newer.type == "decision" or read(newer.body).is_news
+    if decided or newer.type == "decision" or read(newer.body).is_news:
+        return True
+    is_later = not day and newer.captured[:10] > older.captured[:10] > ""
+    return is_later and has_other_amount(newer.body, older.body)
 
 
 def is_same_event(newer: Memory, older: Memory) -> bool:

@@ -358,6 +358,18 @@ def _used_in(words: tuple[str, ...], of: Table) -> tuple[frozenset[str], tuple[s
     return _content(words[:at], of), tuple(rest[:end]) if at else ()
 
 
+_AMOUNT = regex(r"(\d+(?:[.,]\d+)*)\s?([^\W\d_]+|[%$€£¥])")
+
+
+def has_other_amount(new: str, old: str) -> bool:
+    """Return whether two texts have numbers with one unit, of which they share none."""
+    one, two = (
+        {stem(unit): {n for n, other in found if stem(other) == stem(unit)} for _, unit in found}
+        for found in map(_AMOUNT.findall, (new, old))
+    )
+    return any(one[unit].isdisjoint(two[unit]) for unit in one.keys() & two)
+
+
 # -- what a statement stands under --------------------------------------------------------------
 
 _FILES = frozenset(

@@ -286,6 +286,17 @@ def test_a_change_that_a_log_states_is_shown_below_what_it_changes(tmp_path: Pat
     assert ("We bake on Mondays.", "resolved") not in nights.texts("When do we bake?")
 
 
+def test_an_undated_amount_names_the_later_one_also_below_the_first_hit(tmp_path: Path) -> None:
+    old = "Nadler: payment terms 30 days net, invoices by mail to the office."
+    nights = Nights(tmp_path, old, "Nadler wants every offer as a PDF.")
+    new = "Nadler called, payment terms are 14 days from January."
+    nights.night(DAYS[1], old, "Nadler wants every offer as a PDF.", log=new)
+    hits = {h["text"]: h["later"] for h in nights.hits("Nadler payment terms from January")}
+    assert next(iter(hits)) != old
+    assert new in hits[old]["text"]
+    assert hits["Nadler wants every offer as a PDF."] is None
+
+
 def test_what_an_import_copied_is_not_later_than_what_a_log_dates(tmp_path: Path) -> None:
     log = tmp_path / "agent" / "memory" / "2026-03-02.md"
     log.parent.mkdir(parents=True)

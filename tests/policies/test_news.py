@@ -165,6 +165,28 @@ def test_a_log_moves_or_ends_what_a_page_calls_due() -> None:
         assert overtakes(line, _words_of(line), claim, _words_of(claim)) == is_over, text
 
 
+@pytest.mark.parametrize(
+    ("text", "day", "is_over"),
+    [
+        ("The Nadler mill pays its invoices within 14 days.", "2026-02-27", True),
+        ("The Nadler mill pays its invoices within 14 days.", "2026-01-12", False),
+        ("The Nadler mill pays its invoices of 14 euros within 30 days.", "2026-02-27", False),
+    ],
+)
+def test_a_later_amount_in_the_same_unit_replaces_an_undated_one(
+    text: str, day: str, *, is_over: bool
+) -> None:
+    source = Source(
+        resource="MEMORY.md", lines=(3, 3), captured="2026-02-01", captured_from="commit"
+    )
+    fields = {"id": f"mem-{7:016x}", "type": "fact", "sources": (source,)}
+    claim = Memory.of(
+        "memories/a.md", fields, body="The Nadler mill pays its invoices within 30 days."
+    )
+    line = note(1, day, text)
+    assert overtakes(line, _words_of(line), claim, _words_of(claim)) == is_over
+
+
 def test_what_the_page_says_and_what_a_person_took_off_is_no_line() -> None:
     log = note(1, "2026-02-28", f"- {MIXER}.\n- Decided that Kim locks both gates at midnight.")
     gates = "Kim locks both gates at midnight"

@@ -20,6 +20,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.times import end_of, format_time, local_day
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.later import Text, later_line, newer_first, replaces
+from memrepo.policies.phrases import has_other_amount
 from memrepo.policies.ranking import (
     KINDS,
     Block,
@@ -353,10 +354,15 @@ class Recall:
         later: dict[int, Later] = {}
         for place, one in enumerate(shown[:limit]):
             memory = memories.get(one.block.id)
-            if place == 0 or (memory and memory.standing == "stale"):
+            own = memory.sources if memory else ()
+            is_undated = all(source.captured_from == "commit" for source in own)
+            undated = memory.body if memory and is_undated else ""
+            is_asked = place == 0 or (memory and memory.standing == "stale")
+            if is_asked or undated:
                 others = [other.block for other in shown[:MAX_COMPARED] if other is not one]
                 after = self._later(one.block, memory, others, answer.corpus)
-                later |= {one.block.number: after} if after else {}
+                if after and (is_asked or has_other_amount(after.text, undated)):
+                    later[one.block.number] = after
         shown = shown[:limit]
         others_of = self._contesting(best)
         placed = []

@@ -205,7 +205,13 @@ def by_word(repo: Path, word: str) -> str:
 
 def runs(repo: Path) -> list[str]:
     """Return the runs in effect, newest first."""
-    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
+    listed = git(repo, "ls-tree", "-r", "--name-only", "HEAD", "runs/").split()
+    return sorted((Path(path).stem for path in listed), reverse=True)
+
+
+def waiting(repo: Path) -> list[str]:
+    """Return the runs that wait for review."""
+    return [str(one).removeprefix("run/") for one in done(repo, "status")["waiting"]]
 
 
 def head(repo: Path, revision: str = "HEAD") -> str:

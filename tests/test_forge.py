@@ -14,7 +14,7 @@ import hubs
 import msgspec
 import pytest
 import yaml
-from driving import LATER, assert_sound, done, git, memories, memrepo, program, subjects, tree
+from driving import LATER, assert_sound, done, git, memories, memrepo, program, runs, subjects, tree
 
 from memrepo.actions.check import CheckRequest
 from memrepo.actions.scenes import CheckResult
@@ -264,10 +264,10 @@ def test_a_nights_run_is_a_branch_that_is_merged_and_taken_back(clone: Path) -> 
     git(clone, "merge", "-q", "--no-ff", "-m", "Merge pull request #1", "memrepo/nightly")
     git(clone, "push", "-q", "origin", "main")
 
-    run = done(clone, "log", "--runs")["runs"][0]
+    run = runs(clone)[0]
     assert any("blue door" in m.body for m in memories(clone).values())
     assert found_in(clone, f"{start}..main")[0] == 0, subjects(clone)
-    assert memrepo(clone, "revert", run["run"], now=LATER).exit == 0
+    assert memrepo(clone, "revert", run, now=LATER).exit == 0
     assert tree(clone) == before
     assert_sound(clone)
 

@@ -94,7 +94,6 @@ READS = (
     ["run", "--dry-run"],
     ["log"],
     ["topics"],
-    ["log", "--runs"],
     ["resolve"],
     ["add", "The anvil is older than the loom."],
 )

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import done, git
+from driving import done, git, runs
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "paths.md").read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
         "Add": crossed(repo, "--now", "2026-03-01T12:00:00Z", "add", "The printer is upstairs."),
         "Search": crossed(repo, "--now", "2026-03-01T13:00:00Z", "search", "wiki", "disk"),
     }
-    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    run = runs(repo)[0]
     found["Revert"] = crossed(repo, "--now", "2026-03-01T14:00:00Z", "revert", run)
     memory = next(p for p in (repo / "memories").rglob("*.md") if "vim" in p.read_text("utf-8"))
     text = memory.read_text(encoding="utf-8")

@@ -43,7 +43,7 @@ def on_screen(repo: Path, *argv: str, columns: int = 80) -> str:
 
 
 def test_a_terminal_shows_what_a_pipe_gets(repo: Path) -> None:
-    for argv in (["log"], ["log", "--runs"], ["schedule", "show"]):
+    for argv in (["log"], ["schedule", "show"]):
         assert on_screen(repo, *argv) == memrepo(repo, *argv, now=MORNING, as_json=False).out
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import (
     Ambiguous,
     NoSuchMemory,
@@ -50,9 +49,6 @@ class LogRequest(msgspec.Struct, frozen=True, kw_only=True):
             metavar="ID",
         ),
     ] = ""
-    runs: Annotated[
-        bool, option("only runs: pending runs, and the counts of each landed run", "--runs")
-    ] = False
     n: Annotated[int, option("at most N lines (30)", "-n", metavar="N", ge=1)] = 30
 
 
@@ -64,62 +60,13 @@ class LogResult(VerbResult, frozen=True, kw_only=True):
     """The time zone in which times are shown."""
 
 
-class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A pending run, with its branch and the reason why it is pending."""
-
-    run: str
-    branch: str
-    why: str
-
-
-class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in effect, as its manifest describes it, and what it spent."""
-
-    run: str
-    now: str
-    mode: str
-    judge: str
-    profile: str
-    counts: Mapping[str, int]
-    tokens: Mapping[str, int | str]
-    cost_usd: float | None
-
-
-class Runs(VerbResult, frozen=True, kw_only=True):
-    """The pending runs, oldest first, and the runs in effect, newest first."""
-
-    waiting: tuple[WaitingRun, ...]
-    runs: tuple[LandedRun, ...]
-
-
-def log(work: Work, request: LogRequest) -> LogResult | Runs:
+def log(work: Work, request: LogRequest) -> LogResult:
     """List commits: runs and ingests by default, or individual decisions on request."""
-    if request.runs:
-        return _runs(work, request.n)
     wanted = _wanted(work, request)
     found = islice(filter(wanted, _entries(work, request)), request.n)
     return LogResult(
         entries=tuple(Commit(**fields_of(entry)) for entry in found), zone=work.config.zone.key
     )
-
-
-def _runs(work: Work, most: int) -> Runs:
-    """List runs from their manifests, which every clone contains."""
-    manifests, problems = work.tree.manifests
-    found = (
-        LandedRun(
-            **{name: getattr(m, name) for name in ("run", "now", "mode", "judge", "profile")},
-            counts=m.counts,
-            tokens=m.receipt.usage.tokens(),
-            cost_usd=m.receipt.usage.cost_usd,
-        )
-        for m in manifests[: -most - 1 : -1]
-    )
-    waiting = (
-        WaitingRun(run=w.run, branch=w.branch, why=w.entry.trailer("Reason"))
-        for w in all_waiting(work)
-    )
-    return Runs(waiting=tuple(waiting), runs=tuple(found), notices=problems)
 
 
 def detailed(request: LogRequest) -> bool:

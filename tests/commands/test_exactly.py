@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import assert_sound, by_word, done, git, memories
+from driving import assert_sound, by_word, done, git, memories, runs
 
 LATEST, NIGHT = "2026-03-01T11:10:00Z", "2026-03-01T12:10:00Z"
 
 
 def last_run(repo: Path) -> str:
-    return str(done(repo, "log", "--runs")["runs"][0]["run"])
+    return runs(repo)[0]
 
 
 def statuses(repo: Path) -> dict[str, str]:

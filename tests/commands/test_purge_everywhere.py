@@ -10,7 +10,7 @@ from pathlib import Path
 import hubs
 import pytest
 import workspaces
-from driving import LATER, NEXT_DAY, NOW, assert_sound, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, NOW, assert_sound, done, git, memories, memrepo, runs
 from purging import VALUE, collect, given, purged, remove_from_workspace, traces
 
 PLANTED = {"file", "loose file", "file name", "commit", "tag", "ref name", "reflog"} | {
@@ -149,7 +149,7 @@ def test_a_value_in_every_place_is_in_none_after_a_purge(places: tuple[Path, Pat
     hub, laptop, desk = places
     found = given(laptop, VALUE, "purge", "--dry-run", now=NEXT_DAY).data
     assert found["hits"].keys() >= PLANTED, PLANTED - found["hits"].keys()
-    *_, run = done(laptop, "log", "--runs", now=NEXT_DAY)["runs"]
+    run = runs(laptop)[-1]
     count = git(laptop, "rev-list", "--count", "HEAD")
 
     (laptop / "plan.txt").write_text("Dinner with Núria Valdés\n")
@@ -180,7 +180,7 @@ def test_a_value_in_every_place_is_in_none_after_a_purge(places: tuple[Path, Pat
     assert memrepo(laptop, "run", now="2026-03-02T10:00:00Z").exit in (0, 3)
     (source,) = bees(laptop)
     assert (laptop / source).exists()
-    done(laptop, "revert", run["run"], now="2026-03-02T11:00:00Z")
+    done(laptop, "revert", run, now="2026-03-02T11:00:00Z")
     done(laptop, "undo", now="2026-03-02T12:00:00Z")
     done(laptop, "sync", now="2026-03-02T13:00:00Z")
     done(desk, "sync", now="2026-03-02T13:00:00Z")

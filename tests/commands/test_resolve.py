@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NEXT_DAY, assert_sound, begin, done, git, memories, memrepo, standing
+from driving import NEXT_DAY, assert_sound, begin, done, git, memories, memrepo, runs, standing
 
 LOVES, HATES = (
     "- Theme of editors: the dark one",
@@ -53,7 +53,7 @@ def ask(repo: Path, *argv: str) -> dict[str, Any]:
 def test_a_flag_and_what_people_read_of_it_are_one_commit(repo: Path) -> None:
     loves, hates = pair(repo)
     (text,) = logged(repo)
-    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    run = runs(repo)[0]
     assert text.startswith("# Contested\n")
     assert all(word in text for word in (loves, hates, LOVES[2:], HATES[2:], run, "0.50"))
     (flag,) = git(repo, "log", "--grep=^Memrepo-Op: flag", "--format=%H").split()
@@ -183,7 +183,7 @@ def test_a_revert_opens_the_case_again_and_of_the_run_takes_it_away(repo: Path) 
     done(repo, "revert", commit, now="2026-03-04T09:00:00Z")
     assert len(open_cases(repo)) == 1
     assert {memories(repo)[i].standing for i in pair(repo)} == {"contested"}
-    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    run = runs(repo)[0]
     done(repo, "revert", run, now="2026-03-05T09:00:00Z")
     assert logged(repo) == []
     assert_sound(repo)

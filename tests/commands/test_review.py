@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing
+from driving import LATER, assert_sound, done, git, memories, memrepo, runs, standing
 
 MUCH_LATER = "2026-03-01T11:10:00Z"
 NAMES = "ash birch cedar elm fir hazel larch maple oak pine rowan spruce willow yew".split()
@@ -221,7 +221,7 @@ def test_what_a_person_did_meanwhile_stays(servers: Path) -> None:
     assert found[reworded["id"]].pinned
     assert "backups" in found[reworded["id"]].body
     assert found[other].body == "The operator lives in Porto."
-    assert waits["run"] in {r["run"] for r in done(servers, "log", "--runs")["runs"]}
+    assert waits["run"] in runs(servers)
     assert_sound(servers)
 
 
@@ -286,6 +286,6 @@ def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) 
 def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: Path) -> None:
     shown = done(small_repo, "diff")
     assert shown["state"] == "landed"
-    assert shown["run"] == done(small_repo, "log", "--runs")["runs"][0]["run"]
+    assert shown["run"] == runs(small_repo)[0]
     done(tmp_path, "init", "empty")
     assert memrepo(tmp_path / "empty", "diff").exit == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import NEXT_DAY, done, files, git, memories, memrepo, standing
+from driving import NEXT_DAY, done, files, git, memories, memrepo, runs, standing
 
 from memrepo.core.memory import Memory
 
@@ -164,7 +164,7 @@ def test_export_at_writes_what_an_export_there_would_have_written(
 
 
 def test_at_takes_the_id_of_a_run_and_a_waiting_branch(watered: Path) -> None:
-    run = done(watered, "log", "--runs")["runs"][0]["run"]
+    run = runs(watered)[0]
     assert done(watered, "search", "x", "--at", run)["commit"] == first_parents(watered)[1]
     git(watered, "branch", "2026-03-01", "HEAD")
     assert done(watered, "search", "x", "--at", "2026-03-01")["commit"] == first_parents(watered)[3]

@@ -185,7 +185,7 @@ def test_the_estimate_counts_the_questions_and_is_near_what_a_run_costs(
     assert guessed["questions"]["read"] == 3
     spent = memrepo(repo, "run", "--judge", "anthropic", now=FIRST).data["tokens"]
     assert 1 / 1.5 < guessed["tokens"]["total"] / spent["total"] < 1.5
-    assert done(repo, "log", "--runs")["runs"][0]["tokens"] == spent
+    assert done(repo, "status")["budgets"]["tokens"] == spent["total"]
 
 
 # -- OpenAI -----------------------------------------

@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, configure, done, git, memories, memrepo, operations, subjects
+from driving import (
+    assert_sound,
+    configure,
+    done,
+    git,
+    memories,
+    memrepo,
+    operations,
+    runs,
+    subjects,
+    waiting,
+)
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN
 from starlette.testclient import TestClient
 
@@ -308,7 +319,7 @@ def test_nothing_waits_only_where_the_page_asks_for_nothing(
 def test_a_night_without_news_names_the_run_that_the_page_shows(
     repo: Path, client_of: Callable[..., TestClient]
 ) -> None:
-    done(repo, "discard", done(repo, "log", "--runs")["waiting"][0]["run"], now=NIGHT)
+    done(repo, "discard", waiting(repo)[0], now=NIGHT)
     (repo.parent / "ws/MEMORY.md").write_text("# Memory\n\n- The mill is on the Ourthe.\n")
     done(repo, "run", now=NIGHT)
     done(repo, "run", now=MORNING)
@@ -448,7 +459,7 @@ def test_a_log_that_got_longer_shows_only_its_new_lines(
     log.write_text(log.read_text() + "- The blue lamp came back from the shop.\n")
     done(repo, "run", now=MORNING)
     client = client_of(repo)
-    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    run = runs(repo)[0]
     seen = text(client.get(f"{HOME}morning").text)
     assert "added to the log of 1 Mar The blue lamp came back from the shop." in seen
     assert "→" not in seen
@@ -524,7 +535,7 @@ def test_one_change_of_a_run_is_reverted_and_a_reverted_run_offers_nothing(
     tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:
     repo = two_runs(tmp_path)
-    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    run = runs(repo)[0]
     (boat,) = [m.id for m in memories(repo).values() if "boat" in m.body]
     client = client_of(repo)
     page = client.get(f"{HOME}change/{run}").text
@@ -549,7 +560,7 @@ def test_a_line_that_came_on_the_page_has_the_reason_of_that(
 
 
 def test_the_page_of_a_waiting_run_decides_about_it(client: TestClient, repo: Path) -> None:
-    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    run = waiting(repo)[0]
     page = client.get(f"{HOME}change/{run}").text
     assert forms(page) == {"accept", "discard"}
     assert "Discard all 8 changes? The agent goes on reading the old lines" in page
@@ -559,7 +570,7 @@ def test_the_page_of_a_waiting_run_decides_about_it(client: TestClient, repo: Pa
 def test_the_morning_says_what_was_decided(
     client: TestClient, repo: Path, deed: str, word: str
 ) -> None:
-    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    run = waiting(repo)[0]
     post(client, deed=deed, run=run, back="morning")
     seen = text(client.get(f"{HOME}morning").text)
     assert re.search(rf"The last run on 2 Mar, \d\d:00 was {word}\.", seen)
@@ -593,7 +604,7 @@ def test_a_search_lists_what_it_finds_and_counts_nothing(client: TestClient, rep
 def test_a_search_says_what_waits_and_what_is_no_longer_in_effect(
     client: TestClient, repo: Path
 ) -> None:
-    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    run = waiting(repo)[0]
     page = client.get(f"{HOME}search", params={"q": "wiki server"}).text
     assert "Waits for review new The wiki server is read only." in text(page)
     assert f'href="change/{run}"' in page
@@ -662,11 +673,11 @@ def said(page: str) -> str:
 def test_a_run_is_taken_or_refused_as_a_whole(
     client: TestClient, repo: Path, deed: str, op: str
 ) -> None:
-    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    run = waiting(repo)[0]
     answer = post(client, deed=deed, run=run, back="morning")
     assert played(answer.text) == [["memrepo", deed, run]]
     assert operations(repo)[0] == op
-    assert done(repo, "log", "--runs")["waiting"] == []
+    assert waiting(repo) == []
     assert ("Hamburg" in str(ids(repo))) == (deed == "accept")
 
 
@@ -703,7 +714,7 @@ def test_what_is_done_to_a_memory_is_one_commit(
 
 def test_a_run_is_reverted_on_its_page(client: TestClient, repo: Path) -> None:
     one = ids(repo)["The mail server is called hermes."]
-    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    run = runs(repo)[0]
     answer = post(client, deed="revert", target=run, back="morning")
     assert answer.url.path == f"{HOME}morning"
     assert subjects(repo)[0].startswith("Revert: Run ")
@@ -711,7 +722,7 @@ def test_a_run_is_reverted_on_its_page(client: TestClient, repo: Path) -> None:
 
 
 def test_a_revert_names_the_later_work_that_stays(client: TestClient, repo: Path) -> None:
-    run = done(repo, "log", "--runs")["runs"][0]["run"]
+    run = runs(repo)[0]
     one = ids(repo)["The mail server is called hermes."]
     done(repo, "edit", one, "--text", "The mail server is called zeus.", now=MORNING)
     answer = post(client, deed="revert", target=run, back="morning")
@@ -734,7 +745,7 @@ def test_a_contradiction_is_decided_on_the_page(client: TestClient, repo: Path) 
 @pytest.mark.parametrize("deed", ["discard", "accept", "forget", "edit", "pin", "reject"])
 def test_a_button_undoes_what_a_form_did(client: TestClient, repo: Path, deed: str) -> None:
     tree = git(repo, "rev-parse", "HEAD:memories")
-    run = done(repo, "log", "--runs")["waiting"][0]["run"]
+    run = waiting(repo)[0]
     fields = {"id": ids(repo)["Mara prefers tea."], "run": run, "text": "No tea.", "reason": "old"}
     page = post(client, deed=deed, back="morning", **fields).text
     target = re.findall(r'name="target" value="([0-9a-f]{40})"', page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -22,7 +22,6 @@ from memrepo.views.report import (
     Line,
     Review,
     change_lines,
-    counts_in_words,
     in_words,
     judged_in_words,
 )
@@ -253,27 +252,16 @@ TEXT = 100
 """Maximum characters of a text."""
 
 
-def log(request: past.LogRequest, result: past.LogResult | past.Runs, colour: bool) -> str:
-    """Format the log: its commits with any requested reasons, or the list of runs.
+def log(request: past.LogRequest, result: past.LogResult, colour: bool) -> str:
+    """Format the log: its commits with any requested reasons."""
+    from memrepo.actions.past import detailed
 
-    Pending runs are listed first.
-    """
-    from memrepo.actions.past import Runs, detailed
-
-    if isinstance(result, Runs):
-        lines = [f"{w.run}  pending: {w.why}" for w in result.waiting]
-        lines += [f"{r.run}  {r.mode}, {r.judge}: {_kept(r.counts)}" for r in result.runs]
-        return "\n".join(lines) or "no run yet"
     lines = []
     for entry in result.entries:
         lines.append(_line(entry, result.zone))
         if detailed(request):
             lines.append(f"{INDENT}{visible(in_words(entry.reason))}")
     return "\n".join(lines)
-
-
-def _kept(counts: Mapping[str, int]) -> str:
-    return ", ".join(counts_in_words(counts)) or "nothing new"
 
 
 def _line(entry: Commit, zone: str) -> str:

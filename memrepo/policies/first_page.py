@@ -124,8 +124,6 @@ WHOLE_LENGTH = 640
 """Maximum characters of a list or rule on the page, which shows only what it can show whole."""
 _SURE = (2.0, 1.2, 0.4, -0.6)
 """The score for each value from `BEST` to `UNSURE`."""
-_STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
-"""A warning sign, or two words in capitals: text that the author wants to be noticed."""
 _DAY_FIRST = regex(r"\W*\d{4}-\d\d-\d\d")
 """A heading that begins with a day: what is below it is an entry of a log."""
 _READ_AT_START = frozenset("SOUL.md AGENTS.md CLAUDE.md".split())
@@ -578,7 +576,6 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     logit = worth(features(unit, kind or "page", section, signs))
     score = LEARNED * max(-4.0, min(4.0, logit))
     score -= bool(memory.type == "fact" and any(map(_DAY_FIRST.match, unit.headings)))
-    score += 0.5 * bool(_STRESSED.search(memory.body))
     return score + 2.0 * gives_name(memory)
 
 

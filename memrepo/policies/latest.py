@@ -15,6 +15,7 @@ from math import fsum
 
 import msgspec
 
+from memrepo.core.layout import in_workspace
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -31,12 +32,19 @@ from memrepo.policies.first_page import (
 )
 from memrepo.policies.hotcache import place_of, was_removed
 from memrepo.policies.phrases import read
-from memrepo.read.kinds import TURN, file_kind, kinds, section_kind, signs_of
+from memrepo.read.kinds import TURN, file_kind, is_below, kinds, section_kind, signs_of
 from memrepo.read.learned import features, worth
 from memrepo.read.notes import names_state, scan_state
 from memrepo.read.shelf import type_of
 from memrepo.read.thoughts import Unit, field_of, function_words, scan, width
-from memrepo.text.dates import days_of, due_day, find_date, is_date_heading, without_dates
+from memrepo.text.dates import (
+    date_of_path,
+    days_of,
+    due_day,
+    find_date,
+    is_date_heading,
+    without_dates,
+)
 from memrepo.text.words import content_words, entries, fold, patterns, stems, words
 
 MAX_LINES, DAYS, OPEN_DAYS = 11, 14, 1
@@ -89,6 +97,8 @@ _CLOCK = regex(
 )
 _KEPT_FILE = regex(r"\b(?!SKILL|README)[A-Z]{3,}\.md\b|\bmemory/|\b\d{4}-\d\d-\d\d\.md\b")
 """A file of the agent's memory: what was done to it is no news."""
+_MONTHS = regex(r"(?:/\d[\d-]*)+$")
+"""The folders of years and months."""
 _ASKS = regex(r"[?？]")
 _EDGES = regex(r"^[^\w(]+|[\s:：–—-]+$")
 
@@ -137,10 +147,12 @@ def latest(
         if entry.text_hash not in gone
     ]
     due = [pair for pair in found if pair[1].due]
+    folders = set(map(_folder, dated)) - {""}
     news = [
         (note, one)
         for note, one in found
-        if _day(note) >= (recent if one.is_open else first) and not one.due
+        if _day(note) >= (recent if one.is_open else first)
+        and not (one.due or is_below(_folder(note).rpartition("/")[0], folders))
     ]
     waiting = [m for m in _due(state, due, news, shown) if str(today) <= m.valid_until <= until]
     waiting = waiting[: min(most, MAX_DUE)]
@@ -161,6 +173,13 @@ def _day(note: Memory) -> str:
 def _read_at(note: Memory) -> datetime | None:
     """Return when the text of a note was read, which a later run may have replaced."""
     return note.stamp.at if note.stamp else note.created
+
+
+def _folder(note: Memory) -> str:
+    """Return the folder of a log. One in a folder of logs has feeds and diaries of programs."""
+    file = note.first[0]
+    folder = in_workspace(file).rpartition("/")[0]
+    return _MONTHS.sub("", folder) if date_of_path(file) else ""
 
 
 @lru_cache(maxsize=1 << 12)

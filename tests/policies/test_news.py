@@ -287,3 +287,12 @@ def test_a_line_names_what_its_headings_say_it_is_about() -> None:
 def test_what_was_done_to_a_file_of_the_memory_is_no_news(file: str, *, is_news: bool) -> None:
     log = note(1, "2026-02-28", f"- Decided that {file} lists all mills of the coast.")
     assert bool(lately(log)) == is_news
+
+
+def test_logs_below_the_folder_of_the_daily_logs_are_feeds_and_no_news() -> None:
+    log = note(1, "2026-02-27", f"- {MIXER}.")
+    feed = note(2, "2026-02-28", "- Decided to dream of seven mills.", name="dreams/2026-02-28")
+    assert lately(log, feed) == [f"{MIXER}."]
+    assert lately(feed) == ["Decided to dream of seven mills."], "its logs are the only ones"
+    month = note(3, "2026-02-28", "- Decided to buy seven mills.", name="2026/02/2026-02-28")
+    assert lately(log, month) == ["Decided to buy seven mills.", f"{MIXER}."]

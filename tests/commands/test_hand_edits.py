@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from driving import LATER, done, git, memories, subjects
+from driving import LATER, NEXT_DAY, begin, done, git, memories, subjects
 
 from memrepo.policies.standing import trust_of
 
@@ -73,3 +73,18 @@ def test_an_edit_that_cannot_be_read_is_named_and_search_has_the_committed_text(
     (found,) = (p for p in done(small_repo, "status")["problems"] if p["path"] == memory.path)
     assert "'Fact'" in found["message"]
     assert "did you mean fact?" in found["fix"]
+
+
+def test_a_short_correction_gets_no_twin_from_another_file_with_the_old_line(
+    tmp_path: Path,
+) -> None:
+    old = "- We decided to sell the old bike.\n"
+    (tmp_path / "ws/memory").mkdir(parents=True)
+    (tmp_path / "ws/memory/2026-02-20.md").write_text(f"# Day\n\n{old}", encoding="utf-8")
+    repo = begin(tmp_path, tmp_path / "ws")
+    (id_,) = (m.id for m in memories(repo).values() if m.type == "decision")
+    done(repo, "edit", id_, "--text", "We keep the bike.", now=LATER)
+    (tmp_path / "ws/MEMORY.md").write_text(f"# Memory\n\n## House\n\n{old}", encoding="utf-8")
+    done(repo, "run", now=NEXT_DAY)
+    found = [m.body for m in memories(repo).values() if not m.is_note]
+    assert found == ["We keep the bike."]

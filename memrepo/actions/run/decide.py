@@ -309,7 +309,8 @@ def _known_by(known: Known, hash_: str, claim: Memory) -> Memory | None:
     Parts of one unit are identified by their own texts, not by the unit's. A short text has other
     meanings elsewhere, and so has a text that its file states under two headings.
     """
-    found = [m for m in known.find_text([hash_]) if len(m.body) >= SHORT and not m.object]
+    found = known.find_text([hash_]) if len(claim.body) >= SHORT else []
+    found = [m for m in found if not m.object]
     found = [m for m in found if not claim.scope or m.scope in ("", claim.scope)]
     found = [m for m in found if not known.is_of_other_heading(m, claim, hash_)]
     own = [m for m in found if m.own_hash == hash_]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from string import Template
@@ -23,10 +23,10 @@ from memrepo.actions.run.ingest import (
     workspace_of,
     workspace_rules,
 )
-from memrepo.actions.run.judge import JudgeChoice, Usable, usable_judges
+from memrepo.actions.run.judge import Usable, usable_judges
 from memrepo.actions.work import VerbResult, Work, option
 from memrepo.config import with_person
-from memrepo.core.errors import MemrepoError, NotARepository, UsageError
+from memrepo.core.errors import NotARepository, UsageError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout, asset
 from memrepo.core.messages import Context, message
 from memrepo.core.patterns import regex
@@ -130,8 +130,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Text files of the workspace that runs do not read, by name."""
     judges: tuple[Usable, ...] = ()
     """The models that can judge on this machine, with the cost of one nightly run each."""
-    first_cost: str = ""
-    """What the first of them would be asked by the first run, and the cost."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -170,7 +168,6 @@ def do(work: Work, request: Request) -> Result:
         if request.profile == "classic" and at.config.lifecycle.profile != "classic":
             warnings.append("its profile stays: set lifecycle.profile classic in memrepo.toml")
         branch, unknown = store.branch.removeprefix("refs/heads/"), unknown_person(at)
-    judges = usable_judges(at)
     return Result(
         path=str(where),
         commit=ingested.commit or commit,
@@ -186,8 +183,7 @@ def do(work: Work, request: Request) -> Result:
         folders=found.folders,
         searched=_searched(at),
         left_alone=unread,
-        judges=judges,
-        first_cost=_first_cost(at, judges),
+        judges=usable_judges(at),
         notices=(*ingested.refused, *unknown, *store.notices),
     )
 
@@ -260,30 +256,6 @@ def _searched(at: Work) -> tuple[str, ...]:
     names = {layout.source_name(path) for path in at.tree.files.below(layout.area("sources"))}
     others = names - distilled(names, at.config.source_rules(), ()).keys()
     return tuple(sorted(filter(is_text, others)))
-
-
-def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
-    """Return what the first run would cost with the first usable judge; empty if nothing.
-
-    To estimate it, all sources are read. Of many sources that takes long, so the command is named.
-    """
-    ready = next((one.judge for one in judges if one.ready), "")
-    sources = [p for p in at.tree.files.below(at.tree.layout.area("sources")) if is_text(p)]
-    if not (ready and sources):
-        return ""
-    if len(sources) > MAX_ESTIMATED:
-        return f"`memrepo run --judge {ready} --estimate` names the cost of the first run"
-    from memrepo.actions.run.judge import estimate_of
-
-    try:
-        found = estimate_of(at, JudgeChoice(judge=ready))
-    except MemrepoError:
-        return ""  # `run` says what is wrong with this judge
-    return f"with {ready}, {found.estimated}" if sum(found.questions.values()) else ""
-
-
-MAX_ESTIMATED = 150
-"""The most sources of which `init` estimates the cost."""
 
 
 _APART = "runs read your own files there, and never what memrepo writes"

@@ -436,7 +436,7 @@ def test_init_and_the_first_report_say_what_can_judge_here(
     workspace = write(tmp_path / "workspace", FILES)
     said = memrepo(tmp_path, "init", tmp_path / "repo", "--from", workspace, as_json=False).out
     assert 'judge = "anthropic" in [run]' in said
-    assert "about 2 questions" in said
+    assert "`memrepo run --estimate`" in said
     assert "`memrepo judge next`" in said
     assert service.asked == []
     first = memrepo(tmp_path / "repo", "run", now=FIRST, as_json=False).out

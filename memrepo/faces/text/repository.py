@@ -66,8 +66,8 @@ def init(request: init_.Request, result: init_.Result, colour: bool) -> str:
         for one in result.judges
         if one.ready
     ]
-    if result.first_cost:
-        lines.append(f"{result.first_cost}; without a model, rules quote lines for nothing")
+    if any(one.ready for one in result.judges):
+        lines.append("`memrepo run --estimate` names its cost; without a model, nothing is paid")
     agent = "or `memrepo judge next` in your agent's session, which then writes the texts"
     return "\n".join([*lines, f"next: `memrepo run`, {agent}"])
 

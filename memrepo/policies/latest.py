@@ -384,7 +384,7 @@ def _is_name(heading: str, *, is_dated: bool) -> bool:
 
 def _is_done(text: str) -> bool:
     """Return whether a word of a text says that something is done."""
-    done = patterns().sentences["done"]
+    done = patterns().sentences["done"].pattern_for(text)
     return any(done.search(text[word.start() :]) for word in _WORD.finditer(text))
 
 

@@ -41,6 +41,7 @@ LANGUAGES = (
 _SECTION = regex(r"(?m)^\[(\w+)")
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _IS_WIDE = regex(f"[{_WIDE}]")
+_NOTHING = regex(r"(?!)")
 MIN_PLAIN_LENGTH = 4
 """Shorter words are not matched without their accents, because they may be other words."""
 
@@ -89,7 +90,7 @@ class WordPattern:
 
     def __init__(self, found: Sequence[str], *, start: bool = False, end: bool = False) -> None:
         wide = "|".join(re.escape(entry) for entry in found if _IS_WIDE.search(entry))
-        self._wide = regex(wide or r"(?!)")
+        self._wide = regex(wide) if wide else _NOTHING
         self._starts = load_or_make(
             ("\n".join(found), "telling"),
             lambda: _telling_words(entry for entry in found if not _IS_WIDE.search(entry)),
@@ -101,27 +102,24 @@ class WordPattern:
         found, start, end = self._given
         return pattern(found, start=start, end=end)
 
-    def _pattern_for(self, text: str) -> re.Pattern[str] | None:
-        """Return the pattern if a text may match it."""
+    def pattern_for(self, text: str) -> re.Pattern[str]:
+        """Return the pattern, or one that matches nothing if no part of a text can match it."""
         is_wide = not text.isascii() and self._wide.search(text)
         if is_wide or self._starts is None or not self._starts.isdisjoint(_starts_of(text)):
             return self._pattern
-        return None
+        return _NOTHING
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match in a text, or None."""
-        found = self._pattern_for(text)
-        return found.search(text) if found else None
+        return self.pattern_for(text).search(text)
 
     def match(self, text: str) -> re.Match[str] | None:
         """Return the match at the beginning of a text, or None."""
-        found = self._pattern_for(text)
-        return found.match(text) if found else None
+        return self.pattern_for(text).match(text)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """Return the match of the whole text, or None."""
-        found = self._pattern_for(text)
-        return found.fullmatch(text) if found else None
+        return self.pattern_for(text).fullmatch(text)
 
 
 def _telling_words(found: Iterable[str]) -> frozenset[str] | None:
@@ -144,12 +142,15 @@ _FIRST = regex(r"\w+")
 _FIRST_OF = regex(r"^(\w*)([*…]?)")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1 << 10)
 def _starts_of(text: str) -> frozenset[str]:
     """Return the whole words of a text, each with a blank, and all their beginnings."""
-    words = {*_FIRST.findall(text.lower())}
-    starts = {word[:length] for word in words for length in range(1, len(word) + 1)}
-    return frozenset((*starts, *(f"{word} " for word in words)))
+    return frozenset().union(*map(_starts_of_word, {*_FIRST.findall(text.lower())}))
+
+
+@lru_cache(maxsize=1 << 14)
+def _starts_of_word(word: str) -> tuple[str, ...]:
+    return (f"{word} ", *(word[:length] for length in range(1, len(word) + 1)))
 
 
 class PatternsByKind(dict[str, WordPattern]):

@@ -19,8 +19,12 @@ def main() -> int:
         return 5
     if sys.getfilesystemencoding() != "utf-8":  # names of files are UTF-8 in every locale
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606
+    # msgspec takes from it what `typing` has too, and loading it takes a tenth of a short command.
+    sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
     from memrepo.faces.cli import main as command_line
 
+    if not sys.modules["typing_extensions"]:
+        del sys.modules["typing_extensions"]
     return command_line()
 
 

@@ -7,9 +7,13 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
+from memrepo.actions.status import StatusRequest, status
+from memrepo.actions.work import Call, Work
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
@@ -154,3 +158,23 @@ def test_what_asks_of_one_memory_loads_no_rules_about_all(tmp_path: Path, argv: 
     loaded(repo, "status")
     ours = {"actions.recall.recall", "policies.importance", "read.intake", "views.pages"}
     assert loaded(repo, *argv)[1] & {f"memrepo.{name}" for name in ours} == set()
+
+
+def test_status_reads_no_memory_of_a_commit_that_it_knows(tmp_path: Path) -> None:
+    """It stores what it says of a commit: decoding all memories again is most of its time."""
+    repo = tmp_path / "repo"
+    loaded(tmp_path, "init", str(repo))
+    loaded(repo, "add", "The team orders coffee on Mondays.")
+    call = Call(where=repo, now=datetime(2026, 3, 2, tzinfo=UTC))
+    for is_known in (False, True):
+        with Work(call) as work:
+            status(work, StatusRequest())
+            assert ("_state" in work.tree.__dict__) is not is_known
+
+
+def test_a_command_loads_no_typing_extensions_for_msgspec() -> None:
+    code = "import sys; from memrepo.__main__ import main; main(); print(*sys.modules)"
+    words = [sys.executable, "-c", code, "help"]
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "msgspec" in ran.stdout
+    assert "typing_extensions" not in ran.stdout.splitlines()[-1].split()

@@ -258,7 +258,7 @@ def _rules(work: Work, fix: bool) -> CheckFinding:
     found = [p for p in problems if p.severity == "error" or p.rule == "page-edited"]
     past = "`memrepo check --history` searches the past for secrets"
     fine = f"{len(all_rules())} rules hold ({past})"
-    return _listed((*found, *uncommitted_problems(work)), fine)
+    return _listed((*found, *uncommitted_problems(work, work.store.work.dirty())), fine)
 
 
 def _damage(work: Work, fix: bool) -> CheckFinding:

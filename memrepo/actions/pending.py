@@ -6,7 +6,7 @@ A pending run is a branch `run/<run-id>` that can be fast-forwarded.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -25,6 +25,7 @@ from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import Timetable
 from memrepo.store import history, run_files
 from memrepo.store.settings import person
+from memrepo.store.tree import is_text
 
 REQUEST = "request-in-text"
 """The rule of warnings about instructions in source texts."""
@@ -122,10 +123,10 @@ def broken_branches(work: Work) -> tuple[Problem, ...]:
 
 def _run_branches(work: Work) -> dict[str, str]:
     """Return the full name of each branch of a run, by its short one. This clone's come first."""
-    repo, between = work.store.repo, f"/{PREFIX}"
-    theirs = [ref for ref in repo.refs_below("refs/remotes/") if between in ref]
-    own = repo.refs_below(f"refs/heads/{PREFIX}")
-    return {PREFIX + ref.partition(between)[2]: ref for ref in (*theirs, *own)}
+    between = f"/{PREFIX}"
+    found = work.store.repo.refs_below("refs/remotes/", f"refs/heads/{PREFIX}")
+    found.sort(key=lambda ref: ref.startswith("refs/heads/"))
+    return {PREFIX + ref.partition(between)[2]: ref for ref in found if between in ref}
 
 
 def _walk(work: Work, ref: str) -> list[history.LogEntry] | None:
@@ -292,7 +293,7 @@ def needs(
 
 def corrections_waiting(work: Work) -> Iterator[str]:
     """Yield what agents asked of memories of a person, who has not decided since."""
-    for memory, text in run_files.asked(work.store.folder, work.tree.state().memories):
+    for memory, text in run_files.asked(work.store.folder, lambda: work.tree.state().memories):
         yield f"{memory.id}: {text} (`memrepo supersede` or `forget`, or `confirm` to keep it)"
 
 
@@ -305,15 +306,14 @@ def unknown_person(work: Work) -> tuple[Problem, ...]:
     return (problem("person-unknown", work.tree.layout.config, email=email, where=where),)
 
 
-def uncommitted_problems(work: Work) -> Iterator[Problem]:
+def uncommitted_problems(work: Work, dirty: Iterable[str]) -> Iterator[Problem]:
     """Yield the errors in uncommitted memories, of which search finds the last commit's text.
 
     An uncommitted file that brings back a rejected statement is a problem too.
     """
     stones, layout = work.tree.stones, work.tree.layout
-    edits = work.store.work.edits(layout.area("memories"))
-    for path, data in edits.items():
-        if not data or not layout.is_memory(path):
+    for path in layout.memory_files(filter(is_text, dirty)):
+        if not (data := work.store.work.read(path)):
             continue
         memory, problems = codec.decode(path, data)
         if memory is None:

@@ -232,7 +232,7 @@ def _survey(work: Work) -> Survey:
 
 def _problems(work: Work, dirty: Mapping[str, str]) -> Iterator[Problem]:
     """Yield the problems of this clone, beyond those of the commit's files."""
-    yield from uncommitted_problems(work)
+    yield from uncommitted_problems(work, dirty)
     yield from unhooked_problems(work)
     yield from _open_merge(work, dirty)
     yield from driver_notices(work)

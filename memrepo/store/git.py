@@ -291,9 +291,9 @@ class Repo(Git):
         # There is no such ref, or its object is missing.
         return self.call("rev-parse", "-q", "--verify", name, accepted=1).strip()
 
-    def refs_below(self, folder: str) -> list[str]:
-        """Return the sorted names of the refs below a folder such as `refs/heads/run/`."""
-        return self.call("for-each-ref", "--format=%(refname)", folder).split()
+    def refs_below(self, *folders: str) -> list[str]:
+        """Return the sorted names of the refs below folders such as `refs/heads/run/`."""
+        return self.call("for-each-ref", "--format=%(refname)", *folders).split()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from functools import reduce
@@ -346,10 +346,10 @@ def ask(folder: Path, memories: Iterable[Memory], text: str) -> None:
         save(folder, {**record, **{key: {*record.get(key, ()), text} for key in keys}})
 
 
-def asked(folder: Path, known: Mapping[str, Memory]) -> Iterator[tuple[Memory, str]]:
-    """Yield what `ask` recorded of memories that nobody changed or confirmed since."""
+def asked(folder: Path, known: Callable[[], Mapping[str, Memory]]) -> Iterator[tuple[Memory, str]]:
+    """Yield what `ask` recorded of memories that nobody decided about since: `known` loads them."""
     for key, texts in sorted(load(folder).items()):
-        if memory := _waiting(key, known):
+        if key.startswith(_ASKED) and (memory := _waiting(key, known())):
             yield from ((memory, text) for text in sorted(texts))
 
 

@@ -23,7 +23,7 @@ from memrepo.core.state import State, Write, traits_between
 from memrepo.merge.tombstones import brought_back, path_of, tombstone_bytes, tombstone_of_changes
 from memrepo.policies.standing import is_retired
 from memrepo.policies.upkeep import Timetable
-from memrepo.store import history, run_files
+from memrepo.store import history
 from memrepo.store.settings import person
 from memrepo.store.tree import is_text
 
@@ -289,12 +289,6 @@ def needs(
 
 
 # -- budgets, and problems that status and doctor report -------------------------------------------
-
-
-def corrections_waiting(work: Work) -> Iterator[str]:
-    """Yield what agents asked of memories of a person, who has not decided since."""
-    for memory, text in run_files.asked(work.store.folder, lambda: work.tree.state().memories):
-        yield f"{memory.id}: {text} (`memrepo supersede` or `forget`, or `confirm` to keep it)"
 
 
 def unknown_person(work: Work) -> tuple[Problem, ...]:

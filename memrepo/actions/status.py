@@ -18,7 +18,6 @@ from memrepo.actions.pending import (
     all_waiting,
     broken_branches,
     budgets,
-    corrections_waiting,
     marked_memories,
     needs,
     requests_waiting,
@@ -54,7 +53,7 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.upkeep import Timetable
 from memrepo.store import settings
 from memrepo.store.history import newest_in_effect
-from memrepo.store.run_files import SavedAnswers
+from memrepo.store.run_files import SavedAnswers, asked
 
 if TYPE_CHECKING:
     from memrepo.read.intake import Reader
@@ -157,15 +156,18 @@ def status(work: Work, request: StatusRequest) -> Result:
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot or 0, work.call.now)
-    asked = tuple(corrections_waiting(work))
-    wanted = (*needs(waits, times, found.contradictions, left, len(found.marked)), *asked)
+    corrections = tuple(
+        f"{memory.id}: {text} (`memrepo supersede` or `forget`, or `confirm` to keep it)"
+        for memory, text in asked(store.folder, lambda: work.tree.state().memories)
+    )
+    wanted = (*needs(waits, times, found.contradictions, left, len(found.marked)), *corrections)
     problems = (*found.problems, *damaged, *_problems(work, dirty))
     exit_ = Exit.NO if request.exit_code and wanted else Exit.DONE
     surveyed = {name: getattr(found, name) for name in Survey.__struct_fields__}
     return Result(
         **{**surveyed, "problems": problems, "notices": problems, "exit": exit_},
         needs=wanted,
-        asked=asked,
+        asked=corrections,
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
         commit=work.tree.commit,

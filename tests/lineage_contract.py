@@ -9,20 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
+from memrepo.formats import plan
 from memrepo.policies.claims import PERSONAL_HOMES
-from memrepo.views import artifacts
 
 FIELDS = tomllib.loads((Path(__file__).parent / "golden" / "lineage.toml").read_text("utf-8"))
 CLAIM_FIELDS = tuple(FIELDS["claim"])
-CLAIM_STATUSES = (
-    "resolved",
-    "contested",
-    "unresolved",
-    "superseded",
-    "stale",
-    "retire_candidate",
-    "probable_duplicate",
-)
 Record = Mapping[str, Any]
 
 
@@ -30,24 +21,24 @@ def check_artifacts(
     files: Mapping[str, bytes], profile: str, views: Mapping[str, bytes] | None = None
 ) -> list[str]:
     """Return every error in the files of one export, by name; in the `views` too, where given."""
-    missing = [f"{name} is missing" for name in artifacts.ARTIFACTS if name not in files]
+    missing = [f"{name} is missing" for name in plan.ARTIFACTS if name not in files]
     if missing:
         return missing
-    lines = _lines(files[artifacts.CLAIMS])
+    lines = _lines(files[plan.CLAIMS])
     claims: dict[str, Record] = {one["id"]: one for one in lines}
     found = [] if len(claims) == len(lines) else ["two claims have one id"]
     found += [f"{id_}: {wrong}" for id_, one in claims.items() for wrong in _claim(one, profile)]
     found += [
         f"{id_}: {wrong}" for id_, one in claims.items() for wrong in _chain(id_, one, claims)
     ]
-    for line in _lines(files[artifacts.CONTRADICTIONS]):
+    for line in _lines(files[plan.CONTRADICTIONS]):
         found += _contradiction(line, claims)
-    absent = {*FIELDS["manifest"]} - json.loads(files[artifacts.MANIFEST]).keys()
+    absent = {*FIELDS["manifest"]} - json.loads(files[plan.MANIFEST]).keys()
     found += [f"the manifest lacks {key}" for key in sorted(absent)]
-    for subject, entry in json.loads(files[artifacts.ENTITIES]).items():
+    for subject, entry in json.loads(files[plan.ENTITIES]).items():
         if not isinstance(entry["aliases"], list) or not claims.keys() >= set(entry["claimIds"]):
             found.append(f"the entity {subject} names no claim, or has no list of aliases")
-    for home, ids in json.loads(files[artifacts.ROUTES]).items():
+    for home, ids in json.loads(files[plan.ROUTES]).items():
         found += [f"{id_} is not at {home}" for id_ in ids if id_ not in _at(claims, home)]
     return found if views is None else [*found, *_views(views, claims, profile)]
 
@@ -59,7 +50,7 @@ def _lines(data: bytes) -> list[Record]:
 def _at(claims: Mapping[str, Record], home: str) -> set[str]:
     """Return the ids of a home's active claims."""
     here = [(id_, one) for id_, one in claims.items() if one["primaryHome"] == home]
-    return {id_ for id_, one in here if one["status"] not in artifacts.INACTIVE}
+    return {id_ for id_, one in here if one["status"] not in plan.INACTIVE}
 
 
 def _claim(claim: Record, profile: str) -> Iterator[str]:
@@ -67,7 +58,7 @@ def _claim(claim: Record, profile: str) -> Iterator[str]:
     if absent:
         yield f"lacks {', '.join(absent)}"
         return
-    if claim["type"] not in CLAIM_TYPES or claim["status"] not in CLAIM_STATUSES:
+    if claim["type"] not in CLAIM_TYPES or claim["status"] not in plan.CLAIM_STATUSES:
         yield f"has the type {claim['type']} and the status {claim['status']}"
     elif claim["primaryHome"] not in HOMES:
         yield f"has the home {claim['primaryHome']}"

@@ -95,6 +95,12 @@ class Stage:
     def bring(self, format_: str) -> None:
         """Put an example of another program's memory into `theirs/FORMAT`."""
         theirs = self.top / "theirs" / format_
+        if format_ == "artifacts":  # what a purifier stores is what our export of it writes
+            other = str(self.top.parent / "other")
+            self._memrepo(["demo", "--fast", other])
+            memory = str(Path(other) / "memory")
+            self._memrepo(["-C", memory, "export", "artifacts", str(theirs / "runtime")])
+            return
         for name, data in FOLDERS[format_].items():
             (theirs / name).parent.mkdir(parents=True, exist_ok=True)
             (theirs / name).write_bytes(data)

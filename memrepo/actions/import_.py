@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote_to_bytes
@@ -25,8 +26,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import Create, State, Step, Write, apply
 from memrepo.core.times import format_time
-from memrepo.formats import readers
-from memrepo.formats.plan import Imported, ImportTerms, take
+from memrepo.formats import plan, readers
+from memrepo.formats.plan import Imported, ImportTerms, Workspace, read_hashes, take
 from memrepo.formats.readers import Format
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.standing import RETIRED
@@ -38,7 +39,14 @@ from memrepo.store.workspace import read_folder, repository_of, template_folders
 
 _MARKDOWN = r"(?!\.|.*/\.).*\.md"
 """The paths of markdown files outside of hidden folders."""
+_CONVERSATIONS = r"(.*/)?conversations[^/]*\.json"
+"""The path of an export of conversations. A large one has several numbered files."""
 FORMATS = {
+    "artifacts": Format(
+        "a purifier's workspace or its runtime folder",
+        r"(runtime/)?purified-(claims\.jsonl|contradictions\.jsonl|manifest\.json)",
+        plan.read,
+    ),
     "jsonl": Format("output of `memrepo export jsonl`", r".*\.jsonl", readers.read_jsonl),
     "memory-fs": Format(
         "memory_fs of context-clear, with refcount.json",
@@ -48,14 +56,25 @@ FORMATS = {
     "claude-code": Format(
         "a memory folder of Claude Code", _MARKDOWN, readers.read_claude_code, is_followed=True
     ),
+    "chatgpt": Format(
+        "conversations.json of a ChatGPT export", _CONVERSATIONS, readers.read_chatgpt
+    ),
+    "claude": Format("conversations.json of a Claude export", _CONVERSATIONS, readers.read_claude),
     "mcp-memory": Format(
         "memory.json of the reference MCP memory server",
         r"[^/]*\.jsonl?",
         readers.read_mcp_memory,
     ),
+    "claude-mem": Format(
+        "the database of claude-mem",
+        r"[^/]*\.(db|sqlite)",
+        readers.read_claude_mem,
+        is_database=True,
+    ),
     "obsidian": Format("an Obsidian vault", _MARKDOWN, readers.read_obsidian),
 }
 """All formats by name."""
+ARTIFACTS = "artifacts"
 
 
 class NothingToImport(MemrepoError):
@@ -102,6 +121,23 @@ def do(work: Work, request: Request) -> Result:
             f"import {request.format}: invalid choice, there is no such format",
             fix=f"name one of {', '.join(FORMATS)}",
         )
+    sources: dict[str, bytes] = {}
+    if request.format == ARTIFACTS:
+        layout = work.tree.layout
+        paths = (path for path in work.tree.blobs if path.startswith(layout.area("sources")))
+        sources = {layout.source_name(path): work.tree.files[path] for path in paths}
+    done = bring_in(work, request, sources)
+    return replace(done, notices=(*done.problems, *work.store.notices))
+
+
+def was_imported(work: Work) -> bool:
+    """Return whether a purifier's claims were ever imported, even if they were removed since."""
+    runs = work.tree.manifests[0]
+    return any(run.mode == IMPORT and run.judge == ARTIFACTS for run in runs)
+
+
+def bring_in(work: Work, request: Request, sources: Mapping[str, bytes]) -> Result:
+    """Import a folder or file in one commit. `sources` contains the texts that claims refer to."""
     work.require_writable()
     work.store.refuse_unfit()
     scope = narrowed(work.call.scope, request.scope) or _scope_of(work, request)
@@ -112,7 +148,10 @@ def do(work: Work, request: Request) -> Result:
     known = _imported_from(work, state, place) if is_followed else []
     files, unread = _read(where, request.format, is_known=bool(known))
     if is_followed:
-        files, unread = _without_private(work, where, folder, files, unread)
+        files, unsure = run_files.without_private_sessions(work.store.folder, where, files)
+        if unsure:
+            count = counted(unsure, "line", "lines")
+            unread = [*unread, problem("import-beside-private", folder, count=count)]
     runs = work.tree.manifests[0]
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = ImportTerms(
@@ -123,6 +162,10 @@ def do(work: Work, request: Request) -> Result:
         now=work.call.now,
         zone=work.config.zone,
         left=brought - state.memories.keys(),
+        workspace=Workspace(
+            sources=sources,
+            read_hashes=read_hashes(files) if sources else {},
+        ),
     )
     found = take(state, FORMATS[request.format].read(files), terms)
     created = [change.memory.id for change in found.changes if isinstance(change, Create)]
@@ -143,7 +186,7 @@ def do(work: Work, request: Request) -> Result:
     new, dry_run = counts["memories_new"], request.dry_run
     done = Result(imported=new, counts=counts, problems=problems, dry_run=dry_run)
     if dry_run:
-        return replace(done, notices=(*problems, *work.store.notices))
+        return done
     if found.changes or gone:
         commit = _land(work, request, state, found, gone, done, run_id)
         done = replace(done, commit=commit, run=run_id)
@@ -152,7 +195,7 @@ def do(work: Work, request: Request) -> Result:
         record = run_files.load(work.store.folder)
         ours = record.get(place, set()).difference(ended).union(found.seen)
         run_files.save(work.store.folder, {**record, place: ours})
-    return replace(done, notices=(*problems, *work.store.notices))
+    return done
 
 
 def _land(
@@ -206,21 +249,6 @@ def _land(
         author=work.author,
     )
     return work.store.land(landing.chain, "import")
-
-
-def _without_private(
-    work: Work,
-    where: Path,
-    folder: str,
-    files: Mapping[str, bytes],
-    unread: Sequence[Problem],
-) -> tuple[Mapping[str, bytes], Sequence[Problem]]:
-    """Leave out what private sessions wrote into a folder, and warn if some of it is unsure."""
-    public, unsure = run_files.without_private_sessions(work.store.folder, where, files)
-    if unsure:
-        count = counted(unsure, "line", "lines")
-        unread = [*unread, problem("import-beside-private", folder, count=count)]
-    return public, unread
 
 
 def _scope_of(work: Work, request: Request) -> str:
@@ -304,7 +332,8 @@ def _read(
             fix="run `memrepo export jsonl` there, and import that file as jsonl",
         )
     wants = FORMATS[format_].wants
-    files, unread = read_folder(where, wants)
+    read = _read_databases if FORMATS[format_].is_database else read_folder
+    files, unread = read(where, wants)
     if format_ == "obsidian" and where.is_dir():
         for folder in ("**/Templates/", "**/templates/", *template_folders(where)):
             apart = [name for name in files if matches(name, folder)]
@@ -324,3 +353,29 @@ def _templates(names: Sequence[str]) -> Problem:
         message=f"{counted(len(names), 'template was', 'templates were')} left out",
         fix="to import them too, name their folder",
     )
+
+
+def _read_databases(
+    where: Path, wants: Callable[[str], bool]
+) -> tuple[dict[str, bytes], list[Problem]]:
+    """Return a snapshot per database, by file name, including uncommitted WAL content."""
+    import sqlite3
+
+    files: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for place in sorted(where.iterdir()) if where.is_dir() else [where]:
+        if not place.is_file() or (where.is_dir() and not wants(place.name)):
+            continue
+        try:
+            with (
+                closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as found,
+                closing(sqlite3.connect(":memory:")) as copy,
+            ):
+                found.backup(copy)
+                files[place.name] = copy.serialize()
+        except sqlite3.Error as error:
+            message, fix = f"could not be read as a database: {error}", "name another file"
+            problems.append(
+                Problem(path=place.name, rule="source-unreadable", message=message, fix=fix)
+            )
+    return files, problems

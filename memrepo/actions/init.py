@@ -13,6 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
+from memrepo.actions import import_ as importing
 from memrepo.actions.pending import unknown_person
 from memrepo.actions.run.ingest import (
     Ingested,
@@ -31,6 +32,7 @@ from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout, asse
 from memrepo.core.messages import Context, message
 from memrepo.core.patterns import regex
 from memrepo.core.state import EMPTY, Step, Write, play
+from memrepo.formats.plan import CLAIMS
 from memrepo.policies.rules import is_zone
 from memrepo.read.kinds import AGENT_FOLDER
 from memrepo.read.sources import (
@@ -62,6 +64,7 @@ from memrepo.store.workspace import (
     find_unread,
     holds_sources,
     is_repository,
+    read_workspace,
 )
 
 InitProfile = Literal["personal", "business", "classic"]
@@ -102,12 +105,15 @@ class Recognised(NamedTuple):
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
-    """The new repository, and what was read into it."""
+    """The new repository, and what was imported into it and read."""
 
     path: str
     commit: str
     profile: str
     branch: str
+    imported: int
+    """The number of memories imported from a purifier."""
+    import_: importing.Result = msgspec.field(name="import")
     ingest: Ingested
     warnings: tuple[str, ...]
     timezone: str
@@ -155,6 +161,7 @@ def do(work: Work, request: Request) -> Result:
             commit = _commit(store, work, "Create knowledge repository", files)
         warnings += _fit_out(store)
         at = Work(work.call, store=store)
+        brought = _claims(at, workspace or where)
         if workspace is not None and known is not None:
             warnings += _own_folder(at, workspace, is_first=is_first)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
@@ -170,9 +177,11 @@ def do(work: Work, request: Request) -> Result:
         branch, unknown = store.branch.removeprefix("refs/heads/"), unknown_person(at)
     return Result(
         path=str(where),
-        commit=ingested.commit or commit,
+        commit=ingested.commit or brought.commit or commit,
         profile=request.profile,
         branch=branch,
+        imported=brought.imported,
+        import_=brought,
         ingest=ingested,
         warnings=tuple(warnings),
         timezone=at.config.zone.key,
@@ -184,7 +193,7 @@ def do(work: Work, request: Request) -> Result:
         searched=_searched(at),
         left_alone=unread,
         judges=usable_judges(at),
-        notices=(*ingested.refused, *unknown, *store.notices),
+        notices=(*brought.problems, *ingested.refused, *unknown, *store.notices),
     )
 
 
@@ -347,6 +356,21 @@ def _claude_notes(workspace: Path) -> Iterator[str]:
             f"Claude Code keeps notes of this project in {place}:"
             f" `memrepo import claude-code {shlex.quote(str(place))}` takes them in"
         )
+
+
+def _claims(at: Work, workspace: Path) -> importing.Result:
+    """Import the claims that a purifier published in the workspace, unless already imported.
+
+    Later changes of the claims are treated as changes by a person.
+    """
+    folder = workspace / "runtime"
+    if not (folder / CLAIMS).is_file() or importing.was_imported(at):
+        return importing.Result()
+    sources = read_workspace(
+        workspace, at.config.source_rules(), home=at.store.root.resolve()
+    ).files
+    request = importing.Request(format=importing.ARTIFACTS, path=str(folder))
+    return importing.bring_in(at, request, sources)
 
 
 def _holds_markdown(where: Path, found: Recognised) -> bool:

@@ -1,14 +1,20 @@
-"""Turn the records of a reader into memories.
+"""Turn the records of a reader, or memory-purifier's claims, into memories.
 
 Repeating an import changes nothing: a record that is already a memory is not created again. It is
 recognised by its id in the other program, its memory id or its text. If a record with an id states
 something else by now, its memory gets that text, or a problem is reported if somebody edited or
 confirmed the memory here. Rejected statements are left out. So are memories that an earlier import
 created and that were removed since.
+
+The lineage is memory-purifier 1.7, artifact schema 1. A claim in `runtime/purified-claims.jsonl`
+refers to lines of a source in the workspace. The next run recognises a claim whose text is a unit
+of the source. The same is true if the lines contain a single unit with enough of the claim's words,
+and the source is unchanged since the purifier read it. Docs: docs/migrating.md.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time, tzinfo
@@ -30,6 +36,7 @@ from memrepo.core.memory import (
     Link,
     Memory,
     Node,
+    Retired,
     Source,
     Stamp,
     ValueMismatch,
@@ -40,10 +47,16 @@ from memrepo.core.secrets import find_secrets, without_secrets
 from memrepo.core.state import Change, Create, State, Update, apply
 from memrepo.core.times import format_time, local_day, parse_time
 from memrepo.formats.readers import (
+    Files,
     Found,
     ImportRecord,
+    JsonLine,
     left_out,
+    mappings,
+    read_json_lines,
+    read_object,
     refused,
+    texts,
 )
 from memrepo.merge.states import close, findings
 from memrepo.merge.tombstones import tombstones_in
@@ -57,6 +70,250 @@ from memrepo.policies.claims import (
 )
 from memrepo.policies.standing import RETIRED
 from memrepo.read.marks import without_private
+from memrepo.read.thoughts import Unit, scan
+from memrepo.text.words import content_words
+
+CLAIMS = "purified-claims.jsonl"
+CONTRADICTIONS = "purified-contradictions.jsonl"
+ENTITIES = "purified-entities.json"
+ROUTES = "purified-routes.json"
+MANIFEST = "purified-manifest.json"
+SUMMARY = "purifier-last-run-summary.json"
+DEFERRED = "deferred-candidates.jsonl"
+REJECTED = "rejected-candidates.jsonl"
+ARTIFACTS = (CLAIMS, CONTRADICTIONS, ENTITIES, ROUTES, MANIFEST)
+
+PACKAGE_VERSION = "1.7.0"
+LOGIC_VERSION = "1.6.0"
+MANIFEST_SCHEMA = "1"
+ARTIFACT_SCHEMA = "1"
+
+CLAIM_STATUSES = (
+    "resolved",
+    "contested",
+    "unresolved",
+    "superseded",
+    "stale",
+    "retire_candidate",
+    "probable_duplicate",
+)
+INACTIVE = ("superseded", "stale", "retire_candidate")
+
+
+def status_of(memory: Memory) -> str:
+    """Return the memory-purifier status that matches a memory's `status` and `standing`.
+
+    Return "superseded" for a superseded memory. Return "stale" for an archived memory, unless it
+    waits for retirement. Return the standing otherwise.
+    """
+    if memory.status == "superseded":
+        return "superseded"
+    if memory.status == "archived" and memory.standing != "retire_candidate":
+        return "stale"
+    return memory.standing
+
+
+def contradiction_id(claim_ids: Iterable[str]) -> str:
+    """Return the id `contra-<12 hex>` for contradicting claims, independent of their order.
+
+    This differs from memory-purifier, whose random ids create duplicate records.
+    """
+    return f"contra-{_sha('|'.join(sorted(claim_ids)))[:12]}"
+
+
+def candidate_id(*, source: str, line: int, text: str) -> str:
+    """Return the candidate id `cand-<16 hex>`, computed from source, first line and text.
+
+    The text is lower-cased, and its whitespace is folded.
+    """
+    folded = " ".join(text.split()).lower()
+    return f"cand-{_sha(f'{source}:{line}:{folded}')[:16]}"
+
+
+def cursor_of(inventory: Mapping[str, str]) -> str:
+    """Return the cursor `cursor-v1:<16 hex>`, computed from content hashes by path.
+
+    A content hash has the form `sha256:...`.
+    """
+    lines = sorted(f"{path}:{hash_}" for path, hash_ in inventory.items())
+    return f"cursor-v1:{_sha(chr(10).join(lines))[:16]}"
+
+
+def content_hash(data: bytes) -> str:
+    """Return `sha256:<64 hex>` for the bytes of a source."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def state_version() -> str:
+    """Return the 12 hex digits that identify the three versions of memory-purifier's files."""
+    triple = f"{LOGIC_VERSION}|{MANIFEST_SCHEMA}|{ARTIFACT_SCHEMA}"
+    return hashlib.sha1(triple.encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+RUNTIME = "runtime/"
+_CLAIM_ID = regex(r"cl-[0-9a-f]{16}")
+_EVIDENCE_KINDS = ("direct", "inferred", "merged")
+_SHARED_WORDS = 0.5
+"""The share of the shorter text's words that must be in the other text."""
+
+
+def read(files: Files) -> Iterator[Found]:
+    """Read the claims, and add the links recorded in the file of contradictions."""
+    against: dict[str, list[str]] = {}
+    for line in read_json_lines(CONTRADICTIONS, _named(files, CONTRADICTIONS)):
+        if isinstance(line, Problem):
+            yield line
+            continue
+        one, other = line.record.get("claimId"), line.record.get("competingClaimId")
+        against.setdefault(str(one), []).append(str(other))
+    for line in read_json_lines(CLAIMS, _named(files, CLAIMS)):
+        if isinstance(line, Problem):
+            yield line
+            continue
+        text, type_ = line.record.get("text"), line.record.get("type")
+        if not isinstance(text, str) or not text.strip():
+            yield refused(CLAIMS, "found no text", line=line.number, key="text")
+        elif type_ not in CLAIM_TYPES:
+            yield refused(CLAIMS, f"found the type {type_!r}", line=line.number, key="type")
+        else:
+            yield from _claim(line, against)
+
+
+def _named(files: Files, name: str) -> bytes:
+    return files.get(f"{RUNTIME}{name}", files.get(name, b""))
+
+
+def _claim(line: JsonLine, against: Mapping[str, list[str]]) -> Iterator[Found]:
+    """Yield the record of a claim, and the problems with its id, status and provenance."""
+    claim = line.record
+    id_, word = str(claim.get("id") or ""), claim.get("status")
+    if not _CLAIM_ID.fullmatch(id_):
+        message = f"found the id {id_[:40]!r}, expected cl-<16 hex>"
+        yield left_out(CLAIMS, "id", message, line=line.number)
+    if word not in CLAIM_STATUSES:
+        message = f"found the status {word!r}, treated as unresolved"
+        yield left_out(CLAIMS, "status", message, line=line.number)
+        word = "unresolved"
+    places, wrong = _places(claim)
+    for message in wrong:
+        yield left_out(CLAIMS, "provenance", message, line=line.number)
+    is_superseded = word == "superseded"
+    written = claim.get("updatedAt_utc") or claim.get("updatedAt")
+    contradicted = [str(c.get("competingClaimId")) for c in mappings(claim.get("contradictions"))]
+    links = [("contradicts", other) for other in (*contradicted, *against.get(id_, ()))]
+    if claim.get("duplicateDisposition") == "probable_duplicate":
+        links.append(("duplicate_of", str(claim.get("duplicateTargetClaimId"))))
+    yield ImportRecord(
+        path=CLAIMS,
+        text=claim["text"],
+        type=claim["type"],
+        key=id_,
+        lines=(line.number, line.number),
+        written=written,
+        fields={
+            **{name: claim.get(name) for name in ("subject", "predicate", "object")},
+            "tags": claim.get("secondaryTags"),
+            "claim_id": id_ if _CLAIM_ID.fullmatch(id_) else None,
+            "status": "superseded" if is_superseded else "active",
+            "standing": "resolved" if is_superseded else word,
+            "superseded_at": written if is_superseded else None,
+            "retired": [*_retired(claim)],
+        },
+        links=tuple(dict.fromkeys(links)),
+        replaces=tuple(texts(claim.get("supersedes"))),
+        places=tuple(dict.fromkeys(places)),
+    )
+
+
+def _places(claim: Mapping[str, Any]) -> tuple[list[Source], list[str]]:
+    """Return the sources of a claim, and what is wrong with its provenance."""
+    places, wrong = [], []
+    for entry in mappings(claim.get("provenance")):
+        name, span, kind = entry.get("source"), entry.get("lineSpan"), entry.get("type")
+        if not isinstance(name, str) or not 0 < len(name) <= 1000 or "\n" in name:
+            wrong.append(f"found the source {str(name)[:40]!r}, expected a path")
+            continue
+        lines = (0, 0)
+        if isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span):
+            lines = (span[0], span[1]) if 0 < span[0] <= span[1] < 10**9 else (0, 0)
+        if span is not None and lines == (0, 0):
+            wrong.append(f"found the lines {str(span)[:40]}, expected [first, last]")
+        places.append(
+            Source(
+                resource=name,
+                lines=lines,
+                kind=str(kind) if kind in _EVIDENCE_KINDS else "inferred",
+                captured=_day(entry.get("capturedAt")),
+            )
+        )
+    return places, wrong
+
+
+def _day(value: object) -> str:
+    """Return the date of a capture without the time of day, which is only that of a file."""
+    try:
+        parse_time(str(value))
+    except ValueError:
+        return ""
+    return str(value).strip()[:10]  # the local day, whatever the offset
+
+
+def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
+    """Yield one entry for each removed source of a claim.
+
+    The purifier lists all removed sources in one entry.
+    """
+    for entry in mappings(claim.get("retirementReasons")):
+        run, word = (str(entry.get(key) or "unknown")[:200] for key in ("runId", "reason"))
+        word = "source_removed" if word == "all_sources_removed" else word
+        names = texts(entry.get("removed_sources"))
+        for reason in [f"{word}: sources/{name}" for name in names] or [word]:
+            yield Retired(run=run, reason=reason)
+
+
+class Workspace(msgspec.Struct):
+    """The current sources of a workspace, and the purifier's hashes of them."""
+
+    sources: Mapping[str, bytes]
+    read_hashes: Mapping[str, str]
+    _units: dict[str, tuple[Unit, ...]] = msgspec.field(default_factory=dict)
+
+    def located(self, place: Source, text: str, *, in_force: bool) -> Source:
+        """Return a place, with the text hash of the claim's unit if it is certain."""
+        name, lines, hash_ = place.resource, place.lines, text_hash(text)
+        units = self._read(name)
+        within = [u for u in units if u.lines[0] <= lines[1] and lines[0] <= u.lines[1]]
+        for unit in (*within, *units):
+            if unit.text_hash == hash_:
+                at = lines if unit in within else unit.lines
+                return replace(place, lines=at, text_hash=hash_)
+        if in_force and len(within) == 1 and self._is_unchanged(name):
+            left, right = content_words(within[0].text), content_words(text)
+            if len(left & right) >= _SHARED_WORDS * min(len(left), len(right)) > 0:
+                hash_ = within[0].text_hash
+                return replace(place, text_hash=hash_)
+        return place
+
+    def _read(self, name: str) -> tuple[Unit, ...]:
+        if name not in self._units:
+            self._units[name] = scan(name, self.sources[name]).units if name in self.sources else ()
+        return self._units[name]
+
+    def _is_unchanged(self, name: str) -> bool:
+        data = self.sources.get(name)
+        return data is not None and self.read_hashes.get(name) == content_hash(data)
+
+
+def read_hashes(files: Files) -> dict[str, str]:
+    """Return the content hashes of sources, by name, as last recorded by memory-purifier."""
+    page = read_object(_named(files, MANIFEST) or b"{}")
+    entries = mappings(page.get("sourceInventory")) if isinstance(page, dict) else []
+    return {str(entry.get("path")): str(entry.get("content_hash")) for entry in entries}
+
 
 _TEXT_FIELDS = ("title", "subject", "predicate", "object", "description", "tags", "entities")
 _BACK = {"status": None, "archived_at": None, "standing": None}
@@ -81,6 +338,8 @@ class ImportTerms(msgspec.Struct, frozen=True, kw_only=True):
     zone: tzinfo = UTC
     """The time zone that determines the day of a record's time."""
     left: Collection[str] = ()
+    workspace: Workspace | None = None
+    """The workspace with the sources that records refer to, if any."""
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -185,9 +444,12 @@ class _Import(msgspec.Struct):
         return True
 
     def _compare(self, id_: str, memory: Memory, record: ImportRecord) -> None:
-        """Follow or report a record that changed."""
+        """Add the evidence of a repeated record, and follow or report one that changed."""
         existing = self.state.memories.get(id_)
         if existing is None:
+            if record.places:  # one statement with several homes is one memory with all evidence
+                sources = merge_sources(self.fresh[id_].sources, memory.sources)
+                self.fresh[id_] = self.fresh[id_].with_fields({"sources": sources})
             return
         rejections = tombstones_in(self.state)
         update = rejections.shortening(memory)
@@ -370,11 +632,15 @@ class _Import(msgspec.Struct):
             captured=captured,
             captured_from=captured_from if captured else "",
         )
+        sources: tuple[Source, ...] = (evidence,)
+        if record.places:
+            sources = tuple(dict.fromkeys(self._places(record, text)))
+            captured = max((s.captured[:10] for s in sources), default="")
         fields |= {
             "id": self._id(type_, fields, text, file),
             "type": type_,
             "created": fields.get("created", self.terms.now),
-            "sources": (evidence,),
+            "sources": sources,
             "origin": "import",
             "generated": Stamp(by=f"{self.terms.format}/unknown", at=written or self.terms.now),
         }
@@ -386,6 +652,21 @@ class _Import(msgspec.Struct):
             layer=record.layer,
         )
         return Memory.of(path, fields, body=text)
+
+    def _places(self, record: ImportRecord, text: str) -> Iterator[Source]:
+        """Yield sources in the workspace as the corresponding sources in this repository.
+
+        A URL or a memory's own file is not changed.
+        """
+        layout, workspace = self.state.layout, self.terms.workspace
+        in_force = record.fields.get("status") != "superseded"
+        for place in record.places:
+            name = place.resource
+            if "://" in name or name.startswith((_AREA, layout.area("memories"))):
+                yield place
+                continue
+            found = workspace.located(place, text, in_force=in_force) if workspace else place
+            yield replace(found, resource=layout.source(name))
 
     def _id(self, type_: str, fields: dict[str, Any], text: str, resource: str) -> str:
         if type_ == "note":
@@ -401,10 +682,31 @@ class _Import(msgspec.Struct):
             links = list(self.fresh[id_].links)
             for type_, name in record.links:
                 target = self.names.get(name)
-                if target and target != id_ and all(k.target != target for k in links):
+                if target and target != id_ and type_ == "duplicate_of":
+                    self.fresh[id_] = self.fresh[id_].with_fields({type_: target})
+                elif target and target != id_ and all(k.target != target for k in links):
                     links.append(Link(target=target, type=type_))
             if links:
                 self.fresh[id_] = self.fresh[id_].with_fields({"links": tuple(links[:MAX_ITEMS])})
+            for name in record.replaces:
+                self._supersede(id_, self.names.get(name, ""))
+
+    def _supersede(self, id_: str, old: str) -> None:
+        """Mark one new memory as superseded by another.
+
+        Only a person may end existing memories.
+        """
+        if not {id_, old} <= self.fresh.keys() or old == id_:
+            return
+        if self.fresh[old].superseded_by:
+            return
+        when = self.fresh[old].superseded_at or self.fresh[id_].fields["generated"].at
+        self.fresh[id_] = self.fresh[id_].with_fields(
+            {"supersedes": (*self.fresh[id_].supersedes, old)}
+        )
+        self.fresh[old] = self.fresh[old].with_fields(
+            {"status": "superseded", "superseded_by": (id_,), "superseded_at": when}
+        )
 
     def changes(self) -> tuple[Change, ...]:
         """Return the import's creations and updates, with the updates that fix references."""
@@ -459,9 +761,11 @@ def _node(value: Any) -> Node:
 
 
 def _keys_of(memory: Memory) -> Iterator[tuple[object, ...]]:
-    """Yield what identifies a memory: its id in the other program, its id, its texts."""
+    """Yield what identifies a memory: its id in the other program, its claim, its id, its texts."""
     if own := next((s.resource for s in memory.sources if "#" in s.resource), ""):
         yield "resource", memory.scope, own
+    if claim := memory.claim_id:
+        yield "claim", claim
     yield "id", memory.id
     if len(memory.body) >= SHORT:
         for hash_ in (text_hash(memory.body), *memory.former):

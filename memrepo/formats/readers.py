@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from os.path import normpath
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, NoReturn, TypeAlias
@@ -20,7 +23,8 @@ from msgspec.structs import replace
 
 from memrepo.core.codec import normal_body, not_utf8
 from memrepo.core.errors import Problem
-from memrepo.core.memory import CLAIM_TYPES, Gist, Node
+from memrepo.core.ids import normalise
+from memrepo.core.memory import CLAIM_TYPES, Gist, Node, Source
 from memrepo.core.patterns import regex
 from memrepo.read import documents
 from memrepo.read.documents import DATE_KEYS, HOUSEKEEPING, plain_note
@@ -39,7 +43,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     other names that links use. `captured` is an ISO date. `written` is the value that the program
     stores for when the text was written. `fields` has
     values for memrepo's fields as the program spells them, and `at` the lines of its keys. `links`
-    are (memrepo link type, name) pairs. A record with
+    are (memrepo link type, name) pairs. `replaces` are names of records. `places` of the
+    workspace, with resources as names there, replace the record itself as evidence. A record with
     `is_own` is a memory in memrepo's own format with its path there, and is imported unchanged.
     """
 
@@ -57,12 +62,14 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     fields: Mapping[str, object] = msgspec.field(default_factory=dict)
     at: Mapping[str, int] = msgspec.field(default_factory=dict)
     links: tuple[tuple[str, str], ...] = ()
+    replaces: tuple[str, ...] = ()
+    places: tuple[Source, ...] = ()
     is_own: bool = False
     own_path: str = ""
 
 
 class Skipped(NamedTuple):
-    """A number of items that a reader leaves out on purpose, such as `own_memories_passed_over`."""
+    """A number of items that a reader leaves out on purpose, such as `answers_passed_over`."""
 
     name: str
     number: int
@@ -105,6 +112,8 @@ class Format(NamedTuple):
     paths: str
     """A regular expression, which the whole path of a file below the imported folder matches."""
     reader: Callable[[Files], Iterable[Found]]
+    is_database: bool = False
+    """Whether the files are SQLite databases. The reader gets a snapshot of each."""
     is_followed: bool = False
     """Whether a repeated import of a folder ends the memories of a removed file."""
 
@@ -132,6 +141,20 @@ class Format(NamedTuple):
         rest = {path: data for path, data in files.items() if path not in faults}
         refusals = [refused(p, f"found text that cannot be read ({e})") for p, e in faults.items()]
         return (*refusals, *(self.read(rest) if rest else ()))
+
+
+def read_json(path: str, data: bytes) -> Any | Problem:
+    """Return the value of a JSON file, or the problem with it."""
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        return refused(path, "found values nested too deep, expected JSON")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return refused(path, f"found the byte 0x{data[error.start]:02X}, expected UTF-8", line=line)
+    except ValueError as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else 0
+        return refused(path, f"found text that is not JSON ({error})", line=line)
 
 
 # -- markdown files -------------------------------------------------------------------------------
@@ -297,6 +320,11 @@ def texts(value: object) -> list[str]:
     return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
 
 
+def mappings(value: object) -> list[Mapping[str, Any]]:
+    """Return the mappings in a list, or an empty list for any other value."""
+    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
+
+
 # -- `memrepo export jsonl` -----------------------------------------------------------------------
 
 
@@ -353,6 +381,191 @@ def read_mcp_memory(files: Files) -> Iterator[Found]:
             for statement in filter(None, map(str.strip, statements)):
                 at = (line.number, line.number)
                 yield ImportRecord(path=path, text=statement, lines=at, fields=fields)
+
+
+# -- `conversations.json` of ChatGPT and Claude: help pages on exporting data ----------------------
+
+MAX_MESSAGE = 2000
+"""The maximum number of characters of a message in a note."""
+
+
+class Message(NamedTuple):
+    """A message: its author's role, its recipient, and its text."""
+
+    role: str
+    to: str
+    text: str
+
+
+def _read_conversations(
+    files: Files, *, key: str, messages_of: Callable[[Mapping[str, Any]], Iterator[Message]]
+) -> Iterator[Found]:
+    """Read each conversation as one note of the user's messages, without the answers.
+
+    Each entry of ChatGPT's own memory (messages to its tool `bio`) becomes a memory.
+    """
+    for path, data in sorted(files.items()):
+        value = read_json(path, data)
+        if not isinstance(value, list):
+            is_read = not isinstance(value, Problem)
+            yield refused(path, "found no list of conversations") if is_read else value
+            continue
+        for number, talk in enumerate(value):
+            place = f"[{number}]"
+            if not isinstance(talk, dict) or not isinstance(talk.get(key), dict | list):
+                yield refused(path, f"found no conversation with {key}", key=place)
+                continue
+            messages = list(messages_of(talk))
+            answers = sum(m.role == "assistant" and m.to != "bio" for m in messages)
+            yield Skipped("answers_passed_over", answers)
+            found = list(_conversation(path, talk, messages))
+            yield from found
+            if not found:
+                yield refused(path, "found no text that the person wrote", key=place)
+
+
+def _conversation(
+    path: str, talk: Mapping[str, Any], messages: list[Message]
+) -> Iterator[ImportRecord]:
+    """Yield a conversation's entries for ChatGPT's memory, then the note of its messages."""
+    id_ = next((str(talk[k]) for k in ("uuid", "conversation_id", "id") if talk.get(k)), "")
+    start = talk.get("create_time") or talk.get("created_at")
+    written = talk.get("update_time") or talk.get("updated_at") or start
+    stored = (line for m in messages if m.to == "bio" for line in m.text.splitlines())
+    for line in dict.fromkeys(line for line in stored if line.strip()):
+        key = f"{id_}#{normalise(line)[:80]}" if id_ else ""
+        yield ImportRecord(path=path, text=line.strip(), key=key, written=written)
+    texts = (" ".join(m.text.split()) for m in messages if m.role in ("user", "human"))
+    if bullets := [f"- {text[:MAX_MESSAGE]}" for text in texts if text]:
+        title = talk.get("title") or talk.get("name")
+        yield ImportRecord(
+            path=path,
+            text="\n".join(bullets),
+            type="note",
+            key=id_,
+            written=start,
+            fields={"title": title, "tags": ["conversation"]},
+        )
+
+
+def _chatgpt_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
+    """Yield the messages of the current branch, from the first one to the current one."""
+    nodes: Any = talk["mapping"]
+    if not isinstance(nodes, dict):
+        return
+    name = talk.get("current_node")
+    path: dict[object, Any] = {}
+    if not isinstance(name, str) or name not in nodes:
+        path = dict(reversed(nodes.items()))
+    while isinstance(name, str) and name in nodes and name not in path:
+        path[name] = nodes[name]
+        name = nodes[name].get("parent") if isinstance(nodes[name], dict) else None
+    for node in reversed(path.values()):
+        message = node.get("message") if isinstance(node, dict) else None
+        if not isinstance(message, dict):
+            continue
+        author, content = message.get("author"), message.get("content")
+        parts = content.get("parts") if isinstance(content, dict) else None
+        role = str(author.get("role")) if isinstance(author, dict) else ""
+        yield Message(role, str(message.get("recipient") or ""), "\n".join(texts(parts)))
+
+
+def _claude_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
+    for message in talk["chat_messages"]:
+        if isinstance(message, dict):
+            content, text = message.get("content"), message.get("text")
+            if not (isinstance(text, str) and text):
+                parts = content if isinstance(content, list) else []
+                text = "\n".join(texts([p.get("text") for p in parts if isinstance(p, dict)]))
+            yield Message(str(message.get("sender") or ""), "", text)
+
+
+read_chatgpt = partial(_read_conversations, key="mapping", messages_of=_chatgpt_messages)
+read_claude = partial(_read_conversations, key="chat_messages", messages_of=_claude_messages)
+
+
+# -- claude-mem: docs.claude-mem.ai, "Database Architecture" ---------------------------------------
+
+_TABLES = ("observations", "session_summaries")
+_TYPES = {"decision": "decision", "discovery": "fact"}
+_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+def read_claude_mem(files: Files) -> Iterator[Found]:
+    """Read the observations and summaries of each database.
+
+    Decisions and discoveries become memories. Other observations and summaries become notes.
+    """
+    for path, data in sorted(files.items()):
+        try:
+            tables = _rows(data)
+        except sqlite3.Error as error:
+            yield refused(path, f"found no database that can be read ({error})")
+            continue
+        if not tables:
+            yield refused(path, f"found none of the tables {', '.join(_TABLES)}")
+        for row in tables.get("observations", ()):
+            text = str(row.get("narrative") or row.get("text") or row.get("subtitle") or "")
+            facts = [f"- {fact}" for fact in _list_in(row.get("facts")) if fact not in text]
+            fields = {"title": row.get("title"), "description": row.get("subtitle")}
+            tags = [str(row.get("type") or ""), *_list_in(row.get("concepts"))]
+            type_ = _TYPES.get(str(row.get("type")), "note")
+            if body := "\n".join([text.strip(), *facts]).strip():
+                yield _row_record(path, row, "observation", type_, body, fields, tags)
+        for row in tables.get("session_summaries", ()):
+            parts = [(part.replace("_", " "), row.get(part)) for part in _PARTS]
+            fields = {"title": row.get("request")}
+            if body := "\n".join(f"- {name}: {text}" for name, text in parts if text):
+                yield _row_record(path, row, "summary", "note", body, fields)
+
+
+def _rows(data: bytes) -> dict[str, list[dict[str, Any]]]:
+    """Return a database's rows by table. Raises sqlite3.Error if the database is invalid.
+
+    Only known tables are read.
+    """
+    # An in-memory database has no write-ahead log: clear WAL mode in bytes 18 and 19 of the header.
+    plain = data[:18] + b"\1\1" + data[20:]
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.deserialize(plain)
+        database.text_factory = lambda text: text.decode("utf-8", "replace")
+        database.row_factory = sqlite3.Row
+        known = {row[0] for row in database.execute("SELECT name FROM sqlite_schema")}
+        return {
+            name: [*map(dict, database.execute(f"SELECT * FROM {name} ORDER BY rowid"))]  # noqa: S608
+            for name in _TABLES
+            if name in known
+        }
+
+
+def _list_in(value: object) -> list[str]:
+    """Return the texts of a JSON list in a database column, or an empty list."""
+    try:
+        return texts(json.loads(value)) if isinstance(value, str) and value else []
+    except ValueError:
+        return []
+
+
+def _row_record(
+    path: str,
+    row: Mapping[str, Any],
+    table: str,
+    type_: str,
+    body: str,
+    fields: Mapping[str, object],
+    tags: Sequence[str] = (),
+) -> ImportRecord:
+    epoch, project = row.get("created_at_epoch"), row.get("project")
+    written = epoch if isinstance(epoch, int) and 0 < epoch < 10**14 else row.get("created_at")
+    labels = [*tags, *([f"project:{project}"] if project else [])]
+    return ImportRecord(
+        path=path,
+        text=body,
+        type=type_,
+        key=f"{table}-{row.get('id')}",
+        written=written,
+        fields={**fields, "tags": labels},
+    )
 
 
 def _json_object(files: Files, path: str) -> tuple[dict[str, Any], list[Problem]]:

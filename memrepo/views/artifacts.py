@@ -21,10 +21,9 @@ eight of Pass 2 follow from a memory's evidence:
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
@@ -39,6 +38,8 @@ from memrepo.core.manifest import IMPORT, Judged, Manifest, read_manifests
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
+from memrepo.formats import plan
+from memrepo.formats.plan import candidate_id, contradiction_id, status_of
 from memrepo.formats.readers import spell_lines
 from memrepo.policies.claims import is_permitted, normal_predicate, normal_subject
 from memrepo.read.kinds import file_kind
@@ -48,78 +49,6 @@ from memrepo.read.thoughts import scan
 
 Json: TypeAlias = dict[str, Any]
 Related: TypeAlias = Mapping[str, set[str]]
-
-
-CLAIMS = "purified-claims.jsonl"
-CONTRADICTIONS = "purified-contradictions.jsonl"
-ENTITIES = "purified-entities.json"
-ROUTES = "purified-routes.json"
-MANIFEST = "purified-manifest.json"
-SUMMARY = "purifier-last-run-summary.json"
-DEFERRED = "deferred-candidates.jsonl"
-REJECTED = "rejected-candidates.jsonl"
-ARTIFACTS = (CLAIMS, CONTRADICTIONS, ENTITIES, ROUTES, MANIFEST)
-
-PACKAGE_VERSION = "1.7.0"
-LOGIC_VERSION = "1.6.0"
-MANIFEST_SCHEMA = "1"
-ARTIFACT_SCHEMA = "1"
-
-INACTIVE = ("superseded", "stale", "retire_candidate")
-
-
-def status_of(memory: Memory) -> str:
-    """Return the memory-purifier status that matches a memory's `status` and `standing`.
-
-    Return "superseded" for a superseded memory. Return "stale" for an archived memory, unless it
-    waits for retirement. Return the standing otherwise.
-    """
-    if memory.status == "superseded":
-        return "superseded"
-    if memory.status == "archived" and memory.standing != "retire_candidate":
-        return "stale"
-    return memory.standing
-
-
-def contradiction_id(claim_ids: Iterable[str]) -> str:
-    """Return the id `contra-<12 hex>` for contradicting claims, independent of their order.
-
-    This differs from memory-purifier, whose random ids create duplicate records.
-    """
-    return f"contra-{_sha('|'.join(sorted(claim_ids)))[:12]}"
-
-
-def candidate_id(*, source: str, line: int, text: str) -> str:
-    """Return the candidate id `cand-<16 hex>`, computed from source, first line and text.
-
-    The text is lower-cased, and its whitespace is folded.
-    """
-    folded = " ".join(text.split()).lower()
-    return f"cand-{_sha(f'{source}:{line}:{folded}')[:16]}"
-
-
-def cursor_of(inventory: Mapping[str, str]) -> str:
-    """Return the cursor `cursor-v1:<16 hex>`, computed from content hashes by path.
-
-    A content hash has the form `sha256:...`.
-    """
-    lines = sorted(f"{path}:{hash_}" for path, hash_ in inventory.items())
-    return f"cursor-v1:{_sha(chr(10).join(lines))[:16]}"
-
-
-def content_hash(data: bytes) -> str:
-    """Return `sha256:<64 hex>` for the bytes of a source."""
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-def state_version() -> str:
-    """Return the 12 hex digits that identify the three versions of memory-purifier's files."""
-    triple = f"{LOGIC_VERSION}|{MANIFEST_SCHEMA}|{ARTIFACT_SCHEMA}"
-    return hashlib.sha1(triple.encode(), usedforsecurity=False).hexdigest()[:12]
-
-
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,16 +64,16 @@ def artifacts(export: Export, rules: SourceRules) -> Exported:
     """Return the eight files of memory-purifier. Equal exports and rules give equal bytes."""
     aside, page = candidate_records(export, rules), manifest(export, rules)
     lines = {
-        CLAIMS: [claim_record(claim, export) for claim in export.claims],
-        CONTRADICTIONS: contradiction_records(export),
-        DEFERRED: aside["defer"],
-        REJECTED: aside["reject"],
+        plan.CLAIMS: [claim_record(claim, export) for claim in export.claims],
+        plan.CONTRADICTIONS: contradiction_records(export),
+        plan.DEFERRED: aside["defer"],
+        plan.REJECTED: aside["reject"],
     }
     pages = {
-        ENTITIES: entities(export),
-        ROUTES: routes(export),
-        MANIFEST: page,
-        SUMMARY: summary(export, page),
+        plan.ENTITIES: entities(export),
+        plan.ROUTES: routes(export),
+        plan.MANIFEST: page,
+        plan.SUMMARY: summary(export, page),
     }
     names = ("claims", "contradictions", "deferred", "rejected")
     return Exported(
@@ -325,7 +254,7 @@ def entities(export: Export) -> Json:
 
 def routes(export: Export) -> Json:
     """Return the ids of active claims, grouped by home. Every home has a key."""
-    active = [claim for claim in export.claims if claim.status not in INACTIVE]
+    active = [claim for claim in export.claims if claim.status not in plan.INACTIVE]
     return {home: [c.id for c in active if c.memory.home == home] for home in HOMES}
 
 
@@ -339,23 +268,23 @@ def manifest(export: Export, rules: SourceRules) -> Json:
     state = export.state
     area, name_of = state.layout.area("sources"), state.layout.source_name
     inventory = {  # daily logs are ignored by memory-purifier
-        name_of(path): content_hash(state.files[path])
+        name_of(path): plan.content_hash(state.files[path])
         for path in sorted(p for p in state.files if p.startswith(area))
         if kind_of(name_of(path), rules) in ("claims", "page")
     }
     at = export.stamps(run.when if run else None, "finishedAt")
-    package = f"{PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
+    package = f"{plan.PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
     mode = run.mode if run else ""
     status = "skipped" if run is None else "partial_failure" if run.receipt.partial else "ok"
     consumed = {name_of(c.resource) for c in (run.consumed if run else ())}
     return {
         "version": package,
         "packageVersion": package,
-        "logicVersion": LOGIC_VERSION,
-        "manifestSchemaVersion": MANIFEST_SCHEMA,
-        "artifactSchemaVersion": ARTIFACT_SCHEMA,
-        "runtimeStateVersion": state_version(),
-        "lastSuccessfulLogicVersion": LOGIC_VERSION,
+        "logicVersion": plan.LOGIC_VERSION,
+        "manifestSchemaVersion": plan.MANIFEST_SCHEMA,
+        "artifactSchemaVersion": plan.ARTIFACT_SCHEMA,
+        "runtimeStateVersion": plan.state_version(),
+        "lastSuccessfulLogicVersion": plan.LOGIC_VERSION,
         "upgradeRequired": False,
         "upgradeReason": None,
         "upgradeBlockedAt": None,
@@ -376,11 +305,11 @@ def manifest(export: Export, rules: SourceRules) -> Json:
         "warnings": list(run.warnings) if run else [],
         "partialFailures": _failures(run) if run else [],
         "routeValidationWarnings": [],
-        "lastSuccessfulCursor": cursor_of(inventory) if run else None,
+        "lastSuccessfulCursor": plan.cursor_of(inventory) if run else None,
         "downstreamWikiIngestSuggested": status == "ok",
         "publishCommitted": run is not None,
         "publishedAt": at["finishedAt"],
-        "publishedArtifactSet": list(ARTIFACTS[:-1]) if run else [],
+        "publishedArtifactSet": list(plan.ARTIFACTS[:-1]) if run else [],
         "publishedViewSet": export.views,
         "downstreamWikiSignalEmitted": False,
         "commitRunId": run.run if run else None,
@@ -435,8 +364,8 @@ def summary(export: Export, page: Json) -> Json:
         "backend": backend or None,
         "backendModel": model or None,
         "tokenUsageSource": used.source,
-        "manifestPath": MANIFEST,
-        "summaryPath": SUMMARY,
+        "manifestPath": plan.MANIFEST,
+        "summaryPath": plan.SUMMARY,
         **export.stamps(export.now, "timestamp"),
     }
 

@@ -10,7 +10,7 @@ import pytest
 from driving import LATER, done, files, memories, memrepo, standing
 from lineage_contract import check_artifacts
 
-from memrepo.views import artifacts as plan
+from memrepo.formats import plan
 
 
 def test_an_ugly_repository_exports_without_an_error(ugly_repo: Path, tmp_path: Path) -> None:

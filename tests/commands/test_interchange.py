@@ -60,20 +60,24 @@ def test_an_import_is_one_commit_and_the_next_changes_nothing(
     assert standing(repo) == still
 
 
-@pytest.mark.parametrize("format_", sorted(FORMATS))
+@pytest.mark.parametrize("format_", sorted(set(FORMATS) - {"artifacts"}))
 def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format_: str) -> None:
     files = foreign_memory.FOLDERS[format_]
     taken(repo, tmp_path, format_)
     for memory in memories(repo).values():
         source = memory.sources[0]
-        name = source.resource.removeprefix(f"{format_}://").removeprefix(f"{format_}/")
-        name = name.partition("#")[0]
+        name, _, key = (
+            source.resource.removeprefix(f"{format_}://").removeprefix(f"{format_}/").partition("#")
+        )
         assert name in files
         assert memory.origin == "import"
         told = memrepo(repo, "why", memory.id, as_json=False).out
         assert source.resource in told
         assert "no longer" not in told
         assert "judged" not in told
+        if format_ in ("chatgpt", "claude", "claude-mem"):
+            assert key  # the id there: these have no lines
+            continue
         first, last = source.lines
         quoted = "\n".join(files[name].decode().split("\n")[first - 1 : last])
         shown = memory.body.split("\n")[0][:20]

@@ -68,10 +68,14 @@ def test_what_it_brings_goes_out_and_comes_in_again_whole(format_: str) -> None:
 
 # Format, file, what it says, what it says by now: one record of each format is reworded there.
 REWORDED = {
+    "artifacts": ("runtime/purified-claims.jsonl", b"red roses", b"white roses"),
     "claude-code": ("release-freeze.md", b"nothing is merged", b"everything is merged"),
     "obsidian": ("Plot map.md", b"North is up", b"South is up"),
     "memory-fs": ("memory_fs/warm/my-checkpoint.md", b"in green", b"in blue"),
+    "chatgpt": ("conversations.json", b"And which soil?", b"And which pot?"),
+    "claude": ("conversations.json", b"Which ferry", b"Which boat"),
     "mcp-memory": ("memory.json", b"Plays the oboe", b"Plays the bassoon"),
+    "claude-mem": ("claude-mem.db", b"moved to Redis", b"moved to Kafka"),
     "jsonl": ("memories.jsonl", b"North is up", b"South is up"),
 }
 

@@ -107,7 +107,8 @@ def test_a_broken_file_is_told_of_and_the_rest_comes_in(format_: str) -> None:
     wanted = {name: data for name, data in example.items() if one.wants(name)}
     terms = ImportTerms(format=format_, profile="personal", now=NOW)
     whole = one.read(wanted)
-    for name, way in ((name, way) for name in wanted for way in BROKEN):
+    ways = ("empty", "bom", "json_text") if one.is_database else tuple(BROKEN)
+    for name, way in ((name, way) for name in wanted for way in ways):
         data = BROKEN[way](wanted[name])
         if data is None or data == wanted[name]:
             continue
@@ -122,7 +123,7 @@ def test_a_broken_file_is_told_of_and_the_rest_comes_in(format_: str) -> None:
         for other in wanted.keys() - {name}:
             assert len(texts(read, other)) >= len(texts(whole, other)), (name, way)
         before, after = texts(whole, name), texts(read, name)
-        if way in SAME:
+        if way in SAME and not one.is_database:
             assert before == after, (name, way)
         elif before and not after:
             told = any(p.path == name for p in new)

@@ -13,8 +13,8 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import State, read_state
+from memrepo.formats import plan
 from memrepo.read.sources import SourceRules
-from memrepo.views import artifacts as plan
 from memrepo.views.artifacts import Export, Exported, artifacts
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

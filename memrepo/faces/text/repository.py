@@ -43,6 +43,11 @@ def init(request: init_.Request, result: init_.Result, colour: bool) -> str:
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
     if result.recognised:
         lines.append(f"recognised {result.recognised}{_READS.get(result.recognised, '')}")
+    if result.import_.commit:
+        lines.append(
+            "imported from memory-purifier, which wrote this workspace: "
+            + counted(result.imported, "memory", "memories")
+        )
     if result.ingest.commit:
         lines.append(f"sources copied: {result.ingest.summary}")
     if result.folders:

@@ -64,7 +64,8 @@ SECTION_COST = 0.12
 _STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
 """Rows of the sentence tables whose matches state a type, most certain first."""
 _FIELDS = (("decision", "decision"), ("lesson", "lesson"))
-_LABELS = (*_FIELDS, ("ban", "constraint"), ("ruled", "constraint"), ("preference", "preference"))
+_RULES = ("ban", "ruled", "allowed")
+_LABELS = (*_FIELDS, *((row, "constraint") for row in _RULES), ("preference", "preference"))
 """Rows of the heading tables that are labels of a line, with the type that each gives."""
 MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
@@ -369,7 +370,8 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
     if is_in(file_kind, "of_rules"):
         is_told = file_kind != "profile" and (section != "person" or _says_in(_opening(unit)))
         return is_headed or (says and is_told)
-    is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
+    rows = map(patterns().headings.__getitem__, ("ruled", "allowed"))
+    is_ruled = any(row.search(heading) for row in rows for heading in unit.headings)
     is_ruled |= any(map(is_negative, unit.headings))
     return (is_headed and (says or is_ruled)) or (says and _says_in(_opening(unit), EARLY))
 

@@ -412,8 +412,9 @@ def _about(memory: Memory, text: str) -> str:
     first = _FIRST.match(text)
     is_ban = first and patterns().sentences["ban"].search(first[0]) and "\n" not in memory.body
     is_complete = memory.body.startswith("#") or last.lower() in text.lower()
-    if section_kind([last]) == "ban" and not (is_ban or is_complete):
-        return last[:LABEL_LENGTH]  # without it, the text would read as a wish
+    is_negative = section_kind([last]) == "ban" and not is_ban
+    if not is_complete and (is_negative or patterns().headings["allowed"].search(last)):
+        return last[:LABEL_LENGTH]  # without it, the text would read as a wish, or as a duty
     owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")
     owner = owner or agent_of(memory.first[0].rpartition("/")[0])
     title = title_of(memory.first[0])

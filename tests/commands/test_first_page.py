@@ -129,11 +129,14 @@ def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) ->
     mill += "\n### Wheel Tool Repair\n\n- Jona keeps spare paddles of larch under the stair.\n"
     mill += "- Old grease comes off with warm ash water.\n- Every axle takes one pound of tallow.\n"
     soul = "# SOUL.md\n\n## Vibe\n\n### Strict policy of the till\n\n- Never open it to guests.\n"
+    free = "# Tills\n\n## Allowed\n\n- Count the coins of the front till at noon\n"
     more = {"OVEN_RULES.md": bans, "helpers/mox/IDENTITY.md": other, "SOUL.md": soul}
+    more["TILL_RULES.md"] = free
     repo, _ = bakery(tmp_path, **more, **{"MEMORY.md": mill})
     done(repo, "run")
     found = lines(repo)
     assert "Never do: Open it before the bell rings, or the crust tears." in found
+    assert "Allowed: Count the coins of the front till at noon" in found, "no duty"
     assert "Hollow Mill: Orders go out by fax before noon only." in found, "a rule names its thing"
     assert "Hollow Mill › Stones: Made of basalt and turned by the miller each spring." in found
     repair = [text for text in found if text.startswith("Hollow Mill › Wheel Tool Repair: ")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from driving import assert_sound, done, git, memories
@@ -66,11 +67,12 @@ class Desk:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
-    def night(self, files: dict[str, str], *argv: str) -> None:
+    def night(self, files: dict[str, str], *argv: str) -> dict[str, Any]:
         self.day = next(self.days)
         self.write(files)
-        done(self.repo, "run", *argv, now=self.now)
+        found = done(self.repo, "run", *argv, now=self.now)
         assert_sound(self.repo)
+        return found
 
     def notes(self, name: str) -> list[Memory]:
         found = (m for m in memories(self.repo).values() if m.is_note and m.status == "active")
@@ -108,6 +110,30 @@ def test_the_same_files_give_the_same_memory(tmp_path: Path) -> None:
     before = git(desk.repo, "rev-parse", "HEAD:memories")
     desk.night({}, "--mode", "reconciliation")
     assert git(desk.repo, "rev-parse", "HEAD:memories") == before
+
+
+def test_a_forgotten_note_stays_forgotten_when_its_file_changes(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, {"SESSION.md": WORK})
+    (note,) = desk.notes("SESSION.md")
+    done(desk.repo, "forget", note.id, now=desk.now)
+    desk.night({"SESSION.md": WORK.replace("second chimney", "third chimney")})
+    assert memories(desk.repo)[note.id].status == "forgotten"
+    (other,) = desk.notes("SESSION.md")
+    assert "third chimney" in other.body
+    desk.night({"SESSION.md": WORK})
+    assert desk.notes("SESSION.md") == [], "the file states again what was forgotten"
+    assert memories(desk.repo)[note.id].status == "forgotten"
+    desk.night({"SESSION.md": WORK.replace("second chimney", "fourth chimney")})
+    assert has(desk, "fourth chimney")
+
+
+def test_new_words_after_a_revert_are_stated_by_their_file(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, {"SESSION.md": WORK})
+    desk.night({"SESSION.md": WORK.replace("second chimney", "third chimney")})
+    done(desk.repo, "revert", now=desk.now)
+    found = desk.night({"SESSION.md": WORK.replace("second chimney", "fourth chimney")})
+    assert has(desk, "fourth chimney")
+    assert "kept-unstated" not in str(found)
 
 
 @pytest.mark.parametrize(

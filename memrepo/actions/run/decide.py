@@ -510,13 +510,18 @@ def _extend_memory(known: Known, id_: str, one: Statement) -> bool:
 def take_notes(known: Known, placed: Sequence[PlacedNote], ended: Sequence[str] = ()) -> None:
     """Add a note for each new section of a daily log, or its text to the note that it continues.
 
-    `ended` are the files that are no longer about current work: their notes are archived.
+    `ended` are the files that are no longer about current work: their notes are archived, as is
+    that of a file which states again what a person forgot.
     """
-    copies = _copies(known, placed)
+    copies, left = _copies(known, placed), {*ended}
+    forgotten = {(m.own_hash, file) for m in known.state.every if _is_lost(m) for file in m.files}
     for one in placed:
         unit = one.unit
         id_ = note_id(resource=unit.resource, text=unit.text, occurrence=unit.occurrence)
         old = _note_to_extend(known, one)
+        if one.is_state and (unit.text_hash, one.resource) in forgotten:
+            left.add(one.resource)
+            continue
         if one.hash in copies or (known.memory(id_) and not (one.is_state and old)):
             continue
         with known.attempt(one.hash):
@@ -535,9 +540,13 @@ def take_notes(known: Known, placed: Sequence[PlacedNote], ended: Sequence[str] 
                 known.reword(old.with_fields(fields, unit.text))
             else:
                 known.create(_note(known, one, id_))
-    for note in of_types(known.state.active if ended else (), ("note",)):
-        if not is_by_person(note) and (left := {*note.files} & {*ended}):
-            known.add(archive(note, known.now, f"{min(left)} is no longer about current work"))
+    for note in of_types(known.state.active if left else (), ("note",)):
+        if not is_by_person(note) and (files := left.intersection(note.files)):
+            known.add(archive(note, known.now, f"{min(files)} is no longer about current work"))
+
+
+def _is_lost(memory: Memory) -> bool:
+    return memory.is_note and memory.status == "forgotten"
 
 
 def _copies(known: Known, placed: Sequence[PlacedNote]) -> frozenset[str]:
@@ -557,12 +566,15 @@ def _note_to_extend(known: Known, one: PlacedNote) -> Memory | None:
 
     A section that has most of the note's lines continues it. A section that was overwritten is a
     new note, and the old one remains; so does one that a person worded or confirmed. The state of
-    work continues the note of its file, also one that was archived when the file was gone.
+    work continues the note of its file, also one that was archived when the file was gone, but none
+    that a person forgot: its status is what keeps its text out.
     """
     lines = lines_of(one.unit.text.encode())
     notes = known.state.every if one.is_state else known.state.active
     for memory in of_types(notes, ("note",)):
         if memory.id in known.ops or one.resource not in memory.files or is_by_person(memory):
+            continue
+        if memory.status not in ("active", "archived"):
             continue
         is_same = memory.title == one.unit.title
         if one.is_state or (is_same and is_mostly_in(lines_of(memory.body.encode()), lines)):

@@ -422,12 +422,12 @@ class Known:
 def kept_unstated(
     memories: Iterable[Memory], decided: Collection[str], reader: Reader
 ) -> Iterator[Problem]:
-    """Yield a warning for each memory without a line whose removal or new words were reverted."""
+    """Yield a warning for each claim without a line whose removal or new words were reverted."""
     end = f" standing {RETIRED}"
     kept = {one.removesuffix(end).partition(":")[0] for one in decided}
     found = (memory for memory in memories if memory.id in kept and memory.status == "active")
     for memory in found:
-        if memory.standing != RETIRED and not reader.is_stated(memory):
+        if not (memory.is_note or memory.standing == RETIRED or reader.is_stated(memory)):
             yield Problem(
                 path=memory.path,
                 rule="kept-unstated",

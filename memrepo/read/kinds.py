@@ -32,6 +32,7 @@ from memrepo.read.thoughts import (
     heading_kind,
     is_negative,
     width,
+    with_values,
 )
 from memrepo.text.dates import (
     date_of_path,
@@ -588,9 +589,12 @@ def spoken_names(owners: Mapping[str, str]) -> frozenset[str]:
 
 
 def name_in(data: bytes) -> str:
-    """Return the name that a profile file gives in a field or title, or an empty string."""
+    """Return the name that a profile file gives in a field or title, or an empty string.
+
+    The value of a field may be on the line below its key.
+    """
     table = patterns()
-    lines = data.decode("utf-8", "replace").splitlines()
+    lines = list(with_values(data.decode("utf-8", "replace").splitlines()))
     for line in lines:
         key, value = field_of(_MARKER.sub("", line))
         if key.lower() in table.names and not PLACEHOLDER.search(line):

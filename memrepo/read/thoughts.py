@@ -231,6 +231,24 @@ def filled(lines: Sequence[str]) -> list[str]:
     return kept[::-1]
 
 
+def with_values(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a text, each label of a list item with the value on the line below it."""
+    label = ""
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if label and indent > len(label) - len(label.lstrip()) and line[indent].isalnum():
+            yield f"{label} {line.strip()}"
+            label = ""
+            continue
+        if label:
+            yield label
+        label = line if _MARKER.match(line) and _LABEL.match(_bare(line)) else ""
+        if not label:
+            yield line
+    if label:
+        yield label
+
+
 def _leads(label: str, below: str, *, alone: bool) -> bool:
     """Return whether a label introduces the line below. Otherwise the label lacks a value."""
     marked = _MARKER.match(label)
@@ -623,7 +641,8 @@ class _FileReader(msgspec.Struct):
         stated = written if is_code else filled(written) or written
         if not is_code:
             stated = list(map(plain_note, stated))
-            stated = [row for row in stated if not _is_shipped(row)] or stated
+            rows = [row for row in stated if not _is_shipped(row)] or stated
+            stated = list(with_values(rows))
         rows = stated
         indent = min((len(r) - len(r.lstrip()) for r in rows), default=0)
         return _MACHINE_TAIL.sub("", "\n".join(row[indent:] for row in rows)).strip()

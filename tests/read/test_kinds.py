@@ -168,12 +168,13 @@ def test_a_text_is_open_at_its_own_end_and_not_where_its_reading_ends() -> None:
     ("text", "name"),
     [
         ("- **Name:** Ann Moe (miller)\n", "Ann Moe"),
+        ("- **Name:**\n  Ann Moe\n- **Pronouns:**\n", "Ann Moe"),
         ("- **Name:**\n  _(pick something you like)_\n", ""),
         ("- **Name:**\n- **Town:** Holm\n", ""),
         ("# USER.md - Ann\n\n- **Name:**\n", "Ann"),
     ],
 )
-def test_the_name_of_a_profile_stands_beside_its_key_or_in_the_title(text: str, name: str) -> None:
+def test_the_name_of_a_profile_stands_beside_its_key_or_below_it(text: str, name: str) -> None:
     assert name_in(text.encode()) == name
 
 

@@ -67,6 +67,8 @@ def test_what_belongs_together_is_one_thought(text: str, expected: list[str]) ->
          "## Ana\n- **Owner:** Ana\n- **Phone:** 555"),
         ("- **Owner:** Ana\n- **Phone:** 555\n- **Avatar:**\n  _(not chosen)_\n",
          "## Ana\n- **Owner:** Ana\n- **Phone:** 555"),
+        ("- **Owner:**\n  Ana\n- **Phone:**\n  555\n- **Avatar:**\n  _(not chosen)_\n",
+         "## Ana\n- **Owner:** Ana\n- **Phone:** 555"),
         ("- **Owner:** Ana\n- **Phone:** TBD\n- **Town:** updating…\n", "**Owner:** Ana"),
         (f"{SHIPPED}\n\n- **Owner:** Ana\n- **Phone:** 555\n",
          "- **Owner:** Ana\n- **Phone:** 555"),

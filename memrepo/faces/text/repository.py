@@ -266,7 +266,8 @@ def sources(request: standing.SourcesRequest, result: standing.SourceList, colou
             f"{silent} statements ({share} %) are in files of kinds that never become memories"
         )
     lines += _search_only(result.searched)
-    lines.append('to change a kind: [sources] kinds = ["PATTERN = KIND"] in memrepo.toml')
+    lines.append('to change a kind: [sources] kinds = ["PATTERN = KIND"] in memrepo.toml;')
+    lines.append("what is read already follows with `memrepo run --mode reconciliation`")
     return "\n".join(lines)
 
 

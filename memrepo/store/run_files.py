@@ -2,7 +2,8 @@
 
 A retrieval or the start of a session waits in a file, the buffer. A run closes the buffer into a
 segment, and its manifest has the segments that no earlier manifest has, so they travel with the
-history. A segment is counted once by its name.
+history. A segment is counted once by its name: its number in this clone, and a hash of its content,
+since the name is in a commit, and equal input gives equal commits in any folder at any time.
 
 Each answer of a judge is on disk before the next question is sent, so a killed process loses only
 the current question. A run that completes removes the answers that it used.
@@ -30,7 +31,7 @@ from urllib.parse import unquote
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.ids import digest
+from memrepo.core.ids import blob_id, digest
 from memrepo.core.judge import Usage
 from memrepo.core.manifest import Accesses, Event, fold, united
 from memrepo.core.memory import Memory
@@ -90,12 +91,13 @@ class Ledger:
 
     def _close(self) -> None:
         with suppress(FileNotFoundError):  # another process has just closed it
-            last = max((int(path.stem[5:]) for path in self._closed()), default=0)
-            (self.folder / BUFFER).rename(self.folder / f"used-{last + 1:08d}.jsonl")
+            last = max((int(path.stem[5:13]) for path in self._closed()), default=0)
+            name = f"{last + 1:08d}-{blob_id((self.folder / BUFFER).read_bytes())[:16]}"
+            (self.folder / BUFFER).rename(self.folder / f"used-{name}.jsonl")
             keep_newest(self.folder, "used-*.jsonl", KEPT)
 
     def _closed(self) -> list[Path]:
-        return sorted(self.folder.glob("used-*.jsonl"))
+        return sorted(self.folder.glob("used-*-*.jsonl"))
 
     def unrecorded(self) -> dict[str, object]:
         """Return {name: segment} of the closed segments that no manifest at HEAD has, as JSON."""
@@ -103,9 +105,7 @@ class Ledger:
         return {name: msgspec.to_builtins(segment) for name, segment in found.items()}
 
     def _waiting(self, known: set[str]) -> dict[str, Accesses]:
-        from memrepo.store.settings import clone_id
-
-        names = {f"{clone_id(self._store.repo)}/{path.stem[5:]}": path for path in self._closed()}
+        names = {path.stem[5:]: path for path in self._closed()}
         return {name: _read_events(path) for name, path in names.items() if name not in known}
 
     def accesses(self) -> Accesses:

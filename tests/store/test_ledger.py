@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -65,6 +66,19 @@ def test_a_retrieval_counts_before_a_run_records_it_and_once_after(repo: Path) -
     assert_sound(repo)
 
 
+def test_equal_retrievals_give_equal_commits_in_two_folders(repo: Path, tmp_path: Path) -> None:
+    shutil.copytree(repo.parent, tmp_path / "elsewhere", symlinks=True)
+    other = tmp_path / "elsewhere" / repo.name
+    tips = set()
+    for one in (repo, other):
+        land(one, 1)
+        done(one, "show", min(memories(one)))
+        land(one, 2)
+        assert len(recorded(one)) == 1
+        tips.add(hubs.tip(one))
+    assert len(tips) == 1
+
+
 def test_a_segment_in_two_manifests_counts_once(repo: Path) -> None:
     with opened(repo) as ledger:
         ledger.record([event(1)])
@@ -121,9 +135,10 @@ def test_retrievals_of_both_clones_arrive_with_the_runs(tmp_path: Path) -> None:
     one, other = hubs.begin(tmp_path, "one", "other")
     id_ = min(memories(one))
     for minute, repo in enumerate((one, other), start=1):
-        done(repo, "show", id_)
+        now = format_time(parse_time(NOW) + timedelta(minutes=minute))
+        done(repo, "show", id_, now=now)
         hubs.tell(repo)
-        done(repo, "run", now=format_time(parse_time(NOW) + timedelta(minutes=minute)))
+        done(repo, "run", now=now)
     for minute, repo in enumerate((one, other, one), start=10):
         done(repo, "sync", now=format_time(parse_time(NOW) + timedelta(minutes=minute)))
     assert total(one, id_) == total(other, id_) == 2

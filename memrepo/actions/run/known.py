@@ -57,8 +57,8 @@ from memrepo.read.intake import Reader
 _Value = TypeVar("_Value")
 REVERTED = "reverted-left-out"
 """The rule of the warning about changes that a person reverted or discarded before."""
-REFUSED_LENGTH = 60
-"""The characters of a text that the warning of what was reverted quotes."""
+MAX_REFUSED, REFUSED_LENGTH = 5, 60
+"""The most texts that the warning of what was reverted quotes, and the characters of each."""
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 Marks = Callable[[Memory], frozenset[Hashable]]
 """Return what identifies a memory, by one rule of `policies.claims`."""
@@ -362,7 +362,8 @@ class Known:
             first, *others = dict.fromkeys(ids)
             memory = self.memory(first)
             more = f" and {counted(len(others), 'other', 'others')}" if others else ""
-            text = f": {self._refused[first]}" if first in self._refused else ""
+            texts = [self._refused[id_] for id_ in (first, *others) if id_ in self._refused]
+            text = ": " * bool(texts) + ", ".join(texts[:MAX_REFUSED])
             yield Problem(
                 path=memory.path if memory else first,
                 rule=REVERTED,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import classic, configure, copied, done, files, memories, memrepo
+from driving import classic, configure, copied, done, files, git, memories, memrepo
 from seed_rows import DAY, HOUR, SECOND, START, assert_each_row_has_an_end, at, row
 
 CLEAR = ("migrating.md", "Differences from context-clear")
@@ -238,7 +239,8 @@ def nominated(repo: Path, *spans: timedelta, now: timedelta) -> list[str]:
 @row("three retrievals in seven days nominate a note", "default")
 def test_a_row_week(repo: Path) -> None:
     assert nominated(repo, DAY, 2 * DAY, now=3 * DAY) == []
-    assert nominated(repo, 3 * DAY, now=3 * DAY) == ["3 retrievals in 7 days"]
+    assert nominated(repo, 3 * DAY, now=7 * DAY) == ["3 retrievals in 7 days"]
+    assert nominated(repo, now=8 * DAY) == []
 
 
 @row("five retrievals in fourteen days nominate a note", "default")
@@ -246,6 +248,7 @@ def test_a_row_fortnight(repo: Path) -> None:
     spans = [DAY * n for n in (1, 3, 5, 9)]
     assert nominated(repo, *spans, now=13 * DAY) == []
     assert nominated(repo, 13 * DAY, now=14 * DAY) == ["5 retrievals in 14 days"]
+    assert nominated(repo, now=15 * DAY) == []
 
 
 @row("eight retrievals in all nominate a note", "default")
@@ -350,7 +353,7 @@ def test_a_row_refresh(repo: Path) -> None:
     for n in (1, 2, 3):
         retrieve(repo, n * DAY)
     found = done(repo, "session", "refresh", "--id", "second", now=at(3 * DAY + 4 * HOUR))
-    assert found["moves"]
+    assert (len(found["moves"]), note(repo).tier) == (1, "warm")
     assert [one["title"] for one in found["candidates"]] == ["Rudder and mast"]
     assert found["session"] == "second"
 
@@ -377,6 +380,10 @@ def layered(repo: Path, *words: str) -> Any:
 @row("a search goes from hot to forgotten and stops where it finds", "default")
 def test_a_row_order(layers: Path) -> None:
     assert tiers_of(layered(layers, "mast", "crane")) == ["hot"]
+    text = "Brandt takes cash for the crane."
+    done(layers, "add", text, "--type", "note", "--title", "Boom", now=at(16 * DAY))
+    done(layers, "run", now=at(20 * DAY))
+    assert tiers_of(layered(layers, "crane", "cash")) == ["warm"]
     assert tiers_of(layered(layers, "crane", "Friday")) == ["gist"]
     assert tiers_of(layered(layers, "crane", "Tuesday")) == ["forgotten"]
 
@@ -391,6 +398,8 @@ def test_a_row_words(layers: Path) -> None:
         answer = memrepo(layers, "search", "--layered", *words, now=at(20 * DAY))
         assert answer.exit == 2
         assert "expected 2 to 5" in answer.error["message"]
+    five = ("mast", "crane", "rudder", "insurance", "harbour")
+    assert tiers_of(layered(layers, *five)) == ["forgotten"]
 
 
 @row("more than three hits are not read: the words are to be narrowed", "default")
@@ -403,6 +412,7 @@ def test_a_row_too_many(layers: Path) -> None:
     )
     assert "more than 3" in found.out
     assert "narrower words" in found.out
+    assert "Night watch" not in found.out
 
 
 @row("a search that finds nothing says so, with three possible reasons", "default")
@@ -443,7 +453,9 @@ def test_a_row_by_score(layers: Path) -> None:
 @row("the agent's instructions name the signals that call for such a search", "default")
 def test_a_row_signals(repo: Path) -> None:
     said = memrepo(repo, "session", "snippet", as_json=False).out
-    assert "search --layered" in said
+    signals = ("talked about before", "agreed on", "notice yourself", "person says so")
+    below = said.partition("## When to search in layers")[2].partition("search --layered")[0]
+    assert [words for words in signals if words not in below] == []
 
 
 # -- the counter -----------------------------------------------------------------------------------
@@ -484,8 +496,12 @@ def test_a_row_created(repo: Path, tmp_path: Path) -> None:
 
 
 @row("everything is files: nothing but the folder is needed", "default")
-def test_a_row_files(repo: Path) -> None:
-    assert any(name.startswith("memories/notes/") for name in files(repo))
+def test_a_row_files(repo: Path, tmp_path: Path) -> None:
+    assert note(repo).path in files(repo)
+    git(tmp_path, "clone", "-q", "repo", "elsewhere")
+    shutil.rmtree(repo)
+    (hit,) = search(tmp_path / "elsewhere", HOUR, "mast", "crane")
+    assert (hit["tier"], hit["text"]) == ("hot", BODY.strip())
 
 
 @row("among gists a tag answers before the words of the text", "default")

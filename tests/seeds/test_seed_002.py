@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from driving import classic, configure, copied, done, git, memories, memrepo, subjects
-from seed_rows import DAY, HOUR, assert_each_row_has_an_end, at, row
+from seed_rows import DAY, HOUR, SECOND, assert_each_row_has_an_end, at, row
 
 LAYERED = ("migrating.md", "Differences from layered-memory-manager")
 TAG = re.compile(
@@ -158,6 +158,10 @@ def test_a_row_one_file(repo: Path) -> None:
 
 @row("types have the layers of the table", "default")
 def test_a_row_layer_of(repo: Path) -> None:
+    more = {"relationship": "user", "episode": "context", "commitment": "decisions"}
+    for type_, layer in more.items():
+        added = done(repo, "add", f"Of type {type_}.", "--type", type_)
+        assert added["path"].startswith(f"memories/{layer}/")
     assert {word: of(repo, word).layer for word in FACTS} == {
         "boiler": "knowledge",
         "rye": "preferences",
@@ -191,11 +195,12 @@ def test_a_row_three_sessions(repo: Path) -> None:
 
 @row("a session counts once, however often it asks", "default")
 def test_a_row_once(repo: Path) -> None:
-    use(repo, "boiler", "s0", HOUR, times=1)
-    use(repo, "keel", "s0", 2 * HOUR, times=1)
+    use(repo, "keel", "s0", HOUR)
+    use(repo, "boiler", "s1", 2 * HOUR, times=10)
     run(repo, 3 * HOUR)
     entry = hygiene(repo)["accessLog"][f"memory/{key(repo, 'keel').replace(':', '.md:')}"]
     assert (entry["accessCount"], entry["sessions"]) == (1, ["s0"])
+    assert bullets(repo)["boiler"]["reason"] == "1 sessions"
 
 
 @row("what is needed twice in one session is promoted", "default")
@@ -318,11 +323,11 @@ def test_a_row_page_edited(repo: Path) -> None:
 @row("the page has a cap of thirty bullets", "default")
 def test_a_row_cap(repo: Path) -> None:
     assert done(repo, "config", "hot.budget")["keys"][0]["default"] == 30
-    configure(repo, "hot.budget", "2")
-    for n, word in enumerate(("boiler", "rye", "keel")):
-        done(repo, "promote", of(repo, word).id, now=at(n * HOUR))
+    for n in range(31):
+        id_ = done(repo, "add", f"Berth{n} Pier{n} is free.")["id"]
+        done(repo, "promote", id_, now=at(n * SECOND))
     run(repo, 4 * HOUR)
-    assert len(bullets(repo)) == 2
+    assert set(bullets(repo)) == {f"Pier{n}" for n in range(1, 31)}
 
 
 @row("what was not used for longest is evicted first, then the oldest promotion", "default")
@@ -403,7 +408,9 @@ def test_a_row_demotion(repo: Path) -> None:
     assert of(repo, "boiler").body == FACTS["boiler"][0]
     assert bullets(repo) == {}
     (entry,) = hygiene(repo)["demotionLog"]
-    assert (entry["from"], entry["to"], entry["at"]) == ("L1", "L2", "2026-03-01")
+    name = f"memory/{key(repo, 'boiler').replace(':', '.md:')}"
+    assert (entry["entry"], entry["from"], entry["to"]) == (name, "L1", "L2")
+    assert (entry["at"], bool(entry["reason"])) == ("2026-03-01", True)
     assert hygiene(repo)["L1accessLog"] == {}
 
 
@@ -471,9 +478,11 @@ def test_a_row_forget(repo: Path) -> None:
 def test_a_row_keyword(repo: Path) -> None:
     for word in ("keel", "name", "rye"):
         done(repo, "promote", of(repo, word).id)
-    (said,) = ask(repo, "[[forget keyword:JARV]]")["applied"]
-    assert said["said"] == "took 1 memory off the first page"
-    assert set(bullets(repo)) == {"keel", "prefers"}
+    done(repo, "edit", of(repo, "rye").id, "--text", "Ines prefers oat bread.")
+    for word, rest in (("JARV", {"keel", "prefers"}), ("Rye-Bread", {"keel"})):
+        (said,) = ask(repo, f"[[forget keyword:{word}]]")["applied"]
+        assert said["said"] == "took 1 memory off the first page"
+        assert set(bullets(repo)) == rest
 
 
 @row("a directive restores from the archive with one access", "default")
@@ -549,6 +558,8 @@ def test_a_row_health(repo: Path) -> None:
 def test_a_row_archive(repo: Path) -> None:
     use(repo, "keel", "s0", 2 * DAY)
     configure(repo, "decay.ttl.stable", "never", now=at(3 * DAY))
+    run(repo, 30 * DAY - SECOND)
+    assert of(repo, "boiler").status == "active"
     run(repo, 30 * DAY)
     assert of(repo, "boiler").status == "archived"
     assert of(repo, "keel").status == "active"
@@ -601,8 +612,9 @@ def test_a_row_archive_place(repo: Path) -> None:
 @row("a search tells of archived memories that match", "default")
 def test_a_row_notice(repo: Path) -> None:
     done(repo, "archive", of(repo, "keel").id)
-    said = memrepo(repo, "search", "keel", "lead", as_json=False)
-    assert "archived" in said.out + said.err
+    for words, is_told in (("keel lead", True), ("boiler Moss", False)):
+        said = memrepo(repo, "search", *words.split(), as_json=False)
+        assert ("archived" in said.out + said.err) == is_told
 
 
 @row("what is archived for 180 days is listed for a person, and stays", "default")
@@ -618,6 +630,8 @@ def test_a_row_review(repo: Path) -> None:
 def test_a_row_pruned_log(repo: Path) -> None:
     hot(repo)
     done(repo, "pin", of(repo, "boiler").id, now=at(4 * HOUR))
+    run(repo, 180 * DAY)
+    assert len(hygiene(repo)["promotionLog"]) == 1
     run(repo, 181 * DAY)
     assert hygiene(repo)["promotionLog"] == []
     old = json.loads((repo / "memory" / "hygiene-log-2026-03.json").read_text())
@@ -627,8 +641,10 @@ def test_a_row_pruned_log(repo: Path) -> None:
 
 @row("a lost tracker is written again, with every count", "classic")
 def test_a_row_lost_tracker(repo: Path) -> None:
+    use(repo, "keel", "k", HOUR)
     hot(repo)
     before = hygiene(repo)
+    assert [one["accessCount"] for one in before["accessLog"].values()] == [1]
     (repo / "memory" / "hygiene.json").unlink()
     done(repo, "run", now=at(4 * HOUR))
     assert hygiene(repo) == before
@@ -660,8 +676,9 @@ def test_a_row_private(repo: Path) -> None:
 @row("the agent's instructions ask for a search before acting", "default")
 def test_a_row_instructions(repo: Path) -> None:
     said = memrepo(repo, "session", "snippet", as_json=False).out
-    assert "memrepo" in said
-    assert "before" in said.lower()
+    below = " ".join(said.partition("## Check yourself before you act")[2].split())
+    assert below.startswith("Before anything that changes the world")
+    assert "search in the same way for preferences and decisions" in below.partition("##")[0]
 
 
 @row("a template of the daily log is part of a new repository's package", "default")

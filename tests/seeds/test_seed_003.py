@@ -126,6 +126,7 @@ def classes(repo: Path, holds: Callable[[Memory], bool]) -> set[str]:
 def _lives(cls: str, classic: Path) -> None:
     ttl = LIVES[cls]
     assert shown(classic, of_class(classic, cls))["expires"] == at(ttl)
+    assert found(classic, cls, ttl * 0.75)
     derived = shown(classic, of_class(classic, cls), ttl + SECOND)
     assert derived["expired"]
     assert not found(classic, cls, ttl + SECOND)
@@ -230,13 +231,14 @@ def test_a_row_store(repo: Path) -> None:
         (("--predicate", "email"), "permanent"),
         (("--entity", "convention"), "permanent"),
         (("--subject", "decision"), "permanent"),
+        (("--entity", "birthday"), "permanent"),
         (("--predicate", "sprint"), "active"),
         (("--predicate", "temp"), "session"),
         (("--entity", "Vera"), "stable"),
     ):
         id_ = done(repo, "add", f"Larch it is, {' '.join(options)}.", *options)["id"]
         assert shown(repo, id_)["class"] == cls, options
-    assert done(repo, "health")["decay"]["classes"]["permanent"] == 3
+    assert done(repo, "health")["decay"]["classes"]["permanent"] == 4
 
 
 @row("A class that is given explicitly wins over the rules", "default")
@@ -291,9 +293,10 @@ def test_a_row_alive(own: Path) -> None:
 @row("A confirmation restores the time of a fact of any class", "default")
 def test_a_row_confirm(own: Path) -> None:
     later = timedelta(hours=2)
-    id_ = of_class(own, "ephemeral")
-    done(own, "confirm", id_, now=at(later))
-    assert shown(own, id_, later)["expires"] == at(later + LIVES["ephemeral"])
+    for cls, ttl in LIVES.items():
+        id_ = of_class(own, cls)
+        done(own, "confirm", id_, now=at(later))
+        assert shown(own, id_, later)["expires"] == at(later + ttl)
 
 
 # -- pruning -------------------------------------------------------------------------------------

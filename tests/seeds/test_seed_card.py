@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import LATER, configure, done, git, memories, memrepo, standing
+from driving import LATER, configure, done, git, head, memories, memrepo, standing
 from seed_rows import assert_each_row_has_an_end, row
 
 from memrepo.core.layout import AREAS
@@ -78,7 +78,7 @@ def test_a_row_types(card: Path) -> None:
         more = [f"parent: {B}", "chunk: 0"] if type_ == "chunk" else []
         problems = found(card, BORN, *more, type_=type_, layer=LAYER_OF_TYPE[type_])
         assert not problems.keys() - {"reference-lost"}, (type_, problems)
-    assert found(card, type_="opinion")
+    assert "frontmatter-value" in found(card, BORN, type_="opinion")
 
 
 @row("A tag is one word: letters, digits and ./:+#-_", "default")
@@ -121,21 +121,26 @@ def test_a_row_decay_class(card: Path) -> None:
     assert found(card, BORN, "decay: {class: short}") == {}
 
 
-@row("A commit with an unknown decay class or a bad tag is stopped by the hook", "default")
-def test_a_row_hook(card: Path) -> None:
-    path = card / "memories" / "knowledge" / "2026-03" / "gate-aaaaaa.md"
+@row("A commit with an unknown decay class is stopped by the hook, a bad tag repaired", "default")
+def test_a_row_hook(repo: Path) -> None:
+    path = repo / "memories" / "knowledge" / "2026-03" / "gate-aaaaaa.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    for line in ("decay: {class: forever}", "tags: [Bar Baz]"):
+    before = head(repo)
+    for line, is_stopped in (("decay: {class: forever}", True), ("tags: [Bar Baz]", False)):
         path.write_text(text(BORN, line), encoding="utf-8")
-        git(card, "add", str(path))
-        assert memrepo(card, "check", "--staged").exit == 1
-        git(card, "rm", "-qf", str(path))
+        git(repo, "add", str(path))
+        assert memrepo(repo, "check", "--staged").exit == 1
+        git(repo, "commit", "-qm", "by hand", check=False)
+        assert (head(repo) == before) == is_stopped
+    assert memories(repo)[A].tags == ("Bar-Baz",)
+    assert git(repo, "status", "--porcelain") == ""
 
 
 @row("An id is mem- and sixteen hexadecimal digits, and no two files have one", "default")
 def test_a_row_ids(card: Path) -> None:
     (known,) = memories(card)
-    assert found(card, BORN, id_="mem-12")
+    for id_ in ("mem-12", "MEM-aaaaaa0000000001", "mem-aaaaaa000000000g", f"{A}0"):
+        assert "frontmatter-value" in found(card, BORN, id_=id_), id_
     digits = known.removeprefix("mem-")[:6]
     problems = found(card, BORN, id_=known, name=f"other-{digits}.md")
     assert "memory-same-id" in problems
@@ -146,12 +151,13 @@ def test_a_row_file_name(card: Path) -> None:
     assert "memory-file-name" in found(card, BORN, name="gate-123456.md")
 
 
-@row("The path is layer, month and slug; a slug is of a-z, 0-9 and hyphens", "default")
+@row("The path is layer, month and slug; a slug is of letters, digits and hyphens", "default")
 def test_a_row_path(card: Path) -> None:
     (memory,) = memories(card).values()
     assert memory.path == f"memories/knowledge/2026-03/barn-{memory.id[4:10]}.md"
-    id_ = done(card, "add", "Žluťoučký kůň, 你好!", "--dry-run")["id"]
-    assert id_.startswith("mem-")
+    added = done(card, "add", "Žluťoučký (kůň) 2_3, 你好!", "--dry-run")
+    slug = f"žluťoučký-kůň-2-3-你好-{added['id'][4:10]}"
+    assert added["path"] == f"memories/knowledge/2026-03/{slug}.md"
 
 
 @row("Notes lie in the layer notes, and nothing else does", "default")
@@ -163,17 +169,16 @@ def test_a_row_layers(card: Path) -> None:
 
 @row("Status is one of active, superseded, archived and forgotten", "default")
 def test_a_row_status(card: Path) -> None:
-    for status in ("archived", "superseded", "forgotten"):
-        assert "field-value" not in found(card, BORN, f"status: {status}")
-    assert found(card, BORN, "status: gone")
+    for status in ("active", "archived", "superseded", "forgotten"):
+        assert "frontmatter-value" not in found(card, BORN, f"status: {status}")
+    assert "frontmatter-value" in found(card, BORN, "status: gone")
 
 
 @row("Standing is one of six words", "default")
 def test_a_row_standing(card: Path) -> None:
-    words = ("contested", "unresolved", "stale", "retire_candidate", "probable_duplicate")
-    for word in words:
-        assert found(card, BORN, f"standing: {word}") == {}
-    assert found(card, BORN, "standing: doubtful")
+    words = "resolved contested unresolved stale retire_candidate probable_duplicate".split()
+    assert [word for word in words if found(card, BORN, f"standing: {word}")] == []
+    assert "frontmatter-value" in found(card, BORN, "standing: doubtful")
 
 
 @row("Confidence and the strength of a link are from 0 to 1", "default")
@@ -239,10 +244,13 @@ def test_a_row_foreign(repo: Path) -> None:
 
 
 @row("Words that YAML turns into other values stay as they are written", "default")
-def test_a_row_yaml(card: Path) -> None:
+def test_a_row_yaml(card: Path, repo: Path) -> None:
     assert found(card, BORN, "subject: no", "predicate: 1.10", "object: 2026-02-07") == {}
-    id_ = done(card, "add", "The answer is no.", "--object", "no", "--dry-run")["id"]
-    assert id_
+    given = ("--subject", "no", "--predicate", "1.10", "--object", "2026-02-07")
+    id_ = done(repo, "add", "The answer is no.", *given)["id"]
+    done(repo, "pin", id_)
+    memory = memories(repo)[id_]
+    assert (memory.subject, memory.predicate, memory.object) == ("no", "1.10", "2026-02-07")
 
 
 @row("A key stands once, and a header is one mapping", "default")
@@ -280,10 +288,11 @@ def test_a_row_reword(repo: Path) -> None:
 
 @row("A scope names a user, project or agent, and recall heeds it", "default")
 def test_a_row_scope(repo: Path) -> None:
-    done(repo, "add", "The lantern is lit.", "--scope", "project:farm")
     args = ("search", "lantern", "--no-touch", "--scope")
-    assert done(repo, *args, "project:farm")["hits"]
-    assert not done(repo, *args, "project:mill")["hits"]
+    for kind in ("user", "project", "agent"):
+        id_ = done(repo, "add", f"The lantern of the {kind} is lit.", "--scope", f"{kind}:a")["id"]
+        assert [hit["id"] for hit in done(repo, *args, f"{kind}:a")["hits"]] == [id_]
+        assert not done(repo, *args, f"{kind}:b")["hits"]
 
 
 @row("A chunk names its parent and its index", "default")

@@ -32,7 +32,7 @@ from memrepo.actions.landing import (
     write,
 )
 from memrepo.actions.past import NoSuchRun, find_removed, landing_of
-from memrepo.actions.pending import all_waiting
+from memrepo.actions.pending import DECIDED, all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, count_retrieval, find
 from memrepo.actions.run.gather import CLAIMED
 from memrepo.actions.work import DryRun, Reason, VerbResult, Work, option
@@ -134,6 +134,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Memories reverted in addition to the named ones, because they share a supersession."""
     reads_again: bool = False
     """Whether the next run reads the input of the reverted run again."""
+    waited: bool = False
+    """Whether this was the decision about a run that waited for review."""
     undone: UndoneCommit | msgspec.UnsetType = msgspec.UNSET
     """What `undo` chose to revert."""
 
@@ -177,7 +179,8 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     return replace(
         found,
         commits=(_commit(work, wanted, undone),),
-        reads_again=bool(wanted.target.landed) and not wanted.only,
+        reads_again=bool(target.landed) and not wanted.only,
+        waited=not wanted.only and f"{DECIDED}{target.run}" in work.store.repo.refs_below(DECIDED),
         notices=tuple(work.store.notices),
     )
 

@@ -43,6 +43,7 @@ from memrepo.actions.run.decide import EDITED
 from memrepo.actions.run.record import Result as RunResult
 from memrepo.actions.run.record import last_record
 from memrepo.actions.session import MAX_TOKENS, context
+from memrepo.actions.takeback import Result as Reverted
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work, checked
 from memrepo.core.errors import Exit, MemrepoError, Problem, UsageError
@@ -52,6 +53,7 @@ from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, without_secrets
 from memrepo.faces.text import text_of
+from memrepo.faces.text.changes import about_run
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import contesting, is_retired
 from memrepo.store.settings import person
@@ -247,6 +249,8 @@ def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str,
         case _, "held":
             is_accepted = any(one.run == last.run for one in work.landed())
             decided = f"was {'accepted' if is_accepted else 'discarded'}"
+            if not work.tree.files.id_of(work.tree.layout.manifest(last.run)):
+                decided = "is not in effect: the decision about it was reverted"
             what = "waits for you, below" if found.waiting else decided
             return f"The last run{when} {what}.", False
         case "run_skipped", _:
@@ -812,6 +816,8 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     outcome = _REMOVALS.get(verb, "") if line[0] == REMOVALS else deed.outcome
     is_own = is_refused or "undo" in named or not outcome
     message = text.partition("\n")[0] if is_own else outcome
+    if isinstance(answer, Reverted) and (lines := about_run(answer)):
+        message = " ".join(("Reverted.", *map(_sentence_of, lines), "What came later stays."))
     message, command = concealed([message, f"memrepo {verb} {shlex.join(line)}\n{text}"])
     made = getattr(answer, "commits", None) or (getattr(answer, "commit", ""),)
     commit = "" if is_refused or verb == "revert" else made[-1]

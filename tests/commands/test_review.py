@@ -126,6 +126,25 @@ def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Pat
     assert_sound(servers)
 
 
+@pytest.mark.parametrize(
+    ("verb", "later"),
+    [("accept", "proposes again is left out"), ("discard", "proposes its changes")],
+)
+def test_an_undone_decision_says_that_the_run_does_not_wait_again(
+    servers: Path, verb: str, later: str
+) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", [*LINES[:10], "- A new fact of the archive."])
+    run(servers, "--mode", "reconciliation")
+    done(servers, verb, now=MUCH_LATER)
+    shown = memrepo(servers, "undo", now=MUCH_LATER, as_json=False)
+    assert "the run does not wait again" in shown.out
+    assert later in shown.out
+    status, again = run(servers, "--mode", "reconciliation", now="2026-03-01T11:40:00Z")
+    assert (status == 3) is (verb == "discard"), again
+    assert done(servers, "pin", next(iter(memories(servers))), now=MUCH_LATER)
+    assert "does not wait" not in memrepo(servers, "undo", now=MUCH_LATER, as_json=False).out
+
+
 def test_a_reconciliation_that_would_change_something_waits(servers: Path) -> None:
     id_ = next(i for i, m in memories(servers).items() if "Lisbon" in m.body)
     done(servers, "edit", id_, "--text", "The operator lives in Porto.")

@@ -751,10 +751,17 @@ def test_a_button_undoes_what_a_form_did(client: TestClient, repo: Path, deed: s
     target = re.findall(r'name="target" value="([0-9a-f]{40})"', page)
     assert "Undo this" in page
     seen = text(post(client, deed="revert", back="morning", target=target[0]).text)
-    assert "Reverted: it is as it was before" in seen
+    assert ("Reverted: it is as it was before" in seen) is (deed not in ("accept", "discard"))
     assert "Undo this" not in seen
     assert git(repo, "rev-parse", "HEAD:memories") == tree
     assert_sound(repo)
+    if deed in ("accept", "discard"):
+        assert "The run does not wait again" in seen
+        assert "was accepted" not in seen
+        assert "was discarded" not in seen
+        assert "is not in effect: the decision about it was reverted." in seen
+        left = "what it proposes again is left out"
+        assert (left if deed == "accept" else "reconciliation proposes its changes") in seen
     if deed == "discard":
         again = memrepo(repo, "run", "--mode", "reconciliation", now=MORNING)
         assert again.exit == 3, "it is proposed again"

@@ -417,11 +417,21 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
         lines.append(f"  {work.kind:<14} {work.memory}  {work.path}{on}")
     if result.together:
         lines.append(f"also reverted, because decided together: {', '.join(result.together)}")
+    return "\n".join((*lines, *about_run(result)))
+
+
+def about_run(result: reverting.Result) -> list[str]:
+    """Return what becomes of a run after its landing, or the decision about it, was reverted."""
+    lines = ["the run does not wait again"] if result.waited and result.reads_again else []
     if result.reads_again:
-        lines.append(
-            "the next run reads the reverted input again; what it proposes again is left out"
+        again = "the next run reads the reverted input again; what it proposes again is left out"
+        lines.append(again)
+    elif result.waited:
+        later = (
+            "the next reconciliation proposes its changes for review, an ordinary run lands them"
         )
-    return "\n".join(lines)
+        lines.append(f"the run does not wait again: {later}")
+    return lines
 
 
 def undo(request: object, result: reverting.Result, colour: bool) -> str:

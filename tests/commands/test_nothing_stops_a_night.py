@@ -99,10 +99,10 @@ def test_a_reader_that_fails_on_one_file_leaves_out_that_file(
 ) -> None:
     scan = intake.scan
 
-    def failing(name: str, data: bytes) -> intake.Scan:
+    def failing(name: str, data: bytes, known: tuple[str, ...] = ()) -> intake.Scan:
         if b"lathe" in data:
             raise ValueError("no such luck")
-        return scan(name, data)
+        return scan(name, data, known)
 
     (notes / "MEMORY.md").write_text(f"# Memory\n\n{LINE}- The lathe stands in bay four.\n")
     (notes / "memory" / "other.md").write_text("- Mia prefers Figma to Sketch.\n")

@@ -256,23 +256,23 @@ def test_a_row_missing(sitting: Sitting) -> None:
     assert "it was not verified" in asked["data"]
 
 
-@row("a bare JSON object is read directly", "default")
-def test_a_row_direct(sitting: Sitting) -> None:
-    assert sitting.answer(sitting.reading())["question"]["kind"] == "verify"
+READ = {
+    "a bare JSON object is read directly": ("{}",),
+    "a fenced answer is read, with or without a language": ("```json\n{}\n```", "```\n{}\n```"),
+    "prose before, after and around the object is read past": (
+        *("Sure! {}", "{}\nThat is all.", "So:\n```json\n{}\n```\nDone."),
+    ),
+}
+for _promise, _forms in READ.items():
 
+    def _read(sitting: Sitting, forms: tuple[str, ...] = _forms) -> None:
+        for form in forms:
+            found = sitting.answer(form.replace("{}", sitting.reading()))
+            assert found["question"]["kind"] == "verify", form
 
-@row("a fenced answer is read, with or without a language", "default")
-@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```"])
-def test_a_row_fence(sitting: Sitting, fence: str) -> None:
-    found = sitting.answer(fence.replace("{}", sitting.reading()))
-    assert found["question"]["kind"] == "verify"
-
-
-@row("prose before, after and around the object is read past", "default")
-@pytest.mark.parametrize("prose", ["Sure! {}", "{}\nThat is all.", "So:\n```json\n{}\n```\nDone."])
-def test_a_row_prose(sitting: Sitting, prose: str) -> None:
-    found = sitting.answer(prose.replace("{}", sitting.reading()))
-    assert found["question"]["kind"] == "verify"
+    setattr(
+        sys.modules[__name__], f"test_a_row_read_{len(_forms)}", row(_promise, "default")(_read)
+    )
 
 
 @row("an empty answer, or one of blanks, is refused at once", "default")

@@ -64,22 +64,19 @@ def retrieve(repo: Path, span: timedelta) -> None:
 # -- the clocks ------------------------------------------------------------------------------------
 
 
-@row("a note is hot for three hours", "default")
-def test_a_row_hot(repo: Path) -> None:
-    assert tier(repo, 3 * HOUR - SECOND) == "hot"
-    assert tier(repo, 3 * HOUR) == "warm"
+CLOCKS = {
+    "a note is hot for three hours": (3 * HOUR - SECOND, "hot", "warm"),
+    "a note is warm for seven days": (7 * DAY - SECOND, "warm", "gist"),
+    "a note that nobody asked for in more than fourteen days is forgotten": (
+        *(14 * DAY, "gist", "forgotten"),
+    ),
+}
+for _promise, (_last, _before, _after) in CLOCKS.items():
 
+    def _clock(repo: Path, last: Any = _last, names: Any = (_before, _after)) -> None:
+        assert (tier(repo, last), tier(repo, last + SECOND)) == names
 
-@row("a note is warm for seven days", "default")
-def test_a_row_warm(repo: Path) -> None:
-    assert tier(repo, 7 * DAY - SECOND) == "warm"
-    assert tier(repo, 7 * DAY) == "gist"
-
-
-@row("a note that nobody asked for in more than fourteen days is forgotten", "default")
-def test_a_row_forgotten(repo: Path) -> None:
-    assert tier(repo, 14 * DAY) == "gist"
-    assert tier(repo, 14 * DAY + SECOND) == "forgotten"
+    setattr(sys.modules[__name__], f"test_a_row_{_before}_ends", row(_promise, "default")(_clock))
 
 
 @row("a forgotten note is deleted after thirty days in the classic profile", "classic")

@@ -172,7 +172,7 @@ def merge_memory(
     body = merge_text(origin.body, older.body, newer.body)
     if any(_edits_forgotten(base, *sides) for sides in ((older, newer), (newer, older))):
         fields.pop("status")
-    if base and older.status != newer.status and _both_settle_mark(base, older, newer):
+    if base and _differ_about_mark(base, older, newer):
         fields = {k: v for k, v in fields.items() if k not in ("status", "archived_at")}
         fields["standing"] = base.standing
     memory = Memory.of(
@@ -185,13 +185,15 @@ def merge_memory(
     return memory, (*lost, *["body"] * body.overlap)
 
 
-def _both_settle_mark(base: Memory, *sides: Memory) -> bool:
-    """Return whether two people decided about an active memory that is marked for removal.
+def _differ_about_mark(base: Memory, *sides: Memory) -> bool:
+    """Return whether of a memory marked for removal one side was archived, and one stays active.
 
-    If they differ, it stays marked, and both are asked again.
+    It stays marked, and both are asked again. What was replaced or forgotten stays so.
     """
     mark = ("active", "retire_candidate")
-    return (base.status, base.standing) == mark not in [(one.status, one.standing) for one in sides]
+    states = [(one.status, one.standing) for one in sides]
+    is_decided = (base.status, base.standing) == mark not in states
+    return is_decided and {status for status, _ in states} == {"active", "archived"}
 
 
 def _edits_forgotten(base: Memory | None, gone: Memory, edited: Memory) -> bool:

@@ -333,3 +333,23 @@ def test_the_scope_of_one_project_is_not_that_of_the_folder_of_a_clone(
     assert scopes["Production is karl."] == "project:ada"
     assert not scopes["The site uses Svelte."]
     assert not scopes["The port is 80."]
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [(["supersede", "{}", "Production is olga."], "superseded"), (["forget", "{}"], "forgotten")],
+)
+def test_what_ended_otherwise_is_not_brought_back_by_one_who_keeps_the_mark(
+    team: tuple[Path, Path], words: list[str], status: str
+) -> None:
+    ada, _ = team
+    (ada.parent / "Ada/MEMORY.md").unlink()
+    done(ada, "run", now=NEXT_DAY)
+    (id_,) = [m.id for m in memories(ada).values() if "karl" in m.body]
+    done(ada, "sync", now=NEXT_DAY)
+    other = hubs.clone(ada.parent, "cleo")
+    done(ada, *(word.format(id_) for word in words), now="2026-03-02T11:00:00Z")
+    done(other, "confirm", id_, now="2026-03-02T12:00:00Z")
+    hubs.converge(ada, other, now="2026-03-02T13:00:00Z")
+    assert memories(ada)[id_].status == status
+    assert done(ada, "check")["problems"] == []

@@ -157,9 +157,11 @@ def _night(
     runs = () if failed else (day or effective[:1])[:MAX_RUNS]
     landed, left, unread = list[NightRow](), list[NightRow](), dict[str, NightRow]()
     by_hand = _by_hand(work, min([work.call.now - DAY, *(one.when for one in runs)]))
-    pairs = [*by_hand, *((change, "") for run in runs for change in _changes_of(work, run.run))]
+    pairs = [*((change, "") for run in runs for change in _changes_of(work, run.run)), *by_hand]
     claims = {unmarked(m.body) for m in (_shown_memory(one) for one, _ in pairs) if not m.is_note}
-    for one, who in sorted(pairs, key=lambda pair: _shown_memory(pair[0]).is_note):  # notes last
+    # What runs did comes before what was written by hand, and notes are last of each.
+    pairs.sort(key=lambda pair: (bool(pair[1]), _shown_memory(pair[0]).is_note))
+    for one, who in pairs:
         row = _night_row(one, who, claims)
         memory = work.tree.state().memories.get(_shown_memory(one).id)
         is_off = one.kind == "marked" or _left_page(one)
@@ -243,21 +245,27 @@ def _ran(work: Work, found: status.Result, last: RunResult | None) -> tuple[str,
     if last is None:
         return ("No run was made yet." if found.last_run is None else ""), False
     when = f" on {_when(last.finished, work)}" if last.finished else ""
+    day = [one for one in work.landed() if one.in_effect and work.call.now - one.when < DAY]
+    clock = f"{day[0].when.astimezone(work.config.zone):%H:%M}" if day else ""
+    night = f"Last night at {clock}: {day[0].subject.partition(': ')[2]}" if day else ""
     match last.event, last.status:
         case "run_failed", _:
             return f"The last run{when} failed: {last.why}. {last.fix}".strip(), True
+        case _, "held" if found.waiting:
+            kind = "full check" if last.mode == "reconciliation" else "run"
+            what = f"{night}; a {kind}" if night else f"A {kind}"
+            return f"{what}{when} waits for you, below.", False
         case _, "held":
             is_accepted = any(one.run == last.run for one in work.landed())
             decided = f"was {'accepted' if is_accepted else 'discarded'}"
             if not work.tree.files.id_of(work.tree.layout.manifest(last.run)):
                 decided = "is not in effect: the decision about it was reverted"
-            what = "waits for you, below" if found.waiting else decided
-            return f"The last run{when} {what}.", False
+            return f"The last run{when} {decided}.", False
         case "run_skipped", _:
             more = " What you see here is from the run before." if found.last_run else ""
             return f"The last run{when} found nothing new to read.{more}", False
         case _:
-            return f"The last run was{when}.", False
+            return f"{night or f'The last run was{when}'}.", False
 
 
 _CHANGES: Mapping[str, str] = {

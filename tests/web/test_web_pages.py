@@ -272,6 +272,20 @@ def test_what_people_wrote_themselves_came_last_night_too(client: TestClient, re
     assert "By Ben &amp; Okafor." in client.get(f"{HOME}morning").text
 
 
+def test_the_lead_tells_the_night_also_if_a_run_waits(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    repo = begun(tmp_path, "# Memory\n\n- The mill is on the Ourthe.\n", MORNING)
+    done(repo, "add", "The raft is in the barn.", now=MORNING)
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    assert re.search(r"Last night at \d\d:00: 1 new", seen)
+    assert seen.index("new The mill is") < seen.index("new The raft is"), "the night comes first"
+    (tmp_path / "ws/MEMORY.md").write_text("# Memory\n\n- The mill is on the Lesse.\n")
+    assert memrepo(repo, "run", "--mode", "reconciliation", now=MORNING).exit == 3
+    seen = text(client_of(repo).get(f"{HOME}morning").text)
+    assert re.search(r"at \d\d:00: 1 new[^;.]*; a full check on 2 Mar, \d\d:00 waits for you", seen)
+
+
 def test_a_line_of_a_log_that_is_a_memory_came_once(
     tmp_path: Path, client_of: Callable[..., TestClient]
 ) -> None:

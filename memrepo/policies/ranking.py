@@ -396,18 +396,21 @@ def rank(
     around: Around = lambda _: (0, 0),
     load: Load = lambda _: None,
     likeness: Mapping[int, float] | None = None,
+    whole: float = 0.0,
 ) -> list[Found]:
     """Return the `count` best hits for a question, best first. Ties are sorted by path.
 
     A memory has the score of its best paragraph. Without a moment, only the match with the question
-    counts. `likeness` has cosines by number.
+    counts. `likeness` has cosines by number. Meaning gets what the words of the best block leave
+    open of `whole`, the score of a text with all of them.
     """
     found = {block.number: block for block in blocks}
     lowered = 0.0 if question.of_assistant else weights.answers.assistant
     words = {n: b.words * (1 - lowered * (ASSISTANT in b.cues)) for n, b in found.items()}
     lent, replies = _lent(found, words, weights, around, load)
     found |= replies
-    top = max((words.get(n, 0.0) + lent.get(n, 0.0) for n in found), default=0.0) or 1.0
+    most = max((words.get(n, 0.0) + lent.get(n, 0.0) for n in found), default=0.0)
+    top = max(most, whole if likeness else 0.0) or 1.0
     words, lent = ({n: value / top for n, value in one.items()} for one in (words, lent))
     subject = _named_subject(question, found)
     closest = max((likeness or {}).values(), default=0.0) or 1.0
@@ -422,7 +425,8 @@ def rank(
             "date": weights.span * any(a <= block.day <= b for a, b in question.spans),
         }
         if likeness and n in likeness:
-            parts["meaning"] = weights.meaning * max(0.0, likeness[n]) / closest
+            left = weights.meaning * (1 - most / top)
+            parts["meaning"] = left * max(0.0, likeness[n]) / closest
         one = Found(block=block, score=sum(parts.values()), parts=parts)
         scored.append(_with_merits(one, weights, moment) if moment else one)
     scored.sort(key=lambda one: (one.score, -one.block.part))
@@ -598,10 +602,7 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             for form in (term, *self.question.terms[term]):
                 if form in self.holders:
                     word_of.setdefault(form, term)
-        rarity = {}
-        for term in asked:
-            count = self._count(term)
-            rarity[term] = math.log(1 + (self.size - count + 0.5) / (count + 0.5)) * (K1 + 1)
+        rarity = {term: self._rarity(term) * (K1 + 1) for term in asked}
         scored = []
         for block in blocks:
             head, terms = held[block.number]
@@ -614,6 +615,15 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             score = sum(rarity[term] * n / (n + base) for term, n in sorted(counts.items()))
             scored.append(replace(block, words=score))
         return scored
+
+    @property
+    def whole(self) -> float:
+        """Return the BM25 score of a text of average length with each word of the question."""
+        return math.fsum(map(self._rarity, self.question.terms))
+
+    def _rarity(self, term: str) -> float:
+        count = self._count(term)
+        return math.log(1 + (self.size - count + 0.5) / (count + 0.5))
 
     def _count(self, term: str) -> int:
         forms = (term, *self.question.terms[term])

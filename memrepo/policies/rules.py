@@ -432,7 +432,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     recency: Weight of age in a score, 0 to 1.
     """
 
-    meaning: Share = 0.6
+    meaning: Share = 1.0
     recency: Share = 0.2
     half_life: timedelta = timedelta(days=7)
     access: float = 0.1

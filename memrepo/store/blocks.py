@@ -111,8 +111,6 @@ Embedded = tuple[int, str, int]
 BATCH = 64
 NEAREST = 200
 """Maximum number of blocks found by meaning."""
-MIN_COSINE = 0.25
-"""Minimum cosine for a block found by meaning."""
 _TABLE = """CREATE TABLE IF NOT EXISTS vector
     (blob TEXT, part INTEGER, data BLOB, PRIMARY KEY (blob, part))"""
 
@@ -175,9 +173,7 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
             return {}
         array = np.frombuffer(b"".join(found.values()), np.float32).reshape(-1, self.embedder.dims)
         cosines = map(float, array @ self.embedder.vectors([question])[0])
-        by_number = dict(zip(found, cosines, strict=True))
-        best = sorted(by_number, key=lambda n: -by_number[n])[:NEAREST]
-        return {n: by_number[n] for n in best if by_number[n] >= MIN_COSINE}
+        return dict(sorted(zip(found, cosines, strict=True), key=lambda one: -one[1])[:NEAREST])
 
 
 Row = tuple[str | int | float | None, ...]

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 PAST = "past.sqlite3"
 MAX_PASSAGES = 5
 MIN_SHARE = 0.2
-"""Minimum share of the question, weighted by rarity, that a block of a source must contain."""
+"""Minimum share of the question, by rarity, in a block of a source that is not near in meaning."""
 MAX_CANDIDATES, MAX_DATED = 200, 100
 """Maximum number of blocks that are ranked: by their words, and by the days of a question."""
 COMPOUNDING = frozenset(("german", "dutch", "swedish", "norwegian", "danish", "finnish"))
@@ -163,8 +163,9 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if not question.terms:
                 return SearchResult(languages=languages)
             likeness: Mapping[int, float] = {}
-            if self.model is not no_model and weights.meaning:
-                likeness = self._likeness(queries, " ".join((text, *also)))
+            # Whoever asks in other words too has supplied what the model would add.
+            if self.model is not no_model and weights.meaning and not also:
+                likeness = self._likeness(queries, text)
             forms = {form for term, own in question.terms.items() for form in (term, *own)}
             corpus = Corpus(question=question, holders=queries.holders(forms), size=queries.size())
             blocks = queries.candidates(corpus, [*likeness])
@@ -173,6 +174,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 around=queries.around,
                 load=queries.load,
                 likeness=likeness,
+                whole=corpus.whole,
             )
             return _found(corpus, queries, best, likeness, languages)
 
@@ -339,8 +341,8 @@ def _found(
         held = corpus.held(own, terms, max(block.words, one.around.words if one.around else 0.0))
         if likeness.get(block.number, 0.0) >= ALIKE:
             held = Held(max(held.share, ENOUGH), True)
-        is_source = not block.id
-        if is_source and (held.share <= MIN_SHARE or passages == MAX_PASSAGES):
+        is_source, is_close = not block.id, block.number in likeness or held.share > MIN_SHARE
+        if is_source and (passages == MAX_PASSAGES or not is_close):
             continue
         passages += is_source
         parts = {name: round(value, 4) for name, value in one.parts.items()}

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from driving import LATER, NEXT_DAY, begin, configure, done, git, memories, memrepo
 
+from memrepo.actions.recall import recall
 from memrepo.actions.work import Call
 from memrepo.faces.mcp import TOOLS, answer
+from memrepo.store.blocks import Embedder
 
 TIME = datetime(2026, 3, 1, 11, tzinfo=UTC)
 CLUB = """\
@@ -439,3 +441,19 @@ def test_a_note_gives_way_to_the_memory_of_its_line_unless_it_answers_more(repo:
     assert types("bill", "regatta", "per", "month") == ["decision"]
     assert "note" in types("slipway", "crane", "volts", "regatta")
     assert types("--type", "note", "bill", "regatta") == ["note"]
+
+
+def test_a_passage_near_in_meaning_is_listed_without_a_word_of_the_question(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np = pytest.importorskip("numpy", reason="numpy comes with memrepo[dense]")
+
+    def vectors(texts: list[str]) -> Any:
+        return np.array([[1.0, 0.2 * ("Turku" in t or "?" in t)] for t in texts], np.float32)
+
+    small = Embedder(name="small", dims=2, vectors=vectors)
+    asked = "which Finnish harbour?"
+    monkeypatch.setattr(recall, "_model", lambda: None)
+    assert found(repo, asked) == []
+    monkeypatch.setattr(recall, "_model", lambda: small)
+    assert "Turku" in found(repo, asked)[0]["text"]

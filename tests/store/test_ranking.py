@@ -135,15 +135,24 @@ def test_a_long_text_is_found_by_its_best_chunk_and_is_one_hit(tmp_path: Path) -
 # -- likeness of meaning -------------------------------------------------------------------------
 
 
-def test_meaning_adds_its_share_and_brings_what_has_no_word() -> None:
+@pytest.mark.parametrize(
+    ("whole", "wanted"),
+    [
+        (1.0, [(1, 1.0), (2, 1.0)]),
+        (4.0, [(2, 0.55), (3, 0.6), (1, 0.25)]),
+    ],
+)
+def test_meaning_fills_what_words_leave_open_and_brings_what_has_no_word(
+    whole: float, wanted: list[tuple[int, float]]
+) -> None:
     blocks = [Block(number=n, path=f"{n}", id=f"{n}", words=(n < 3) * 1.0) for n in range(1, 5)]
-    cosines = {2: 0.4, 3: 0.8}
-    found = rank(question_of("pump"), blocks, 10, Weights(meaning=0.6), likeness=cosines)
-    assert [(one.block.number, round(one.score, 3)) for one in found] == [
-        (2, 1.3),
-        (1, 1.0),
-        (3, 0.6),
-    ]
+    found = rank(
+        *(question_of("pump"), blocks, 10, Weights(meaning=0.8)),
+        likeness={2: 0.1, 3: 0.2},
+        whole=whole,
+    )
+    order = [(one.block.number, round(one.score, 3)) for one in found]
+    assert order == sorted(wanted, key=lambda one: -one[1])
 
 
 def test_a_note_of_a_day_gets_less_than_its_block_and_a_claim_all_of_it() -> None:

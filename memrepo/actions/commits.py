@@ -28,7 +28,7 @@ from memrepo.core.manifest import Manifest, read_manifest
 from memrepo.merge import states
 from memrepo.store import history, settings
 from memrepo.store.database import NAME, damage_of
-from memrepo.store.git import Git
+from memrepo.store.git import Git, opened
 from memrepo.store.history import (
     GIT_REVERTS,
     changes,
@@ -54,7 +54,7 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
     stdin.
     """
     remote = given[0] if given else ""
-    with scenes.opened_git(work.call.where) as git:
+    with opened(work.call.where) as git:
         found: list[Problem] = []
         if old := history.purged_elsewhere(git):
             found.append(errors.problem("purged-elsewhere", "HEAD", commit=old[:10]))

@@ -25,7 +25,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import Op, op_of
 from memrepo.core.times import asked, parse_time
 from memrepo.merge.purging import MARK, NAME_MARK
-from memrepo.store.git import Git, seconds
+from memrepo.store.git import Git, replaced_commits, seconds
 from memrepo.store.objects import FILES
 
 if TYPE_CHECKING:
@@ -439,11 +439,11 @@ def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mappin
 # -- purges in other clones ----------------------------------------------------------------------
 
 
-def purged_elsewhere(git: Git, *tips: str) -> str:
+def purged_elsewhere(git: Repo, *tips: str) -> str:
     """Return a commit of HEAD that a purge in another clone replaced, or an empty string.
 
     The first commit that a purge rewrites keeps its parents, its times and its subject but for the
-    value, and shows more marks of purges. It is looked for in HEAD, in the given tips and in what
+    value, and has more marks of purges. It is looked for in HEAD, in the given tips and in what
     was fetched.
     """
     twins: dict[str, dict[str, str]] = {}
@@ -454,11 +454,10 @@ def purged_elsewhere(git: Git, *tips: str) -> str:
         commit, key, subject = row.split("|", 2)
         twins.setdefault(key, {})[commit] = subject
     for group in (group for group in twins.values() if len(group) > 1):
-        marks = {commit: _count_purged(git, commit) for commit in group}
         for old, new in permutations(group, 2):
             parts = map(re.escape, group[new].split(MARK))
             is_same = re.fullmatch(".*".join(parts), group[old]) is not None
-            if is_same and marks[old] < marks[new] and _is_ancestor(git, old):
+            if is_same and _is_replaced(git, old, new) and _is_ancestor(git, old):
                 return old
     return ""
 
@@ -466,10 +465,22 @@ def purged_elsewhere(git: Git, *tips: str) -> str:
 _PURGED = regex(rf"{MARK}|\b{NAME_MARK}-[0-9a-f]{{6}}")
 
 
-def _count_purged(git: Git, commit: str) -> int:
-    """Count the marks of purges in the names, the message and the changed lines of a commit."""
-    words = ("log", "-1", "-p", "-U0", "-m", "--no-renames", "--no-textconv", "--no-ext-diff")
-    return len(_PURGED.findall(git.call(*words, "--format=%an %ae %cn %ce%n%B", commit, "--")))
+def _is_replaced(git: Repo, old: str, new: str) -> bool:
+    """Return whether a purge in another clone made a commit of its twin.
+
+    It has more marks of purges, in files, names or message. If a value came back after a purge and
+    was purged again, both may have as many, and this clone knows whether the purge was its own.
+    """
+    words = ("diff", "-U0", "--no-renames", "--no-textconv", "--no-ext-diff", old, new, "--")
+    rows = git.call(*words).split("\n")
+    told = ("log", "-1", "--format=%an %ae %cn %ce%n%B")
+    counts = []
+    for sign, commit in (("-", old), ("+", new)):
+        texts = (git.call(*told, commit, "--"), *(row for row in rows if row.startswith(sign)))
+        counts.append(sum(len(_PURGED.findall(text)) for text in texts))
+    if counts[0] == counts[1] > 0:
+        return new not in replaced_commits(git)
+    return counts[0] < counts[1]
 
 
 def _is_ancestor(git: Git, commit: str) -> bool:

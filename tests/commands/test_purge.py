@@ -531,3 +531,34 @@ def test_a_memory_is_purged_by_its_slug_after_a_value_of_it_was(tmp_path: Path) 
         assert memrepo(repo, "purge", short).exit == 2
     done(repo, "purge", left.slug)
     assert [m.body for m in memories(repo).values()] == ["PURGED."]
+
+
+def test_a_second_purge_of_a_value_that_a_run_brought_back_is_known_elsewhere(
+    tmp_path: Path,
+) -> None:
+    hub, first, second = (tmp_path / name for name in ("hub.git", "first", "second"))
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(hub))
+    for repo, text in ((first, "The shop runs on Debian 12."), (second, f"It was {VALUE}.")):
+        (tmp_path / f"of-{repo.name}").mkdir()
+        (tmp_path / f"of-{repo.name}" / "MEMORY.md").write_text(f"# Memory\n- {text}\n")
+        if repo == second:
+            git(tmp_path, "clone", "-q", str(hub), repo.name)
+        done(tmp_path, "init", repo.name, "--from", f"of-{repo.name}")
+        if repo == first:
+            git(repo, "remote", "add", "origin", str(hub))
+        done(repo, "run")
+        done(repo, "sync")
+    purged(second)
+    done(second, "sync", now=LATER)
+    git(tmp_path, "clone", "-q", str(hub), "third")
+    done(tmp_path, "init", "third", "--from", "of-first")
+    done(second, "run", now=NEXT_DAY)  # its workspace still states the value
+    done(second, "sync", now=NEXT_DAY)
+    done(tmp_path / "third", "sync", now=NEXT_DAY)
+    purged(tmp_path / "third")
+    done(tmp_path / "third", "sync", now=NEXT_DAY)
+    for argv in (["sync"], ["sync", "--accept-rewritten"]):
+        answer = memrepo(second, *argv, now=NEXT_DAY)
+        assert (answer.exit, "bring the purged value back" in answer.error["message"]) == (3, True)
+    done(tmp_path / "third", "sync", now=NEXT_DAY)
+    assert VALUE not in git(hub, "log", "-p", "main")

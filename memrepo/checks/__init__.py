@@ -145,7 +145,8 @@ def _is_stale(bullet: str, memory: Memory, old: Memory | None) -> bool:
         return old.body != memory.body
     from memrepo.views.hot import condensed
 
-    return f" {condensed(memory)} " not in bullet  # it may have the name of a person before it
+    before, found, _ = bullet.partition(f" {condensed(memory)} ")
+    return not (found and (before == "-" or before.endswith(":")))  # the name of a person
 
 
 def find_edited_pages(scene: Scene) -> Iterator[Problem]:

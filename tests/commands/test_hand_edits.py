@@ -88,3 +88,15 @@ def test_a_short_correction_gets_no_twin_from_another_file_with_the_old_line(
     done(repo, "run", now=NEXT_DAY)
     found = [m.body for m in memories(repo).values() if not m.is_note]
     assert found == ["We keep the bike."]
+
+
+def test_check_names_a_bullet_whose_memory_lost_its_first_words(tmp_path: Path) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws/MEMORY.md").write_text("# Memory\n\n- Never deploy on Fridays after lunch.\n")
+    repo = begin(tmp_path, tmp_path / "ws")
+    assert done(repo, "check")["problems"] == []
+    (memory,) = (m for m in memories(repo).values() if not m.is_note)
+    path = repo / memory.path
+    path.write_text(path.read_text().replace(memory.body, "deploy on Fridays after lunch."))
+    git(repo, "commit", "-qam", "mine", "--no-verify")
+    assert [p["rule"] for p in done(repo, "check")["problems"]] == ["hot-stale"]

@@ -780,6 +780,9 @@ _DEEDS: Mapping[str, Deed] = {
     "forget": Deed(
         "Forgotten: search no longer finds it. `memrepo restore` brings it back.", ("id", "reason")
     ),
+    "archive": Deed(
+        "Archived: search no longer finds it. `memrepo restore` brings it back.", ("id",)
+    ),
     "reject": Deed("Rejected for good: it does not come back.", ("id", "reason", "undo")),
     "confirm": Deed("Confirmed: you marked it as right.", ("id",)),
     "restore": Deed("Restored: search finds it again.", ("id",)),

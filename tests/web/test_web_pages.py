@@ -355,9 +355,18 @@ def test_marked_memories_have_one_word_and_the_buttons_say_what_they_do(
     seen = text(client.get(f"{HOME}morning").text)
     assert f"{len(marked)} memories are marked for removal" in seen
     left = seen[seen.index("What left") : seen.index("marked for removal The lines")]
-    assert f"{len(marked)} lines are no longer read first by the agent until you decide:" in left
-    assert "marked Lamps: The red lamp is on shelf 0." in left
+    assert f"{len(marked)} lines are no longer read first by the agent until you decide" in left
+    assert "red lamp" not in left, "it is listed once, where it is decided"
     assert "Nothing left." not in seen
+    page, head = client.get(f"{HOME}morning").text, git(repo, "rev-parse", "HEAD").strip()
+    assert "Archive all 2? Search no longer finds them." in unescape(page)
+    one = page.partition('id="marked"')[2].partition(marked[0])[2].partition("</li>")[0]
+    assert forms(one) == {"confirm", "archive"}
+    post(client, deed="archive", id=marked[0], back="morning")
+    assert memories(repo)[marked[0]].status == "archived"
+    post(client, deed="confirm", id=marked[1], back="morning")
+    assert "marked for removal The lines" not in text(client.get(f"{HOME}morning").text)
+    git(repo, "reset", "-q", "--hard", head)
     answer = post(client, deed="accept", run="removals", back="morning")
     assert said(answer.text).startswith("Archived: search no longer finds them.")
     assert "until you decide" not in text(answer.text)

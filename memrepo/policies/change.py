@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +22,6 @@ from msgspec.structs import replace
 from memrepo.core.memory import CLAIM_TYPES, Memory, Source
 from memrepo.policies.claims import INACTIVE_STANDINGS
 from memrepo.policies.phrases import (
-    Clause,
     Reading,
     Replaced,
     are_near,
@@ -52,16 +50,14 @@ class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `stated` is true if the newer statement names what has ended, and `is_next` if it only continues
     the older one. Otherwise it has another value for the same key. `is_event` is true if both
-    statements may report events that were true on their days. `is_open` is true if only a person
-    can decide, as it ends a part. `newer` and `is_certain` say which one is newer, and whether
-    nobody needs to check that.
+    statements may report events that were true on their days. `newer` and `is_certain` say which
+    one is newer, and whether nobody needs to check that.
     """
 
     reason: str
     stated: bool = False
     is_next: bool = False
     is_event: bool = False
-    is_open: bool = False
     newer: Newer = "unknown"
     is_certain: bool = False
 
@@ -72,15 +68,12 @@ def change_of(old: Memory, new: Memory, *, together: bool = False) -> StatementC
     `together` is true if both are lines of one version of a file. Such lines only change each other
     if one states that the other has ended.
     """
-    if _replaces_file(new, old) and not _replaces_file(old, new):
-        reason = "it says that it replaces that file"
-        return StatementChange(reason=reason, stated=True, is_certain=True)
     one, two = read(stated_in(old)), read(stated_in(new))
     if one.is_open or two.is_open or one.words == two.words:
         return None
     if found := _change_that_ends(one, two, is_near=are_near(old.context, new.context)):
         return found
-    if together or one.is_over:
+    if together or one.ended:
         return None
     is_event = not all(map(patterns().sentences["decision"].search, (old.body, new.body)))
     is_same = not (old.subject and new.subject) or old.subject == new.subject
@@ -97,52 +90,20 @@ def stated_in(memory: Memory) -> str:
     return memory.body.partition("\n\n")[0] if memory.first[1] == 1 else memory.body
 
 
-_REPLACED = re.compile(r"[\s:*_]*(?:\w{1,2} )?(?:\[\[|\[[^\]\n]*\]\()(?P<name>[^\]\n|#)]+)")
-"""What a file replaces: `[[name]]` or `[text](name.md)`, with the marks before it."""
-_SENTENCE = re.compile(r"(?:^|[\n.!?。！？])[\s*_-]*")
-
-
-def _replaces_file(new: Memory, old: Memory) -> bool:
-    """Return whether a sentence of a memory's file says that it replaces another, linked file."""
-    (file, line), (other, first) = old.first, new.first
-    if (line, first) != (1, 1) or file == other or ("](" not in new.body and "[[" not in new.body):
-        return False
-    names = {_spelled(name) for name in (file, old.context.rpartition(" › ")[2])}
-    for start in _SENTENCE.finditer(new.body):
-        verb = patterns().sentences["replaces"].match(new.body[start.end() :])
-        link = _REPLACED.match(new.body, start.end() + verb.end()) if verb else None
-        if link is not None and names & {_spelled(link["name"]), ""}:
-            folder = posixpath.dirname(link["name"])
-            return posixpath.dirname(file).endswith(folder)
-    return False
-
-
-def _spelled(name: str) -> str:
-    """Return a file's name or path in the form in which links and headings are compared."""
-    return re.sub(r"[\W_]+", " ", name.rpartition("/")[2].removesuffix(".md")).strip().lower()
-
-
 def _change_that_ends(one: Reading, two: Reading, *, is_near: bool) -> StatementChange | None:
     """Return the change if the newer statement ends or replaces what the older one states.
 
-    If it ends one clause of several, a person decides what is left of the others.
+    What ends a part of it ends nothing: who reads both sees what is left.
     """
-
-    def ends(over: Clause, old: Clause) -> bool:
-        shared, times = over.content & old.content, over.times & one.times
-        is_whole = over.content <= old.content and len(shared) >= MIN_COVER * len(old.content)
-        is_whole &= times == over.times or not one.times
-        is_named = is_near or len(shared) > 2 or not shared.isdisjoint(one.names | two.names)
+    known, fewest = one.content, MIN_COVER * len(one.content)
+    for over in () if one.ended else two.ended:
+        is_whole = over.content == known or (fewest <= len(over.content) and not one.is_several)
+        is_whole &= over.content <= known and (over.times <= one.times or not one.times)
+        is_named = is_near or len(over.content) > 2 or over.content & (one.names | two.names)
         # Who states that it is not so agrees with who states that it is over.
-        is_alike = is_named and over.is_negated == old.is_negated
-        return is_whole and is_alike and len(shared | times) > 1
-
-    ended = () if one.is_over else [part for part in two.parts if part.is_over]
-    if any(ends(over, part) for over in ended for part in one.parts):
-        left = (one.content | one.times) - two.content - two.times
-        is_several = one.is_list or sum(bool(clause.content) for clause in one.clauses) > 1
-        reason, is_open = "a newer line says that it is over", bool(left) and is_several
-        return StatementChange(reason=reason, stated=True, is_open=is_open)
+        is_alike = is_named and over.is_negated == (one.negations % 2 == 1)
+        if is_whole and is_alike and len(over.content | over.times & one.times) > 1:
+            return StatementChange(reason="a newer line says that it is over", stated=True)
     if any(_replaces_value(one, two, part) for part in two.replaced):
         reason = "a newer line says that the old value was replaced"
         return StatementChange(reason=reason, stated=True)
@@ -262,10 +223,8 @@ def find_change(first: Memory, second: Memory) -> StatementChange | None:
         change = change_of(old, new, together=together)
         if change is None or (change.is_event and all(map(_is_of_a_day, (old, new)))):
             continue  # each event describes its own day
-        is_certain = change.is_certain or (
-            not change.is_open
-            and newer == side
-            and (basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources)))
+        is_certain = newer == side and (
+            basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources))
         )
         if is_certain or not change.is_next:
             return replace(change, newer=side if is_certain else newer, is_certain=is_certain)

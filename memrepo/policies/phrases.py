@@ -32,7 +32,7 @@ _KEYED = regex(r"^[\W_]*([^\W_][^:\n]{0,58}?)\s*:\s+(\S.*)$", re.DOTALL)
 _ASIDE = regex(r"\s*\([^()]*\)\s*$")
 _BREAK = regex(r"[.;!?。；！？]\s+\S|[。；！？]\S|\n\s*\n")
 _PARTS = regex(r" [,;.，；。!?—–] ")
-_QUOTED = regex(r"[\"“„«「]\s*\S+(?:\s+\S+){2,}")
+_ASKED = regex(r"[?？]|[\"“„«「]\s*\S+(?:\s+\S+){2,}")
 _ELIDED = regex(r"(?<!\w)(\w|qu)['’](?=\w\w)", re.IGNORECASE)
 _ENDINGS = ("ing", "ed", "s")
 
@@ -47,11 +47,10 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     open: re.Pattern[str]
     using: frozenset[str]
     """Verbs of what somebody uses, or where somebody is, at present."""
-    joining: frozenset[str]
-    """Words between the items of an enumeration."""
     negation: frozenset[str]
     articles: frozenset[str]
     times: frozenset[str]
+    joining: frozenset[str]
     labels: frozenset[str]
     """Words that form a name with a number (`week 9`, `floor 2`)."""
     lists: frozenset[str]
@@ -70,24 +69,20 @@ class Replaced(msgspec.Struct, frozen=True, gc=False):
     about: frozenset[str] = frozenset()
 
 
-class Clause(msgspec.Struct, frozen=True, gc=False):
-    """A clause without the phrase that ends something: its content words and its times.
-
-    `is_over` is whether it has such a phrase.
-    """
+class Ended(msgspec.Struct, frozen=True, gc=False):
+    """What a clause ends: its content words and its times, without the phrase that ends it."""
 
     content: frozenset[str]
     times: frozenset[str]
     is_negated: bool
-    is_over: bool
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
     `used` has the content words of who uses something, and the words of what: `The team uses Jira.`
-    `is_list` is whether it has an enumeration, and `is_news` whether it says that something is new
-    or over.
+    `is_several` is whether it has several clauses or an enumeration, and `is_news` whether it says
+    that something is new or over.
     """
 
     words: tuple[str, ...]
@@ -97,10 +92,10 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     key: str
     value: tuple[str, ...]
     negations: int
-    clauses: tuple[Clause, ...]
+    ended: tuple[Ended, ...]
     replaced: tuple[Replaced, ...]
     used: tuple[frozenset[str], tuple[str, ...]]
-    is_list: bool
+    is_several: bool
     is_open: bool
     is_news: bool
 
@@ -108,22 +103,6 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     def numbered(self) -> frozenset[str]:
         """Return the statement's names made of a word and a number (`week 9`, `floor 2`)."""
         return frozenset(time for time in self.times if " " in time)
-
-    @property
-    def is_over(self) -> bool:
-        """Return whether the statement ends something."""
-        return any(clause.is_over for clause in self.clauses)
-
-    @property
-    def parts(self) -> tuple[Clause, ...]:
-        """Return the statement as one clause, and its clauses."""
-        whole = Clause(
-            content=frozenset[str]().union(*(clause.content for clause in self.clauses)),
-            times=self.times,
-            is_negated=any(clause.is_negated for clause in self.clauses),
-            is_over=self.is_over,
-        )
-        return whole, *self.clauses
 
     @property
     def telling(self) -> list[str]:
@@ -134,8 +113,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
-    negations=0, clauses=(), replaced=(), used=(frozenset(), ()),
-    is_list=False, is_open=True, is_news=False,
+    negations=0, ended=(), replaced=(), used=(frozenset(), ()),
+    is_several=False, is_open=True, is_news=False,
 )  # fmt: skip
 
 
@@ -215,7 +194,7 @@ def read(text: str) -> Reading:
     words = _bare(joined, of)
     times = _times_of(words, of)
     content = _content(words, of)
-    clauses = tuple(_clauses_of(joined, of))
+    ended = tuple(_ended_in(joined, of))
     replaced = tuple(_replaced_in(joined, of))
     return Reading(
         words=words,
@@ -225,16 +204,12 @@ def read(text: str) -> Reading:
         key=key,
         value=value,
         negations=sum(word in of.negation for word in words),
-        clauses=clauses,
+        ended=ended,
         replaced=replaced,
         used=_used_in(words, of),
-        is_list=not of.joining.isdisjoint(tokens),
-        is_open="?" in plain
-        or "？" in plain
-        or bool(_QUOTED.search(plain) or of.open.search(joined)),
-        is_news=bool(
-            any(c.is_over for c in clauses) or replaced or of.now.search(" ".join(tokens))
-        ),
+        is_several=bool(_PARTS.search(joined)) or not of.joining.isdisjoint(tokens),
+        is_open=bool(_ASKED.search(plain) or of.open.search(joined)),
+        is_news=bool(ended or replaced or of.now.search(" ".join(tokens))),
     )
 
 
@@ -310,16 +285,13 @@ def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
     return key, value
 
 
-def _clauses_of(joined: str, of: Table) -> Iterator[Clause]:
+def _ended_in(joined: str, of: Table) -> Iterator[Ended]:
     for part in _PARTS.split(joined):
         rest, count = of.ended.subn(_kept, part)
         words = _bare(rest, of)
-        yield Clause(
-            content=_content(words, of),
-            times=_times_of(words, of),
-            is_negated=sum(word in of.negation for word in words) % 2 == 1,
-            is_over=count > 0,
-        )
+        if count:
+            is_negated = sum(word in of.negation for word in words) % 2 == 1
+            yield Ended(_content(words, of), _times_of(words, of), is_negated)
 
 
 def _kept(found: re.Match[str]) -> str:

@@ -318,45 +318,6 @@ def test_a_german_compound_is_found_by_its_longest_part(tmp_path: Path) -> None:
     assert texts == ["Das Team trifft sich montags um neun im kleinen Raum."]
 
 
-OLD, NEW = "Deploys go by Jenkins from the main branch", "Deploys go by Drone since March"
-WORDS = "The queue of the builder is called north and the agents restart every Sunday morning."
-
-
-@pytest.mark.parametrize(
-    ("said", "is_replaced"),
-    [
-        ("Replaces [[deploy-jenkins]].", True),
-        ("Supersedes [the old page](deploy_jenkins.md).", True),
-        ("Sustituye a [[deploy_jenkins]].", True),
-        ("**Ersetzt:** [[deploy-jenkins]]", True),
-        ("取代 [[deploy-jenkins]]。", True),
-        ("See [[deploy-jenkins]], which this replaces.", False),
-        ("Superseded by [[deploy-jenkins]].", False),
-        ("Wird ersetzt durch [[deploy-jenkins]].", False),
-        ("Replaces the lamps; see [[deploy-jenkins]].", False),
-        ("This file superseded nothing. It no longer replaces [[deploy-jenkins]].", False),
-        ("What replaces [[deploy-jenkins]] is open.", False),
-        ("Replaces [[other/deploy-jenkins.md]].", False),
-        ("Replaces [[memory/deploy_jenkins.md]].", True),
-        ("Replaces [[deploy-heroku]].", False),
-    ],
-)
-def test_a_memory_file_replaces_the_one_that_it_names_by_a_link(
-    tmp_path: Path, said: str, is_replaced: bool
-) -> None:
-    folder = tmp_path / "agent/memory"
-    folder.mkdir(parents=True)
-    for name, text, below in (("jenkins", OLD, WORDS), ("drone", NEW, f"{WORDS[::-1]}\n\n{said}")):
-        header = f"---\nname: deploy-{name}\ndescription: {text}\ntype: project\n---\n\n"
-        (folder / f"deploy_{name}.md").write_text(f"{header}{below}\n", encoding="utf-8")
-    done(tmp_path, "init", "memory", "--from", "agent")
-    repo = tmp_path / "memory"
-    done(repo, "run")
-    found = memories(repo).values()
-    stands = {memory.body.partition("\n")[0]: memory.status for memory in found}
-    assert stands == {OLD: "superseded" if is_replaced else "active", NEW: "active"}
-
-
 def vault(base: Path, **notes: str) -> Path:
     """Write the notes of a vault, by title."""
     (base / "vault/.obsidian").mkdir(parents=True, exist_ok=True)
@@ -376,16 +337,21 @@ AFRAID = "Noor is afraid of geese, so take the long path by the old canal."
 NO_MORE = "Noor is no longer afraid of geese."
 
 
-def test_the_end_of_one_clause_contests_the_line_and_takes_it_off_the_page(tmp_path: Path) -> None:
-    vault(tmp_path, Noor=f"- {AFRAID}")
-    done(tmp_path, "init", "memory", "--from", "vault", now=at(DAYS[0]))
-    repo = tmp_path / "memory"
-    done(repo, "run", now=at(DAYS[0]))
-    assert AFRAID in (repo / "MEMORY.md").read_text()
-    vault(tmp_path, **{DAYS[1]: f"- {NO_MORE}"})
-    done(repo, "run", now=at(DAYS[1]))
-    assert standings(repo, "geese") == {AFRAID: "contested", NO_MORE: "contested"}
-    assert AFRAID not in (repo / "MEMORY.md").read_text()
+GUILD = "The guild bakes rye and spelt for the mill."
+NO_SPELT = "The guild no longer bakes spelt."
+
+
+@pytest.mark.parametrize(("old", "part"), [(AFRAID, NO_MORE), (GUILD, NO_SPELT)])
+def test_the_end_of_a_part_ends_nothing_and_is_shown_below_the_line(
+    tmp_path: Path, old: str, part: str
+) -> None:
+    nights = Nights(tmp_path, old)
+    id_ = nights.id_of(old)
+    nights.night(DAYS[1], old, log=part)
+    assert standings(nights.repo, part.split()[-1][:-1])[old] == "resolved"
+    assert part in done(nights.repo, "why", id_, now=at(DAYS[-1]))["later"]["text"]
+    hits = {h["text"]: h["later"] for h in nights.hits(f"What about {old}")}
+    assert hits[old]["captured"] == DAYS[1]
 
 
 def test_two_lines_that_both_say_it_is_not_so_are_no_contradiction(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ def prior(text: str, under: str = "") -> Memory:
     return Memory.of("", {"context": under or None}, body=text)
 
 
-OVER, VALUE, NEXT, PART = "over", "value", "next", "part"
+OVER, VALUE, NEXT = "over", "value", "next"
 CHANGES = [
     ("Uwe works at Norlux.", "Uwe no longer works at Norlux.", OVER),
     ("The regatta is planned for May 12 in Narvik.", "The regatta in Narvik is off.", None),
@@ -52,14 +52,14 @@ CHANGES = [
     ("As of 2026-02 the fleet has 12 vans.", "In May 2026: the fleet has 15 vans.", NEXT),
     ("Команда ищет записи в Jira.", "Команда перешла с Jira на YouTrack.", None),
     ("Noor may not eat sesame, ask the cook first.", "Noor eats sesame.", None),
-    ("Noor fears geese, so walk by the old canal at noon.", "Noor no longer fears geese.", PART),
-    ("Noor keeps bees; her five hives are in Alta.", "Noor no longer keeps bees, she left.", PART),
-    ("Noor hat Angst vor Gänsen, geht am Kanal.", "Noor hat keine Angst vor Gänsen mehr.", PART),
-    ("Piet raucht Pfeife, im großen Saal zweimal lüften.", "Piet raucht nicht mehr Pfeife.", PART),
-    ("The mill runs on gas, and rye is baked in Alta.", "Rye is no longer baked in Alta.", PART),
-    ("Noor bakes rye and spelt.", "Noor no longer bakes spelt.", PART),
-    ("Noor backt Roggen und Dinkel.", "Noor backt Dinkel nicht mehr.", PART),
-    ("Noor breeds geese, hens & bees.", "Noor no longer breeds bees.", PART),
+    ("Noor fears geese, so walk by the old canal at noon.", "Noor no longer fears geese.", None),
+    ("Noor keeps bees; her five hives are in Alta.", "Noor no longer keeps bees, she left.", None),
+    ("Noor hat Angst vor Gänsen, geht am Kanal.", "Noor hat keine Angst vor Gänsen mehr.", None),
+    ("Piet raucht Pfeife, im großen Saal zweimal lüften.", "Piet raucht nicht mehr Pfeife.", None),
+    ("The mill runs on gas, and rye is baked in Alta.", "Rye is no longer baked in Alta.", None),
+    ("Noor bakes rye and spelt.", "Noor no longer bakes spelt.", None),
+    ("Noor backt Roggen und Dinkel.", "Noor backt Dinkel nicht mehr.", None),
+    ("Noor breeds geese, hens & bees.", "Noor no longer breeds bees.", None),
     ("Noor bakes rye and spelt.", "Noor no longer bakes rye and spelt.", OVER),
     ("The loft seats 40.", "Our loft seats 60.", NEXT),
     ("The guild uses Slack for rotas.", "The guild switched from Slack to Matrix.", OVER),
@@ -124,8 +124,6 @@ CHANGES = [
 def test_what_a_newer_statement_changes(old: str, new: str, expected: str | None) -> None:
     found = change_of(prior(old), prior(new))
     kind = found and (OVER if found.stated else NEXT if found.is_next else VALUE)
-    if found and found.is_open:
-        kind = PART
     assert kind == expected
 
 

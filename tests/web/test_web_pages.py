@@ -619,7 +619,10 @@ def test_a_search_lists_what_it_finds_and_counts_nothing(client: TestClient, rep
     assert f'href="memory/{one}"' in page
     assert 'value="mail server"' in page
     assert done(repo, "show", one, "--no-touch")["derived"]["retrievals"] == 0
-    assert "Nothing was found." in text(client.get(f"{HOME}search", params={"q": "qqzz"}).text)
+    assert re.search(r"mail server [1-9]\d* found", text(page))
+    nothing = client.get(f"{HOME}search", params={"q": "qqzz"}).text
+    assert "qqzz 0 found Nothing was found. Try fewer words" in text(nothing)
+    assert '<a class="go" href="/morning">Back to this morning</a>' in nothing
     assert "<script>" not in client.get(f"{HOME}search", params={"q": "<script>"}).text
     assert client.get(f"{HOME}search").status_code == 200
 

@@ -171,7 +171,7 @@ def _leaving(
     leaving = Leaving(state.memories)
     gone: set[str] = set()
     for memory, why, ended in _pruned(state, accesses, now, rules):
-        # A memory that was true once remains available to `--valid-at` in the archive.
+        # A memory that was true once remains in the archive.
         pruning = Step(op="prune", reason=why, changes=(Remove(id=memory.id),))
         step = archive(memory, now, why) if ended else pruning
         if memory.id in gone or not allowed(step):

@@ -32,6 +32,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from memrepo.actions import past, review, status
+from memrepo.actions.landing import Unchanged
 from memrepo.actions.pending import REMOVALS, all_waiting
 from memrepo.actions.recall import around
 from memrepo.actions.recall import around as showing
@@ -814,6 +815,8 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     }
     try:
         request = VERBS[verb].load().Request(**{first: given.get(first, "")}, **fields)
+        if "was" in given and given["was"].split() != _text_of(work, given[first]).split():
+            raise UsageError("the text changed since you began", fix="Compare both, and save again")
         answer = perform(work, verb, checked(request))
     except MemrepoError as error:
         fix = f" {error.fix}" if error.fix else ""
@@ -825,7 +828,9 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     text = text_of(verb, request, answer)
     is_refused = answer.exit is Exit.DECIDE
     outcome = _REMOVALS.get(verb, "") if line[0] == REMOVALS else deed.outcome
-    is_own = is_refused or "undo" in named or not outcome
+    if getattr(answer, "kept", ()):
+        outcome = "Reverted, except where later work changed it: that stays."
+    is_own = is_refused or "undo" in named or not outcome or isinstance(answer, Unchanged)
     message = text.partition("\n")[0] if is_own else outcome
     if isinstance(answer, Reverted) and (lines := about_run(answer)):
         message = " ".join(("Reverted.", *map(_sentence_of, lines), "What came later stays."))
@@ -833,6 +838,10 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     made = getattr(answer, "commits", None) or (getattr(answer, "commit", ""),)
     commit = "" if is_refused or verb == "revert" else made[-1]
     return FormResult(message=message, command=command, is_refused=is_refused, commit=commit)
+
+
+def _text_of(work: Work, id_: str) -> str:
+    return str(_ask(work, "show", showing.ShowRequest(id=id_, no_touch=True)).memory["text"])
 
 
 @cache

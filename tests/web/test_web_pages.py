@@ -793,6 +793,35 @@ def test_a_button_undoes_what_a_form_did(client: TestClient, repo: Path, deed: s
         assert again.exit == 3, "it is proposed again"
 
 
+def test_a_form_of_an_old_page_overwrites_no_later_edit(client: TestClient, repo: Path) -> None:
+    id_ = ids(repo)["Mara prefers tea."]
+    page = client.get(f"{HOME}memory/{id_}").text
+    was = re.findall(r'name="was" value="(.*?)">', page, flags=re.S)[0]
+    done(repo, "edit", id_, "--text", "Mara prefers coffee.", now=MORNING)
+    new = "Mara prefers tea, no milk."
+    form = {"deed": "edit", "id": id_, "text": new, "back": f"memory/{id_}"}
+    page = post(client, **form, was=unescape(was)).text
+    assert "not done: the text changed since you began" in text(page)
+    assert memories(repo)[id_].body == "Mara prefers coffee."
+    assert page.count("Mara prefers tea, no milk.") == 1, "the draft is in the form"
+    was = re.findall(r'name="was" value="(.*?)">', page, flags=re.S)[0]
+    assert "Saved in your words" in text(post(client, **form, was=unescape(was)).text)
+    assert memories(repo)[id_].body == "Mara prefers tea, no milk."
+
+
+def test_an_undo_says_what_it_left(client: TestClient, repo: Path) -> None:
+    id_ = ids(repo)["Mara prefers tea."]
+    page = post(client, deed="edit", back="morning", id=id_, text="No tea.").text
+    target = re.findall(r'name="target" value="([0-9a-f]{40})"', page)[0]
+    undo = {"deed": "revert", "back": "morning", "target": target}
+    done(repo, "edit", id_, "--text", "Mara prefers coffee.", now=MORNING)
+    assert "except where later work changed it" in text(post(client, **undo).text)
+    assert memories(repo)[id_].body == "Mara prefers coffee."
+    head = git(repo, "rev-parse", "HEAD")
+    assert "changes nothing" in text(post(client, **undo).text), "pressed twice"
+    assert git(repo, "rev-parse", "HEAD") == head
+
+
 @pytest.mark.parametrize(
     "form",
     [

@@ -107,7 +107,9 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     disputes = list(_disputes(work, on_page))
     problems, todo = last.warnings if last else (), list(_todo(found))
     unexpected = [one for one in problems if one.rule not in (REDACTED, *LEFT_OUT)]
-    needs = [(f"w-{one['run']}", f"{one['count']} changes") for one in waiting]
+    needs = [
+        (f"w-{one['run']}", f"{one['count']} change{'s' * (one['count'] != 1)}") for one in waiting
+    ]
     if found.marked:
         needs.append(("marked", counted(len(found.marked), "removal", "removals")))
     if disputes:
@@ -466,13 +468,12 @@ def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
 
 
 def _sentence_of(reason: str) -> str:
-    """Return a reason as a sentence, without the codes of programs."""
+    """Return a reason as a sentence, without codes of programs. Ids and paths stay."""
     text = in_words(reason).replace("sources/", "").strip()
-    return (
-        f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
-        if text
-        else ""
-    )
+    is_code = any(map(text.split(" ", 1)[0].__contains__, "`-/._"))
+    text = text.replace("`", "")
+    start = text[:1] if is_code else text[:1].upper()
+    return f"{start}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}" if text else ""
 
 
 def _sentence(change: Change) -> str:

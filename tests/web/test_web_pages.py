@@ -881,3 +881,17 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     page = client.get(f"{HOME}morning").text
     assert "Retired, from MEMORY.md, which is gone 9" in text(page)
     assert "and 6 more" in text(page)
+
+
+@pytest.mark.parametrize(
+    ("reason", "sentence"),
+    [
+        ("`memrepo revert`", "memrepo revert."),
+        ("mem-3c80e49b83e6c7f9 is true", "mem-3c80e49b83e6c7f9 is true."),
+        ("sources/projects/mill.md no longer states it", "projects/mill.md no longer states it."),
+        ("the miller asked for it!", "The miller asked for it!"),
+        ("", ""),
+    ],
+)
+def test_a_reason_is_a_sentence_that_keeps_ids_and_paths(reason: str, sentence: str) -> None:
+    assert web._sentence_of(reason) == sentence

@@ -466,10 +466,11 @@ _PURGED = regex(rf"{MARK}|\b{NAME_MARK}-[0-9a-f]{{6}}")
 
 
 def _is_replaced(git: Repo, old: str, new: str) -> bool:
-    """Return whether a purge in another clone made a commit of its twin.
+    """Return whether a purge in another clone replaced the old commit by the new one.
 
-    It has more marks of purges, in files, names or message. If a value came back after a purge and
-    was purged again, both may have as many, and this clone knows whether the purge was its own.
+    The new one has more marks of purges, in its files, their names or its message. If a value came
+    back after a purge and was purged again, both may have as many marks. The purge was then another
+    clone's unless this one recorded the new commit as replaced.
     """
     words = ("diff", "-U0", "--no-renames", "--no-textconv", "--no-ext-diff", old, new, "--")
     rows = git.call(*words).split("\n")
